@@ -1,0 +1,47 @@
+/** The stored form of a Serverless endpoint: what D1 owns and what the endpoint object keeps a copy of. */
+export interface EndpointConfig {
+  id: string
+  teamId: string
+  name: string
+  type: 'QUEUE' | 'LOAD_BALANCER'
+  /** Release number (END-12): rises when the container or its placement changes. Workers carry the version they run. */
+  version: number
+  /** Rises with every change of any kind, so that a copy can tell which of two is newer. */
+  revision: number
+  container: ContainerSpec
+  compute: GpuCompute | CpuCompute
+  workers: { min: number; max: number; idleTimeoutSeconds: number }
+  scaling: { type: 'QUEUE_DELAY'; queueDelay: number } | { type: 'REQUEST_COUNT'; requestCount: number }
+  /** Default execution timeout of a job, milliseconds (TMO-2). */
+  timeoutMs: number
+  flashboot: 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT'
+  dataCenterIds: string[]
+  networkVolumes: string[]
+  /** RFC 3339, seconds precision (GEN-2). */
+  createdAt: string
+}
+
+export interface ContainerSpec {
+  image: string
+  /** Stored form (CON-1): a shell string, or compact JSON `{"entrypoint":[…],"cmd":[…]}`, or empty. */
+  args: string
+  diskGb: number
+  env: Record<string, string>
+  ports: string[]
+  registry: string | null
+}
+
+export interface GpuCompute {
+  kind: 'gpu'
+  pools: string[]
+  excludedTypes: string[]
+  count: number
+  allowedCudaVersions: string[]
+  minCudaVersion: string | null
+}
+
+export interface CpuCompute {
+  kind: 'cpu'
+  /** In order of preference. */
+  options: { id: string; vcpuCount: number }[]
+}

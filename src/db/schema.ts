@@ -1,0 +1,6 @@
+// Entry for drizzle-kit and for the typed client: every table of D1, one file a resource.
+import { apiKeys, memberships, quotas, teams, users } from './tables/accounts.ts'
+import { endpoints, releases } from './tables/endpoints.ts'
+import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
+
+export { allocations, apiKeys, endpoints, hostGpus, hosts, joinTokens, memberships, quotas, releases, teams, users }

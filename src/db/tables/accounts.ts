@@ -1,0 +1,78 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+/** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
+export const teams = sqliteTable('teams', {
+  id: text('id').primaryKey(),
+  name: text('name').notNull(),
+  kind: text('kind', { enum: ['PERSONAL', 'ORGANIZATION'] }).notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const users = sqliteTable(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    email: text('email').notNull(),
+    personalTeamId: text('personal_team_id')
+      .notNull()
+      .references(() => teams.id),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [uniqueIndex('users_email').on(t.email)],
+)
+
+export const memberships = sqliteTable(
+  'memberships',
+  {
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    role: text('role', { enum: ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] }).notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.teamId, t.userId] }), index('memberships_user').on(t.userId)],
+)
+
+/** Overrides of the default request quotas (AUT-4a); no row means the defaults (LIM-1). */
+export const quotas = sqliteTable(
+  'quotas',
+  {
+    teamId: text('team_id')
+      .primaryKey()
+      .references(() => teams.id),
+    minute: integer('minute').notNull(),
+    hour: integer('hour').notNull(),
+    day: integer('day').notNull(),
+    exempt: integer('exempt', { mode: 'boolean' }).notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [check('quotas_positive', sql`${t.minute} > 0 AND ${t.hour} > 0 AND ${t.day} > 0`)],
+)
+
+/** API keys. The secret itself is never stored: only SHA-256 over pepper and secret, in hex. */
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    name: text('name').notNull(),
+    permission: text('permission', { enum: ['ALL', 'READ_ONLY', 'RESTRICTED'] }).notNull(),
+    /** Scope names of AUT-3 when `permission` is RESTRICTED, else empty. */
+    scopes: text('scopes', { mode: 'json' }).$type<string[]>().notNull(),
+    secretHash: text('secret_hash').notNull(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at'),
+    revokedAt: integer('revoked_at'),
+    lastUsedAt: integer('last_used_at'),
+  },
+  (t) => [index('api_keys_team').on(t.teamId)],
+)

@@ -1,0 +1,37 @@
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { EndpointConfig } from '../../contract/endpoint-config.ts'
+import { teams } from './accounts.ts'
+
+/** Configuration of Serverless endpoints; their queues live in one endpoint object each. */
+export const endpoints = sqliteTable(
+  'endpoints',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    name: text('name').notNull(),
+    config: text('config', { mode: 'json' }).$type<EndpointConfig>().notNull(),
+    /** Copy of `config.revision`, for guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */
+    revision: integer('revision').notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** Deleted endpoints keep their row, so that an id is never given out twice. */
+    deletedAt: integer('deleted_at'),
+  },
+  (t) => [index('endpoints_team_created').on(t.teamId, t.createdAt, t.id)],
+)
+
+export const releases = sqliteTable(
+  'releases',
+  {
+    endpointId: text('endpoint_id')
+      .notNull()
+      .references(() => endpoints.id),
+    version: integer('version').notNull(),
+    id: text('id').notNull(),
+    createdByUserId: text('created_by_user_id'),
+    diff: text('diff', { mode: 'json' }).$type<{ field: string; old: unknown; new: unknown }[]>().notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.endpointId, t.version] })],
+)

@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Inventory } from '../../host-protocol/messages.ts'
+
+/** Single-use tokens with which a machine joins. Only a SHA-256 of the token is stored, in hex. */
+export const joinTokens = sqliteTable('join_tokens', {
+  tokenHash: text('token_hash').primaryKey(),
+  name: text('name'),
+  dataCenterId: text('data_center_id').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  usedAt: integer('used_at'),
+  usedByHostId: text('used_by_host_id'),
+})
+
+/**
+ * GPU machines. The `*_free` columns are recomputed from the allocations inside the batch that changes them, so they cannot drift,
+ * and their CHECK makes a batch that would oversubscribe the host fail as a whole.
+ */
+export const hosts = sqliteTable(
+  'hosts',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    dataCenterId: text('data_center_id').notNull(),
+    /** ONLINE: linked and beating. OFFLINE: not. REMOVED: enrolment withdrawn. */
+    status: text('status', { enum: ['ONLINE', 'OFFLINE', 'REMOVED'] }).notNull(),
+    /** Ed25519 public key, the `x` of its JWK. */
+    publicKeyX: text('public_key_x').notNull(),
+    epoch: integer('epoch').notNull(),
+    inventory: text('inventory', { mode: 'json' }).$type<Inventory>().notNull(),
+    vcpuTotal: real('vcpu_total').notNull(),
+    vcpuFree: real('vcpu_free').notNull(),
+    memoryMbTotal: integer('memory_mb_total').notNull(),
+    memoryMbFree: integer('memory_mb_free').notNull(),
+    diskGbTotal: integer('disk_gb_total').notNull(),
+    diskGbFree: integer('disk_gb_free').notNull(),
+    createdAt: integer('created_at').notNull(),
+    lastSeenAt: integer('last_seen_at'),
+  },
+  (t) => [
+    index('hosts_status').on(t.status),
+    check('hosts_vcpu', sql`${t.vcpuFree} >= 0`),
+    check('hosts_memory', sql`${t.memoryMbFree} >= 0`),
+    check('hosts_disk', sql`${t.diskGbFree} >= 0`),
+  ],
+)
+
+export const hostGpus = sqliteTable(
+  'host_gpus',
+  {
+    hostId: text('host_id')
+      .notNull()
+      .references(() => hosts.id),
+    gpuTypeId: text('gpu_type_id').notNull(),
+    cudaVersion: text('cuda_version'),
+    total: integer('total').notNull(),
+    free: integer('free').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.hostId, t.gpuTypeId] }),
+    index('host_gpus_type').on(t.gpuTypeId, t.free),
+    check('host_gpus_free', sql`${t.free} >= 0`),
+  ],
+)
+
+/** One row a workload that holds capacity of a host. Its id is the workload's. */
+export const allocations = sqliteTable(
+  'allocations',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id').notNull(),
+    hostId: text('host_id')
+      .notNull()
+      .references(() => hosts.id),
+    kind: text('kind', { enum: ['worker', 'pod'] }).notNull(),
+    ownerId: text('owner_id').notNull(),
+    gpuTypeId: text('gpu_type_id'),
+    gpuCount: integer('gpu_count').notNull(),
+    vcpu: real('vcpu').notNull(),
+    memoryMb: integer('memory_mb').notNull(),
+    diskGb: integer('disk_gb').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [index('allocations_host').on(t.hostId), index('allocations_owner').on(t.ownerId)],
+)

@@ -1,0 +1,44 @@
+import type { EndpointObject } from '../durable-objects/endpoint.ts'
+import type { HostObject } from '../durable-objects/host.ts'
+import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
+
+/** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
+export interface Env {
+  DB: D1Database
+  ASSETS: Fetcher
+  ENDPOINT: DurableObjectNamespace<EndpointObject>
+  HOST: DurableObjectNamespace<HostObject>
+  RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
+  BASE_URL: string
+  SERVERLESS_URL: string
+  LOG_LEVEL: string
+  WORKER_PING_INTERVAL_MS: string
+  OPERATOR_KEY: string
+  KEY_PEPPER: string
+  TOKEN_SECRET: string
+}
+
+/** Settings parsed once an isolate. */
+export interface Settings {
+  baseUrl: string | null
+  serverlessUrl: string | null
+  logLevel: LogLevel
+  /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below 1000 (jobs annex 5.1). */
+  workerPingIntervalMs: number
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
+const MIN_PING_INTERVAL_MS = 1000
+const DEFAULT_PING_INTERVAL_MS = 10_000
+
+/** Reads the operator's variables; a value that cannot be used falls back to its documented default. */
+export function readSettings(env: Env): Settings {
+  const ping = Number(env.WORKER_PING_INTERVAL_MS)
+  return {
+    baseUrl: env.BASE_URL || null,
+    serverlessUrl: env.SERVERLESS_URL || null,
+    logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
+    workerPingIntervalMs: Number.isFinite(ping) && ping >= MIN_PING_INTERVAL_MS ? Math.floor(ping) : DEFAULT_PING_INTERVAL_MS,
+  }
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+
+/**
+ * What a host agent and the plane say to each other. A second, private contract: versioned by `PROTOCOL_VERSION`,
+ * changed only by addition, because agents are upgraded later than the plane.
+ *
+ * Paths (all under `/host/v1`):
+ *   POST /enrol   join token → host id, epoch, access token
+ *   POST /token   self-signed assertion → access token
+ *   GET  /link    WebSocket; desired state down, hello and beats up
+ *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
+ */
+export const PROTOCOL_VERSION = 1
+
+/** Beat interval and host lease, milliseconds. The agent jitters the beat by ±20 % so that a fleet does not beat in step. */
+export const BEAT_INTERVAL_MS = 5_000
+export const HOST_LEASE_MS = 30_000
+
+/** Audience of the assertion that an agent signs with its own key to get an access token. */
+export const ASSERTION_AUDIENCE = 'podplane-host'
+/** Audience of the access token that the plane signs. */
+export const ACCESS_TOKEN_AUDIENCE = 'podplane-host-api'
+
+export const GpuInventory = z.object({
+  /** Catalog id, such as "NVIDIA L4". */
+  typeId: z.string().min(1).max(128),
+  count: z.number().int().min(1).max(1024),
+  memoryMb: z.number().int().min(0),
+  driverVersion: z.string().max(64).nullable(),
+  cudaVersion: z.string().max(16).nullable(),
+  simulated: z.boolean(),
+})
+export type GpuInventory = z.infer<typeof GpuInventory>
+
+export const Inventory = z.object({
+  agentVersion: z.string().max(64),
+  protocolVersion: z.number().int(),
+  os: z.string().max(128),
+  vcpus: z.number().int().min(1).max(65536),
+  memoryMb: z.number().int().min(1),
+  diskGb: z.number().int().min(1),
+  gpus: z.array(GpuInventory).max(64),
+  /** Runtimes that answer on this host: "docker", "process". */
+  runtimes: z.array(z.enum(['docker', 'process'])).max(8),
+  /** True when any capacity above is simulated (`--simulate-gpus`). */
+  simulated: z.boolean(),
+})
+export type Inventory = z.infer<typeof Inventory>
+
+export const EnrolRequest = z.object({
+  joinToken: z.string().min(1).max(256),
+  name: z.string().min(1).max(128),
+  /** Ed25519 public key as a JWK: `{kty:"OKP", crv:"Ed25519", x}`. */
+  publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string().min(1).max(128) }),
+  /** JWT signed by that key: `{aud: ASSERTION_AUDIENCE, sub: <join token sha256 hex>, iat, exp, jti}`; proves possession. */
+  proof: z.string().min(1).max(4096),
+  inventory: Inventory,
+})
+export type EnrolRequest = z.infer<typeof EnrolRequest>
+
+export const EnrolResponse = z.object({
+  hostId: z.string(),
+  epoch: z.number().int(),
+  dataCenterId: z.string(),
+  accessToken: z.string(),
+  /** Seconds until the access token expires. */
+  expiresInSeconds: z.number().int(),
+})
+export type EnrolResponse = z.infer<typeof EnrolResponse>
+
+export const TokenRequest = z.object({
+  /** JWT signed by the host's key: `{aud: ASSERTION_AUDIENCE, iss: hostId, sub: hostId, epoch, iat, exp (≤ 60 s), jti}`. */
+  assertion: z.string().min(1).max(4096),
+})
+export const TokenResponse = z.object({ accessToken: z.string(), expiresInSeconds: z.number().int() })
+export type TokenResponse = z.infer<typeof TokenResponse>
+
+/** One container (or built-in process) that a host should run. */
+export const Workload = z.object({
+  /** Unique for ever: a container is never restarted under the same id. */
+  id: z.string().min(1).max(64),
+  kind: z.enum(['worker', 'pod']),
+  /** `running`: make it run. `stopped`: stop it (after `stopGraceMs`), remove it and report `gone`. */
+  desired: z.enum(['running', 'stopped']),
+  stopGraceMs: z.number().int().min(0).max(600_000),
+  image: z.string().min(1).max(1024),
+  /** Exec forms; empty arrays keep the image's own. */
+  entrypoint: z.array(z.string()),
+  cmd: z.array(z.string()),
+  env: z.record(z.string(), z.string()),
+  /** Injected by the platform. The text `{{relay_url}}` in a value becomes the agent's relay origin for that runtime. */
+  platformEnv: z.record(z.string(), z.string()),
+  /** Container ports to publish on a host port, `<port>/tcp` or `<port>/http`. */
+  ports: z.array(z.string()),
+  resources: z.object({
+    vcpus: z.number().min(0),
+    memoryMb: z.number().int().min(0),
+    diskGb: z.number().int().min(0),
+    gpu: z.object({ typeId: z.string(), count: z.number().int().min(1) }).nullable(),
+  }),
+})
+export type Workload = z.infer<typeof Workload>
+
+/**
+ * pulling → starting → running → exited; `error` when it could not be started (image missing, no runtime, engine refused).
+ * `gone`: the agent runs nothing under this id and holds nothing for it; the plane may free its capacity.
+ */
+export const WorkloadState = z.enum(['pulling', 'starting', 'running', 'exited', 'error', 'gone'])
+export type WorkloadState = z.infer<typeof WorkloadState>
+
+export const WorkloadReport = z.object({
+  workloadId: z.string(),
+  state: WorkloadState,
+  /** Exit code of the main process, when it ended. */
+  exitCode: z.number().int().nullable(),
+  /** Human-readable cause, such as "image pull failed: …" or "killed by signal SIGKILL"; no secrets. */
+  reason: z.string().max(2048).nullable(),
+  /** Host clock, milliseconds since the epoch; for display only, the plane orders by `sequence`. */
+  at: z.number(),
+  /** Rises per workload, so that a late repeat changes nothing. */
+  sequence: z.number().int(),
+  ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })).optional(),
+})
+export type WorkloadReport = z.infer<typeof WorkloadReport>
+
+export const EventsRequest = z.object({ reports: z.array(WorkloadReport).min(1).max(128) })
+export type EventsRequest = z.infer<typeof EventsRequest>
+
+/** Agent → plane over the link. */
+export const AgentMessage = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hello'), inventory: Inventory, workloads: z.array(WorkloadReport) }),
+  z.object({
+    type: z.literal('beat'),
+    /** Number of this beat on this link. */
+    beat: z.number().int(),
+    /** Revision of the last applied desired state. */
+    appliedRevision: z.number().int(),
+    sentAt: z.number(),
+    workloads: z.array(z.object({ id: z.string(), state: WorkloadState })),
+    cpuPercent: z.number().optional(),
+    memoryPercent: z.number().optional(),
+  }),
+])
+export type AgentMessage = z.infer<typeof AgentMessage>
+
+/** Plane → agent over the link. */
+export const PlaneMessage = z.discriminatedUnion('type', [
+  /** A full snapshot; the agent ignores a revision lower than the last one it applied in this epoch. */
+  z.object({ type: z.literal('desired'), revision: z.number().int(), workloads: z.array(Workload) }),
+  z.object({ type: z.literal('beatAck'), beat: z.number().int() }),
+  /** The host was removed or enrolled again elsewhere: stop everything and exit. */
+  z.object({ type: z.literal('revoked'), reason: z.string() }),
+])
+export type PlaneMessage = z.infer<typeof PlaneMessage>
+
+/** Placeholder inside `platformEnv` values. */
+export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
