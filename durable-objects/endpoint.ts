@@ -1,0 +1,92 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
+import { type JobCall, parseJobCall } from '../src/contract/job-routes.ts'
+import { isTerminal } from '../src/domain/job.ts'
+import { findEndpointConfig } from '../src/db/endpoint-config.ts'
+import { openDatabase } from '../src/db/client.ts'
+import type { Env } from '../src/env.ts'
+import type { WorkloadReport } from '../src/host-protocol/messages.ts'
+import { logEvent } from '../src/log.ts'
+import { clientOperation } from './endpoint/client-operations.ts'
+import { EndpointCore } from './endpoint/core.ts'
+import { applyWorkloadReport } from './endpoint/host-reports.ts'
+import { endpointNotFound, problemReply } from './endpoint/replies.ts'
+import { cancelJob, drainWorker } from './endpoint/transitions.ts'
+import { workerOperation } from './endpoint/worker-operations.ts'
+
+const ALARM_RETRY_MS = 1_000
+
+/** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain, rows in ./endpoint. */
+export class EndpointObject extends DurableObject<Env> {
+  private readonly core: EndpointCore
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.core = new EndpointCore(ctx, env)
+  }
+
+  /** Job API and worker protocol. The Worker has checked the key and that the endpoint is the caller's. */
+  override async fetch(request: Request): Promise<Response> {
+    const call = parseJobCall(new URL(request.url))
+    if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
+    if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call)
+    return call.route.caller === 'worker' ? workerOperation(this.core, call, request) : clientOperation(this.core, call, request)
+  }
+
+  /** Takes over a configuration; an older revision than the known one changes nothing. */
+  async configure(config: EndpointConfig): Promise<void> {
+    await this.core.transact((effects) => {
+      if (this.core.meta.deleted()) return
+      const known = this.core.meta.config()
+      if (known && known.revision >= config.revision) return
+      this.core.meta.setConfig(config)
+      // A new release deserves a fresh try: what failed may be what was changed.
+      if (known && known.version !== config.version) this.core.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
+      effects.scale = true
+    })
+  }
+
+  /** END-1: ends all workers and cancels all jobs. */
+  async destroy(): Promise<void> {
+    await this.core.transact((effects) => {
+      const nowMs = this.core.now()
+      for (const job of [...this.core.jobs.running(), ...this.core.jobs.queued(Number.MAX_SAFE_INTEGER)]) {
+        if (!isTerminal(job.state)) cancelJob(this.core, job, nowMs, effects)
+      }
+      for (const worker of this.core.workers.all()) drainWorker(this.core, worker, 'the endpoint was deleted', nowMs, effects)
+      this.core.meta.setDeleted()
+      effects.scale = true
+    })
+  }
+
+  /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
+  async workloadReport(report: WorkloadReport): Promise<void> {
+    await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
+  }
+
+  override async alarm(): Promise<void> {
+    try {
+      await this.core.transact((effects) => {
+        this.core.timers.alarmFired()
+        this.core.timers.settleDue(effects)
+      })
+    } catch (error) {
+      // The platform gives up on an alarm that keeps failing; a new one keeps the deadlines alive.
+      logEvent('error', 'endpoint alarm failed', { error: String(error) })
+      await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
+    }
+  }
+
+  // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.
+  private async adoptConfig(endpointId: string): Promise<boolean> {
+    if (this.core.meta.deleted()) return false
+    const config = await findEndpointConfig(openDatabase(this.env.DB), endpointId)
+    if (config) await this.configure(config)
+    return config !== null
+  }
+
+  private refuseUnknown(call: JobCall): Response {
+    if (call.route.caller === 'client') return endpointNotFound()
+    return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
+  }
+}

@@ -1,0 +1,157 @@
+import type { EndpointConfig } from '../../src/contract/endpoint-config.ts'
+import { parseJobSeq } from '../../src/domain/job-id.ts'
+import { type Job, applyTime } from '../../src/domain/job.ts'
+import { type Env, readSettings, type Settings } from '../../src/env.ts'
+import { applySchema } from '../sql-migrations.ts'
+import { dispatch } from './dispatcher.ts'
+import { Effects } from './effects.ts'
+import { JobStore } from './job-store.ts'
+import { MetaStore } from './meta-store.ts'
+import { Parking, type ParkedTake } from './parking.ts'
+import { PayloadStore } from './payload-store.ts'
+import { planWorkers, runWorkerEffects } from './scaler.ts'
+import { ENDPOINT_SCHEMA } from './schema.ts'
+import { Timers } from './timers.ts'
+import { settleDueJob } from './transitions.ts'
+import { WorkerStore } from './worker-store.ts'
+
+interface PendingOperation {
+  run: (effects: Effects) => unknown
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * The state of one endpoint and the only way to change it: `transact`. Operations that arrive together commit together (one flush for
+ * many), each in a savepoint of its own so that a failing one undoes only itself; replies leave after the commit.
+ */
+export class EndpointCore {
+  readonly ctx: DurableObjectState
+  readonly env: Env
+  readonly settings: Settings
+  readonly meta: MetaStore
+  readonly jobs: JobStore
+  readonly payloads: PayloadStore
+  readonly workers: WorkerStore
+  readonly parking = new Parking()
+  readonly timers: Timers
+  /** Workers with an outside call (placement, removal) under way. */
+  readonly inFlight = new Set<string>()
+  private pending: PendingOperation[] = []
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    this.ctx = ctx
+    this.env = env
+    this.settings = readSettings(env)
+    const sql = ctx.storage.sql
+    applySchema(ctx.storage, ENDPOINT_SCHEMA)
+    this.meta = new MetaStore(sql)
+    this.jobs = new JobStore(sql)
+    this.payloads = new PayloadStore(sql)
+    this.workers = new WorkerStore(sql)
+    this.timers = new Timers(this)
+  }
+
+  now(): number {
+    return Date.now()
+  }
+
+  get leaseTimes() {
+    return { pingIntervalMs: this.settings.workerPingIntervalMs }
+  }
+
+  config(): EndpointConfig | null {
+    return this.meta.deleted() ? null : this.meta.config()
+  }
+
+  /** Finds a job by its id, applying whatever time has done to it since: deadline columns are the truth, alarms only a reminder. */
+  async findJob(jobId: string): Promise<Job | null> {
+    const job = this.peekJob(jobId)
+    if (!job || applyTime(job, this.now()).kind === 'none') return job
+    await this.transact((effects) => this.settle(job.seq, effects))
+    return this.peekJob(jobId)
+  }
+
+  /** Inside a transaction: the job as it is now, after time. */
+  currentJob(jobId: string, effects: Effects): Job | null {
+    const job = this.peekJob(jobId)
+    if (!job) return null
+    this.settle(job.seq, effects)
+    return this.peekJob(jobId)
+  }
+
+  /** Runs one operation in the next commit. Its result arrives once the commit is done; its throw undoes only itself. */
+  transact<T>(run: (effects: Effects) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.pending.push({ run, resolve: resolve as (value: unknown) => void, reject })
+      if (this.pending.length === 1) setTimeout(() => this.flush(), 0)
+    })
+  }
+
+  private flush(): void {
+    const operations = this.pending
+    this.pending = []
+    const effects = new Effects()
+    const outcomes: { ok: boolean; value: unknown }[] = []
+    let taken: { take: ParkedTake; body: string }[] = []
+    try {
+      this.ctx.storage.transactionSync(() => {
+        this.timers.absorbOutage(this.now())
+        for (const operation of operations) outcomes.push(this.runOne(operation, effects))
+        taken = dispatch(this, effects)
+        if (effects.scale) planWorkers(this, effects)
+        this.timers.rearm()
+      })
+    } catch (error) {
+      this.reload()
+      for (const operation of operations) operation.reject(error)
+      return
+    }
+    this.perform(effects, taken)
+    for (const [index, operation] of operations.entries()) {
+      const outcome = outcomes[index]
+      if (outcome?.ok) operation.resolve(outcome.value)
+      else operation.reject(outcome?.value)
+    }
+  }
+
+  private runOne(operation: PendingOperation, effects: Effects): { ok: boolean; value: unknown } {
+    const own = new Effects()
+    try {
+      const value = this.ctx.storage.transactionSync(() => operation.run(own))
+      effects.merge(own)
+      return { ok: true, value }
+    } catch (error) {
+      this.reload()
+      return { ok: false, value: error }
+    }
+  }
+
+  private perform(effects: Effects, taken: { take: ParkedTake; body: string }[]): void {
+    for (const { take, body } of taken) {
+      this.parking.dropTake(take)
+      take.answer(body)
+    }
+    for (const id of effects.releasedTakes) this.parking.releaseTake(id)
+    for (const id of effects.stopPolls) this.parking.wakeStopPoll(id)
+    for (const seq of effects.changedJobs) this.parking.notifyJob(seq)
+    if (effects.scale) runWorkerEffects(this)
+  }
+
+  private settle(seq: number, effects: Effects): void {
+    const job = this.jobs.bySeq(seq)
+    if (job) settleDueJob(this, job, this.now(), effects)
+  }
+
+  private peekJob(jobId: string): Job | null {
+    const seq = parseJobSeq(jobId, this.meta.idMask())
+    const job = seq === null ? null : this.jobs.bySeq(seq)
+    return job?.id === jobId ? job : null
+  }
+
+  private reload(): void {
+    this.meta.reload()
+    this.jobs.reload()
+    this.payloads.reload()
+  }
+}

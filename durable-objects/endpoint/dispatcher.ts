@@ -1,0 +1,61 @@
+import { assignJobs, type Taker } from '../../src/domain/dispatch.ts'
+import { leaseJob } from '../../src/domain/job.ts'
+import type { EndpointCore } from './core.ts'
+import type { Effects } from './effects.ts'
+import { INPUT } from './payload-store.ts'
+import type { ParkedTake } from './parking.ts'
+import { settleDueJob } from './transitions.ts'
+
+/** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */
+const LOOK_AHEAD = 16
+/** Input bytes of one batch reply stay below this; further jobs go out with the next take. */
+const MAX_BATCH_CHARS = 20 * 2 ** 20
+
+/** Gives queued jobs to open takes, inside the transaction. Returns the replies to send once it is durable. */
+export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTake; body: string }[] {
+  const takes = core.parking.openTakes()
+  if (takes.length === 0 || core.jobs.queuedNormal + core.jobs.queuedLow === 0) return []
+  const takers = readyTakers(core, takes)
+  const wanted = takers.reduce((sum, { taker }) => sum + taker.capacity, 0)
+  if (wanted === 0) return []
+
+  const nowMs = core.now()
+  const head = core.jobs.queueHead(wanted + LOOK_AHEAD)
+  for (const job of head) settleDueJob(core, job, nowMs, effects)
+  const queued = head.filter((job) => nowMs < job.ttlAtMs)
+  const assignments = assignJobs(
+    queued,
+    takers.map(({ taker }) => taker),
+  )
+  const replies = new Map<ParkedTake, string[]>()
+  const sizes = new Map<ParkedTake, number>()
+  for (const { takerIndex, job } of assignments) {
+    const entry = takers[takerIndex]
+    if (!entry) continue
+    const size = sizes.get(entry.take) ?? 0
+    if (size > MAX_BATCH_CHARS) continue
+    const input = core.payloads.get(job.seq, INPUT) ?? '{}'
+    sizes.set(entry.take, size + input.length)
+    core.jobs.save(job, leaseJob(job, entry.taker, nowMs, core.leaseTimes))
+    core.workers.setIdleSince(entry.taker.workerId, null)
+    effects.scale = true
+    replies.set(entry.take, [...(replies.get(entry.take) ?? []), `{"id":${JSON.stringify(job.id)},"input":${input}}`])
+  }
+  return [...replies].map(([take, records]) => ({ take, body: take.batch ? `[${records.join(',')}]` : (records[0] ?? '') }))
+}
+
+function readyTakers(core: EndpointCore, takes: readonly ParkedTake[]): { take: ParkedTake; taker: Taker }[] {
+  const held = core.jobs.heldCounts()
+  return takes.flatMap((take) => {
+    const worker = core.workers.get(take.workerId)
+    if (worker?.phase !== 'READY' || worker.boot !== take.boot) return []
+    const taker: Taker = {
+      workerId: take.workerId,
+      boot: take.boot,
+      held: held.get(take.workerId) ?? 0,
+      capacity: take.capacity,
+      parkedAtMs: take.parkedAtMs,
+    }
+    return [{ take, taker }]
+  })
+}

@@ -1,0 +1,18 @@
+/** What a transition wants done once it is durable. Collected during the transaction, performed after it. */
+export class Effects {
+  /** Jobs whose waiting clients look again. */
+  readonly changedJobs = new Set<number>()
+  /** Workers whose stop poll has something to say. */
+  readonly stopPolls = new Set<string>()
+  /** Workers that get no more work: their open take ends with "nothing". */
+  readonly releasedTakes = new Set<string>()
+  /** Workers may have to be started, placed or removed. */
+  scale = false
+
+  merge(other: Effects): void {
+    for (const seq of other.changedJobs) this.changedJobs.add(seq)
+    for (const id of other.stopPolls) this.stopPolls.add(id)
+    for (const id of other.releasedTakes) this.releasedTakes.add(id)
+    this.scale ||= other.scale
+  }
+}

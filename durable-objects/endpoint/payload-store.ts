@@ -1,0 +1,114 @@
+/** Texts of a job that can be large: its input and its output, and the chunks of its stream. */
+
+export const INPUT = 0
+export const OUTPUT = 1
+export type PayloadKind = typeof INPUT | typeof OUTPUT
+
+/** Rows stay well below the platform's 2 MB; local runs do not enforce that limit, so the bound has to be ours. */
+const PIECE_BYTES = 1_000_000
+/** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
+const SMALL_TEXT_UNITS = 256 * 1024
+/** STR-8. */
+export const MAX_CHUNK_BYTES = 1_000_000
+/** Bounds of what one job may keep undelivered, so that a worker cannot fill the object. */
+const MAX_CHUNKS_PER_JOB = 20_000
+const MAX_CHUNK_BYTES_PER_JOB = 64 * 1024 * 1024
+/** One reply of `/stream` carries at most about this much. */
+const DRAIN_CHUNKS = 2_000
+const DRAIN_BYTES = 4 * 1024 * 1024
+
+export class PayloadStore {
+  private readonly sql: SqlStorage
+  /** What each streaming job keeps, so that an append does not count rows. Rebuilt from the rows when absent. */
+  private readonly kept = new Map<number, { chunks: number; bytes: number }>()
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  put(job: number, kind: PayloadKind, text: string): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
+    this.insert(job, kind, text)
+  }
+
+  /** For a job that is known to have none of this kind yet. */
+  insert(job: number, kind: PayloadKind, text: string): void {
+    if (text.length <= SMALL_TEXT_UNITS) {
+      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, 0, ?)', job, kind, text)
+      return
+    }
+    const bytes = new TextEncoder().encode(text)
+    for (let part = 0; part * PIECE_BYTES < bytes.length; part++) {
+      const piece = bytes.slice(part * PIECE_BYTES, (part + 1) * PIECE_BYTES)
+      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, ?, ?)', job, kind, part, piece.buffer)
+    }
+  }
+
+  get(job: number, kind: PayloadKind): string | undefined {
+    const rows = this.sql.exec('SELECT data FROM payloads WHERE job = ? AND kind = ? ORDER BY part', job, kind).toArray()
+    const first = rows[0]?.data
+    if (first === undefined) return undefined
+    if (typeof first === 'string') return first
+    const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+    return rows.map((row) => decoder.decode(row.data as ArrayBuffer, { stream: true })).join('') + decoder.decode()
+  }
+
+  clear(job: number, kind: PayloadKind): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
+  }
+
+  /** LSE-12: what an attempt left behind. */
+  clearAttempt(job: number): void {
+    this.clear(job, OUTPUT)
+    this.discardChunks(job)
+  }
+
+  clearJob(job: number): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ?', job)
+    this.discardChunks(job)
+  }
+
+  /** Appends a stream chunk; false when the job already keeps as much as it may. */
+  appendChunk(job: number, json: string): boolean {
+    const kept = this.kept.get(job) ?? this.countChunks(job)
+    if (kept.chunks >= MAX_CHUNKS_PER_JOB || kept.bytes + json.length > MAX_CHUNK_BYTES_PER_JOB) return false
+    this.sql.exec('INSERT INTO chunks (job, bytes, data) VALUES (?, ?, ?)', job, json.length, json)
+    this.kept.set(job, { chunks: kept.chunks + 1, bytes: kept.bytes + json.length })
+    return true
+  }
+
+  /** After a transaction that was rolled back. */
+  reload(): void {
+    this.kept.clear()
+  }
+
+  private countChunks(job: number): { chunks: number; bytes: number } {
+    const row = this.sql.exec('SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM chunks WHERE job = ?', job).one()
+    return { chunks: Number(row.n), bytes: Number(row.bytes) }
+  }
+
+  /** STR-4: the oldest buffered chunks, removed, up to what one reply carries; `more` says whether any are left. */
+  drainChunks(job: number): { chunks: string[]; more: boolean } {
+    const chunks: string[] = []
+    let bytes = 0
+    let last = 0
+    for (const row of this.sql.exec('SELECT n, bytes, data FROM chunks WHERE job = ? ORDER BY n LIMIT ?', job, DRAIN_CHUNKS).toArray()) {
+      bytes += Number(row.bytes)
+      if (chunks.length > 0 && bytes > DRAIN_BYTES) break
+      chunks.push(String(row.data))
+      last = Number(row.n)
+    }
+    if (chunks.length > 0) this.sql.exec('DELETE FROM chunks WHERE job = ? AND n <= ?', job, last)
+    this.kept.delete(job)
+    return { chunks, more: this.hasChunks(job) }
+  }
+
+  hasChunks(job: number): boolean {
+    return this.sql.exec('SELECT 1 FROM chunks WHERE job = ? LIMIT 1', job).toArray().length > 0
+  }
+
+  discardChunks(job: number): void {
+    this.kept.delete(job)
+    this.sql.exec('DELETE FROM chunks WHERE job = ?', job)
+  }
+}

@@ -1,0 +1,41 @@
+import { Problem, type ProblemKey, problemBody } from '../../src/contract/problems.ts'
+
+/** Replies of the job API: always JSON, 200 exactly on success (API-2, API-3). */
+
+export function jsonReply(body: string): Response {
+  return new Response(body, { headers: { 'content-type': 'application/json' } })
+}
+
+/** The error body of the job API (API-6). */
+export function problemReply(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {
+  const problem = new Problem(key, { detail })
+  return new Response(JSON.stringify(problemBody(problem)), { status: problem.status, headers: { 'content-type': 'application/json', ...headers } })
+}
+
+export function jobNotFound(): Response {
+  return problemReply('notFound', 'job not found: the id is unknown, its ttl expired, or its result is past retention')
+}
+
+export function endpointNotFound(): Response {
+  return problemReply('notFound', 'endpoint not found')
+}
+
+/** 204, "no job": the worker asks again at once. */
+export function nothing(): Response {
+  return new Response(null, { status: 204 })
+}
+
+/** Body text up to a bound, or null when it is larger. Reading stops there, so a sender cannot fill the object's memory. */
+export async function readText(request: Request, maxBytes: number): Promise<string | null> {
+  if (!request.body) return ''
+  if (Number(request.headers.get('content-length') ?? Number.NaN) <= maxBytes) return request.text()
+  const decoder = new TextDecoder('utf-8')
+  let text = ''
+  let bytes = 0
+  for await (const piece of request.body) {
+    bytes += piece.byteLength
+    if (bytes > maxBytes) return null
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}

@@ -1,0 +1,64 @@
+/**
+ * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
+ * jobs: partial indexes cover live states only, so that insert and take cost the same at a thousand and at a million jobs.
+ * payloads: inputs (kind 0) and outputs (kind 1) in pieces below the 2 MB row limit.
+ */
+export const ENDPOINT_SCHEMA: readonly string[] = [
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+   CREATE TABLE jobs (
+     seq INTEGER PRIMARY KEY,
+     id TEXT NOT NULL,
+     state INTEGER NOT NULL,
+     low INTEGER NOT NULL,
+     order_key INTEGER NOT NULL,
+     created_at INTEGER NOT NULL,
+     ttl_at INTEGER NOT NULL,
+     execution_timeout_ms INTEGER NOT NULL,
+     retention_ms INTEGER NOT NULL,
+     due_at INTEGER NOT NULL,
+     attempt INTEGER NOT NULL DEFAULT 0,
+     retries INTEGER NOT NULL DEFAULT 0,
+     worker_id TEXT,
+     boot TEXT,
+     past_holders TEXT,
+     started_at INTEGER,
+     acked INTEGER,
+     lease_until INTEGER,
+     lease_end_reason TEXT,
+     missing_pings INTEGER,
+     finished_at INTEGER,
+     error TEXT,
+     error_detail TEXT,
+     drained INTEGER
+   );
+   CREATE INDEX jobs_queue ON jobs (low, order_key) WHERE state = 0;
+   CREATE INDEX jobs_running ON jobs (worker_id) WHERE state = 1;
+   CREATE INDEX jobs_due ON jobs (due_at);
+   CREATE TABLE payloads (job INTEGER NOT NULL, kind INTEGER NOT NULL, part INTEGER NOT NULL, data NOT NULL, PRIMARY KEY (job, kind, part)) WITHOUT ROWID;
+   CREATE TABLE chunks (n INTEGER PRIMARY KEY, job INTEGER NOT NULL, bytes INTEGER NOT NULL, data TEXT NOT NULL);
+   CREATE INDEX chunks_job ON chunks (job, n);
+   CREATE TABLE workers (
+     id TEXT PRIMARY KEY,
+     boot TEXT NOT NULL,
+     version INTEGER NOT NULL,
+     phase TEXT NOT NULL,
+     host_id TEXT,
+     gpu_type_id TEXT,
+     data_center_id TEXT,
+     created_at INTEGER NOT NULL,
+     started_at INTEGER,
+     last_seen_at INTEGER,
+     idle_since INTEGER,
+     reason TEXT,
+     next_attempt_at INTEGER NOT NULL,
+     attempts INTEGER NOT NULL,
+     forget_at INTEGER
+   );
+   CREATE TABLE stops (
+     worker_id TEXT NOT NULL,
+     job_id TEXT NOT NULL,
+     told INTEGER NOT NULL,
+     kill_at INTEGER NOT NULL,
+     PRIMARY KEY (worker_id, job_id)
+   ) WITHOUT ROWID;`,
+]

@@ -1,0 +1,127 @@
+import { type Job, applyTime, canRetry, endLease, finishJob, isTerminal } from '../../src/domain/job.ts'
+import { launchBackoffMs } from '../../src/domain/scaling.ts'
+import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
+import type { EndpointCore } from './core.ts'
+import type { Effects } from './effects.ts'
+import { INPUT } from './payload-store.ts'
+
+/** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
+
+/** TMO-7: how long a stopped job may still be pinged before its worker is killed. */
+export const STOP_GRACE_MS = 30_000
+/** Grace between the stop signal and the kill of a worker that ends in good order. */
+export const DRAIN_GRACE_MS = 30_000
+
+/** Writes a job's new state with everything that follows from it. */
+export function applyJob(core: EndpointCore, before: Job, after: Job, effects: Effects): void {
+  core.jobs.save(before, after)
+  effects.changedJobs.add(after.seq)
+  effects.scale = true
+  if (before.state === 'IN_PROGRESS' && after.state !== 'IN_PROGRESS') markIdle(core, before)
+  if (after.state === 'IN_QUEUE' && before.state !== 'IN_QUEUE') {
+    // LSE-12: what the old attempt streamed or reported and nobody read is not part of the next attempt.
+    core.payloads.clearAttempt(after.seq)
+    if (before.state === 'IN_PROGRESS') core.meta.add('retried')
+  }
+  if (!isTerminal(before.state) && isTerminal(after.state)) {
+    // Only a job that can be retried needs its input again (CTL-2).
+    if (!canRetry(after.state)) core.payloads.clear(after.seq, INPUT)
+    if (after.state === 'COMPLETED') core.meta.add('completed')
+    if (after.state === 'FAILED') core.meta.add('failed')
+  }
+}
+
+function markIdle(core: EndpointCore, job: Job): void {
+  const workerId = job.holder?.workerId
+  if (workerId && core.jobs.heldBy(workerId).length === 0) core.workers.setIdleSince(workerId, core.now())
+}
+
+/** Removes a job and all that belongs to it (TMO-1, TMO-3). */
+export function deleteJob(core: EndpointCore, job: Job, effects: Effects): void {
+  core.jobs.remove(job)
+  core.payloads.clearJob(job.seq)
+  effects.changedJobs.add(job.seq)
+  effects.scale = true
+  if (job.state === 'IN_PROGRESS') markIdle(core, job)
+}
+
+/** Tells the holder to stop a job that is terminal or deleted already (WRK-26). */
+export function orderStop(core: EndpointCore, job: Job, nowMs: number, effects: Effects): void {
+  if (!job.holder) return
+  core.workers.orderStop(job.holder.workerId, job.id, nowMs + STOP_GRACE_MS)
+  effects.stopPolls.add(job.holder.workerId)
+}
+
+/** Applies what time has done to a job, if anything. */
+export function settleDueJob(core: EndpointCore, job: Job, nowMs: number, effects: Effects): void {
+  const due = applyTime(job, nowMs)
+  switch (due.kind) {
+    case 'none':
+      return
+    case 'delete':
+      deleteJob(core, job, effects)
+      if (due.wasRunning) orderStop(core, job, nowMs, effects)
+      return
+    case 'stop':
+      applyJob(core, job, due.job, effects)
+      orderStop(core, job, nowMs, effects)
+      return
+    case 'lease-ended': {
+      applyJob(core, job, due.job, effects)
+      orderStop(core, job, nowMs, effects)
+      // LSE-9: this boot may not hold the job again, so a worker that lost one is replaced rather than starved of it.
+      const worker = job.holder ? core.workers.get(job.holder.workerId) : null
+      if (worker?.phase === 'READY') drainWorker(core, worker, `lost job ${job.id}: ${due.reason}`, nowMs, effects)
+      return
+    }
+    default:
+      due satisfies never
+  }
+}
+
+/** Ends every lease of a worker. `counted: false` when the platform itself took the jobs back (WRK-29). */
+export function endLeases(core: EndpointCore, workerId: string, reason: string, nowMs: number, counted: boolean, effects: Effects): void {
+  for (const job of core.jobs.heldBy(workerId)) applyJob(core, job, endLease(job, reason, nowMs, counted), effects)
+}
+
+/** No more work for this worker; its container is stopped with a grace (WRK-29). */
+export function drainWorker(core: EndpointCore, worker: Worker, reason: string, nowMs: number, effects: Effects): void {
+  if (worker.phase === 'DRAINING' || worker.phase === 'FAILED') return
+  core.workers.save({ ...worker, phase: 'DRAINING', reason, nextAttemptAtMs: nowMs })
+  effects.releasedTakes.add(worker.id)
+  effects.stopPolls.add(worker.id)
+  effects.scale = true
+}
+
+/** A worker that crashed, was lost or reports itself unhealthy: its leases end, it is removed, and starts are backed off. */
+export function failWorker(core: EndpointCore, worker: Worker, reason: string, nowMs: number, effects: Effects): void {
+  endLeases(core, worker.id, reason, nowMs, true, effects)
+  core.workers.save({ ...worker, phase: 'FAILED', reason, nextAttemptAtMs: nowMs, forgetAtMs: nowMs + FAILED_VISIBLE_MS })
+  const failures = core.meta.launch().failures + 1
+  core.meta.setLaunch({ failures, notBeforeMs: nowMs + launchBackoffMs(failures) })
+  forgetOldFailures(core, worker.id)
+  effects.releasedTakes.add(worker.id)
+  effects.stopPolls.add(worker.id)
+  effects.scale = true
+}
+
+// A crash loop must not fill the table: only the latest failure stays readable once its container is gone.
+function forgetOldFailures(core: EndpointCore, latestId: string): void {
+  for (const worker of core.workers.all()) {
+    if (worker.phase === 'FAILED' && worker.hostId === null && worker.id !== latestId) core.workers.remove(worker.id)
+  }
+}
+
+/** A job held by a worker that completed: the endpoint is not crash-looping. */
+export function noteSuccess(core: EndpointCore): void {
+  if (core.meta.launch().failures > 0) core.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
+}
+
+/** CTL-1 and deletion of an endpoint: makes any live job terminal. */
+export function cancelJob(core: EndpointCore, job: Job, nowMs: number, effects: Effects): Job {
+  if (isTerminal(job.state)) return job
+  const cancelled = finishJob(job, 'CANCELLED', nowMs)
+  applyJob(core, job, cancelled, effects)
+  if (job.state === 'IN_PROGRESS') orderStop(core, job, nowMs, effects)
+  return cancelled
+}

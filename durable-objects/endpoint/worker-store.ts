@@ -1,0 +1,105 @@
+import type { Worker, WorkerPhase } from '../../src/domain/worker.ts'
+
+type Row = Record<string, SqlStorageValue>
+
+export interface StopOrder {
+  workerId: string
+  jobId: string
+  told: boolean
+  killAtMs: number
+}
+
+/** Rows of `workers` and of the stop orders that they have still to hear. An endpoint has few, so all are read at once. */
+export class WorkerStore {
+  private readonly sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  all(): Worker[] {
+    return this.sql.exec('SELECT * FROM workers ORDER BY created_at, id').toArray().map(toWorker)
+  }
+
+  get(id: string): Worker | null {
+    const row = this.sql.exec('SELECT * FROM workers WHERE id = ?', id).toArray()[0]
+    return row ? toWorker(row) : null
+  }
+
+  save(w: Worker): void {
+    this.sql.exec(
+      `INSERT OR REPLACE INTO workers (id, boot, version, phase, host_id, gpu_type_id, data_center_id, created_at, started_at, last_seen_at,
+         idle_since, reason, next_attempt_at, attempts, forget_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      w.id,
+      w.boot,
+      w.version,
+      w.phase,
+      w.hostId,
+      w.gpuTypeId,
+      w.dataCenterId,
+      w.createdAtMs,
+      w.startedAtMs,
+      w.lastSeenAtMs,
+      w.idleSinceMs,
+      w.reason,
+      w.nextAttemptAtMs,
+      w.attempts,
+      w.forgetAtMs,
+    )
+  }
+
+  /** The frequent write of a ping, without touching the rest of the row. */
+  seen(id: string, atMs: number): void {
+    this.sql.exec('UPDATE workers SET last_seen_at = ? WHERE id = ?', atMs, id)
+  }
+
+  setIdleSince(id: string, atMs: number | null): void {
+    this.sql.exec('UPDATE workers SET idle_since = ? WHERE id = ?', atMs, id)
+  }
+
+  remove(id: string): void {
+    this.sql.exec('DELETE FROM workers WHERE id = ?', id)
+    this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
+  }
+
+  orderStop(workerId: string, jobId: string, killAtMs: number): void {
+    this.sql.exec('INSERT OR IGNORE INTO stops (worker_id, job_id, told, kill_at) VALUES (?, ?, 0, ?)', workerId, jobId, killAtMs)
+  }
+
+  stops(workerId: string): StopOrder[] {
+    return this.sql
+      .exec('SELECT * FROM stops WHERE worker_id = ?', workerId)
+      .toArray()
+      .map((row) => ({ workerId, jobId: String(row.job_id), told: row.told === 1, killAtMs: Number(row.kill_at) }))
+  }
+
+  markTold(workerId: string): void {
+    this.sql.exec('UPDATE stops SET told = 1 WHERE worker_id = ?', workerId)
+  }
+
+  forgetStop(workerId: string, jobId: string): void {
+    this.sql.exec('DELETE FROM stops WHERE worker_id = ? AND job_id = ?', workerId, jobId)
+  }
+}
+
+function toWorker(row: Row): Worker {
+  const text = (value: SqlStorageValue | undefined) => (typeof value === 'string' ? value : null)
+  const number = (value: SqlStorageValue | undefined) => (typeof value === 'number' ? value : null)
+  return {
+    id: String(row.id),
+    boot: String(row.boot),
+    version: Number(row.version),
+    phase: String(row.phase) as WorkerPhase,
+    hostId: text(row.host_id),
+    gpuTypeId: text(row.gpu_type_id),
+    dataCenterId: text(row.data_center_id),
+    createdAtMs: Number(row.created_at),
+    startedAtMs: number(row.started_at),
+    lastSeenAtMs: number(row.last_seen_at),
+    idleSinceMs: number(row.idle_since),
+    reason: text(row.reason),
+    nextAttemptAtMs: Number(row.next_attempt_at),
+    attempts: Number(row.attempts),
+    forgetAtMs: number(row.forget_at),
+  }
+}

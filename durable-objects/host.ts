@@ -1,0 +1,184 @@
+import { DurableObject } from 'cloudflare:workers'
+import { releaseCapacity, saveInventory } from '../src/db/capacity.ts'
+import { openDatabase } from '../src/db/client.ts'
+import { setHostStatus } from '../src/db/enrolment.ts'
+import type { Env } from '../src/env.ts'
+import { AgentMessage, HOST_LEASE_MS, type Inventory, type PlaneMessage, type Workload, type WorkloadReport } from '../src/host-protocol/messages.ts'
+import { logEvent } from '../src/log.ts'
+import { HOST_SCHEMA, type HostWorkload, WorkloadStore } from './host/workload-store.ts'
+import { applySchema } from './sql-migrations.ts'
+import { endpointStub } from './stubs.ts'
+
+/** A closed link gets this long to come back before the host counts as offline. */
+const RECONNECT_GRACE_MS = 10_000
+const MAX_MESSAGE_CHARS = 1_000_000
+
+interface LinkState {
+  lastBeatAtMs: number
+}
+
+/** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
+export class HostObject extends DurableObject<Env> {
+  private readonly store: WorkloadStore
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    applySchema(ctx.storage, HOST_SCHEMA)
+    this.store = new WorkloadStore(ctx.storage.sql)
+  }
+
+  /** Makes the host run a workload. Repeating it changes nothing. */
+  async assign(hostId: string, workload: Workload, ownerId: string): Promise<void> {
+    this.ctx.storage.transactionSync(() => {
+      this.store.setHostId(hostId)
+      if (!this.store.get(workload.id)) this.store.want(workload, ownerId)
+    })
+    this.pushDesired()
+  }
+
+  /** Makes the host stop a workload. False when it knows no such workload, so nothing of it can be running. */
+  async stop(workloadId: string, graceMs: number): Promise<boolean> {
+    const known = this.ctx.storage.transactionSync(() => {
+      const row = this.store.get(workloadId)
+      if (row && !(row.workload.desired === 'stopped' && row.workload.stopGraceMs <= graceMs)) {
+        this.store.want({ ...row.workload, desired: 'stopped', stopGraceMs: graceMs }, row.ownerId)
+      }
+      return row !== null
+    })
+    if (known) this.pushDesired()
+    return known
+  }
+
+  /** The enrolment was withdrawn: the agent stops everything and leaves. */
+  async revoke(reason: string): Promise<void> {
+    this.store.setRevoked(reason)
+    this.send({ type: 'revoked', reason })
+    for (const socket of this.ctx.getWebSockets()) socket.close(4001, 'revoked')
+  }
+
+  /** Workload state changes. Answered only once every owner has been told; the agent repeats what was not. */
+  async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
+    for (const report of reports) {
+      const row = this.store.get(report.workloadId)
+      if (!row || report.sequence <= row.sequence) continue
+      if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
+      await endpointStub(this.env, row.ownerId).workloadReport(report)
+      this.ctx.storage.transactionSync(() => {
+        if (report.state === 'gone') this.store.remove(report.workloadId)
+        else this.store.record(report)
+      })
+    }
+  }
+
+  /** The agent's link; the Worker has checked the access token and passes the host's id. */
+  override async fetch(request: Request): Promise<Response> {
+    const hostId = request.headers.get('x-podplane-host') ?? ''
+    this.store.setHostId(hostId)
+    for (const socket of this.ctx.getWebSockets()) socket.close(4000, 'replaced by a newer link')
+    const pair = new WebSocketPair()
+    this.ctx.acceptWebSocket(pair[1])
+    this.touch(pair[1])
+    const revoked = this.store.revoked()
+    if (revoked !== null) pair[1].send(JSON.stringify({ type: 'revoked', reason: revoked } satisfies PlaneMessage))
+    return new Response(null, { status: 101, webSocket: pair[0] })
+  }
+
+  override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    const text = typeof data === 'string' ? data : ''
+    const parsed = text.length <= MAX_MESSAGE_CHARS ? AgentMessage.safeParse(parseJson(text)) : null
+    if (!parsed?.success) {
+      socket.close(4002, 'message not understood')
+      return
+    }
+    this.touch(socket)
+    if (parsed.data.type === 'hello') return this.welcome(socket, parsed.data.inventory)
+    sendTo(socket, { type: 'beatAck', beat: parsed.data.beat })
+    if (parsed.data.appliedRevision < this.store.revision()) this.pushDesired()
+  }
+
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
+    socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
+    if (this.liveSockets().length === 0) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
+  }
+
+  override async webSocketError(): Promise<void> {
+    if (this.liveSockets().length === 0) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
+  }
+
+  /** While the host is online, looks once per lease whether it still beats. */
+  override async alarm(): Promise<void> {
+    const alive = this.liveSockets().filter((socket) => Date.now() - this.lastBeat(socket) < HOST_LEASE_MS)
+    if (alive.length > 0) {
+      await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
+      return
+    }
+    for (const socket of this.liveSockets()) socket.close(4003, 'no beat within the lease')
+    await this.goOffline()
+  }
+
+  private async welcome(socket: WebSocket, inventory: Inventory): Promise<void> {
+    const hostId = this.store.hostId() ?? ''
+    const db = openDatabase(this.env.DB)
+    await saveInventory(db, hostId, inventory, Date.now())
+    await setHostStatus(db, hostId, 'ONLINE', Date.now())
+    await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
+    sendTo(socket, this.desired())
+    logEvent('info', 'host online', { hostId })
+  }
+
+  private async goOffline(): Promise<void> {
+    const hostId = this.store.hostId()
+    if (hostId === null) return
+    await setHostStatus(openDatabase(this.env.DB), hostId, 'OFFLINE', Date.now())
+    logEvent('warn', 'host offline', { hostId })
+    for (const row of this.store.all()) await this.reportNeverStarted(row)
+  }
+
+  // A worker that was on its way to a lost host would be waited for until its host returned; its endpoint looks for another.
+  private async reportNeverStarted({ workload, ownerId, state, sequence }: HostWorkload): Promise<void> {
+    if (workload.desired !== 'running' || state === 'running') return
+    const report = { workloadId: workload.id, state: 'error' as const, exitCode: null, reason: 'its host went offline before it started', at: Date.now(), sequence }
+    await endpointStub(this.env, ownerId).workloadReport(report)
+  }
+
+  private desired(): PlaneMessage {
+    return { type: 'desired', revision: this.store.revision(), workloads: this.store.all().map((row) => row.workload) }
+  }
+
+  private pushDesired(): void {
+    this.send(this.desired())
+  }
+
+  private send(message: PlaneMessage): void {
+    for (const socket of this.liveSockets()) sendTo(socket, message)
+  }
+
+  private liveSockets(): WebSocket[] {
+    return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
+  }
+
+  private touch(socket: WebSocket): void {
+    socket.serializeAttachment({ lastBeatAtMs: Date.now() } satisfies LinkState)
+  }
+
+  private lastBeat(socket: WebSocket): number {
+    const state = socket.deserializeAttachment() as LinkState | null
+    return state?.lastBeatAtMs ?? 0
+  }
+}
+
+function sendTo(socket: WebSocket, message: PlaneMessage): void {
+  try {
+    socket.send(JSON.stringify(message))
+  } catch {
+    // The link broke between the check and the send; the agent gets the whole state when it reconnects.
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,97 @@
+import { Workload, type WorkloadReport, type WorkloadState } from '../../src/host-protocol/messages.ts'
+
+/** A workload of a host: what is wanted, for whom, and the last that was reported about it. */
+export interface HostWorkload {
+  workload: Workload
+  ownerId: string
+  state: WorkloadState | null
+  sequence: number
+}
+
+export const HOST_SCHEMA: readonly string[] = [
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+   CREATE TABLE workloads (
+     id TEXT PRIMARY KEY,
+     owner_id TEXT NOT NULL,
+     spec TEXT NOT NULL,
+     state TEXT,
+     sequence INTEGER NOT NULL DEFAULT 0
+   );`,
+]
+
+/** Desired state of one host and its revision. */
+export class WorkloadStore {
+  private readonly sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  hostId(): string | null {
+    return this.readMeta('hostId')
+  }
+
+  setHostId(id: string): void {
+    if (this.hostId() !== id) this.writeMeta('hostId', id)
+  }
+
+  /** Reason when the host's enrolment was withdrawn. */
+  revoked(): string | null {
+    return this.readMeta('revoked')
+  }
+
+  setRevoked(reason: string): void {
+    this.writeMeta('revoked', reason)
+  }
+
+  revision(): number {
+    return Number(this.readMeta('revision') ?? 0)
+  }
+
+  all(): HostWorkload[] {
+    return this.sql.exec('SELECT * FROM workloads ORDER BY id').toArray().map(toHostWorkload)
+  }
+
+  get(id: string): HostWorkload | null {
+    const row = this.sql.exec('SELECT * FROM workloads WHERE id = ?', id).toArray()[0]
+    return row ? toHostWorkload(row) : null
+  }
+
+  /** Adds or replaces what is wanted, under a new revision. */
+  want(workload: Workload, ownerId: string): void {
+    this.sql.exec(
+      'INSERT INTO workloads (id, owner_id, spec) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET spec = excluded.spec',
+      workload.id,
+      ownerId,
+      JSON.stringify(workload),
+    )
+    this.writeMeta('revision', String(this.revision() + 1))
+  }
+
+  record(report: WorkloadReport): void {
+    this.sql.exec('UPDATE workloads SET state = ?, sequence = ? WHERE id = ?', report.state, report.sequence, report.workloadId)
+  }
+
+  remove(id: string): void {
+    this.sql.exec('DELETE FROM workloads WHERE id = ?', id)
+    this.writeMeta('revision', String(this.revision() + 1))
+  }
+
+  private readMeta(key: string): string | null {
+    const row = this.sql.exec('SELECT value FROM meta WHERE key = ?', key).toArray()[0]
+    return row ? String(row.value) : null
+  }
+
+  private writeMeta(key: string, value: string): void {
+    this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, value)
+  }
+}
+
+function toHostWorkload(row: Record<string, SqlStorageValue>): HostWorkload {
+  return {
+    workload: Workload.parse(JSON.parse(String(row.spec))),
+    ownerId: String(row.owner_id),
+    state: typeof row.state === 'string' ? (row.state as WorkloadState) : null,
+    sequence: Number(row.sequence),
+  }
+}

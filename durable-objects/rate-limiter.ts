@@ -1,0 +1,45 @@
+import { DurableObject } from 'cloudflare:workers'
+import {
+  emptyCounts,
+  RATE_WINDOWS,
+  type RateCounts,
+  type RateQuota,
+  type RateVerdict,
+  type RateWindowName,
+  takeRequest,
+} from '../src/domain/rate-limit.ts'
+import type { Env } from '../src/env.ts'
+import { applySchema } from './sql-migrations.ts'
+
+const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER NOT NULL, count INTEGER NOT NULL) WITHOUT ROWID']
+
+/** Counts the REST requests of one account, exactly: every request of the account meets the same object (LIM-1, LIM-5). */
+export class RateLimiterObject extends DurableObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    applySchema(ctx.storage, SCHEMA)
+  }
+
+  /** Spends one request if every window has room. `nowMs` is for tests; the object's own clock decides otherwise. */
+  take(quota: RateQuota, nowMs = Date.now()): RateVerdict {
+    return this.ctx.storage.transactionSync(() => {
+      const verdict = takeRequest(this.load(), quota, nowMs)
+      if (verdict.allowed) this.save(verdict.counts)
+      return verdict
+    })
+  }
+
+  private load(): RateCounts {
+    const counts = emptyCounts()
+    const rows = this.ctx.storage.sql.exec<{ name: RateWindowName; start_ms: number; count: number }>('SELECT * FROM windows')
+    for (const row of rows) counts[row.name] = { startMs: row.start_ms, count: row.count }
+    return counts
+  }
+
+  private save(counts: RateCounts): void {
+    for (const { name } of RATE_WINDOWS) {
+      const { startMs, count } = counts[name]
+      this.ctx.storage.sql.exec('INSERT OR REPLACE INTO windows (name, start_ms, count) VALUES (?, ?, ?)', name, startMs, count)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * Brings a Durable Object's database to the newest schema: each step is applied once, in order, and recorded in `_migrations`
+ * in the same transaction, so that a crash in between repeats nothing and skips nothing. A landed step never changes.
+ * Call it in the constructor, before anything reads a table.
+ */
+export function applySchema(storage: DurableObjectStorage, steps: readonly string[]): void {
+  const { sql } = storage
+  sql.exec('CREATE TABLE IF NOT EXISTS _migrations (step INTEGER PRIMARY KEY) WITHOUT ROWID')
+  const applied = sql.exec<{ count: number }>('SELECT COUNT(*) AS count FROM _migrations').one().count
+  for (const [offset, step] of steps.slice(applied).entries()) {
+    storage.transactionSync(() => {
+      sql.exec(step)
+      sql.exec('INSERT INTO _migrations (step) VALUES (?)', applied + offset + 1)
+    })
+  }
+}

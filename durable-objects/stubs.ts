@@ -1,0 +1,21 @@
+import type { Env } from '../src/env.ts'
+import type { EndpointObject } from './endpoint.ts'
+import type { HostObject } from './host.ts'
+import type { RateLimiterObject } from './rate-limiter.ts'
+
+// Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here.
+
+/** The object that holds one endpoint's queue. */
+export function endpointStub(env: Env, endpointId: string): DurableObjectStub<EndpointObject> {
+  return env.ENDPOINT.get(env.ENDPOINT.idFromName(endpointId))
+}
+
+/** The object that holds one machine's link and desired state. */
+export function hostStub(env: Env, hostId: string): DurableObjectStub<HostObject> {
+  return env.HOST.get(env.HOST.idFromName(hostId))
+}
+
+/** The object that counts one account's REST requests. */
+export function rateLimiterStub(env: Env, teamId: string): DurableObjectStub<RateLimiterObject> {
+  return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(teamId))
+}

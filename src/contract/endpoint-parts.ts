@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { CUDA_VERSION, CudaVersion, PLAIN_TEXT, ResourceId } from './fields.ts'
+
+/** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
+export const MAX_WORKERS = 1000
+export const MAX_IDLE_TIMEOUT_SECONDS = 3600
+
+export const EndpointType = z
+  .enum(['QUEUE', 'LOAD_BALANCER'])
+  .meta({ id: 'EndpointType', description: 'How requests reach the workers.', example: 'QUEUE' })
+
+export const FlashBoot = z.enum(['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT']).meta({ id: 'FlashBoot', example: 'OFF' })
+
+/** END-7: an older client sends a boolean; it means FLASHBOOT or OFF. */
+export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({
+  description: 'A boolean is accepted as FLASHBOOT (true) or OFF (false).',
+})
+
+export const EndpointWorkers = z
+  .strictObject({
+    min: z.number().int().min(0).max(MAX_WORKERS).optional().meta({ description: 'Workers kept even without jobs; 0 by default.' }),
+    max: z.number().int().min(0).max(MAX_WORKERS).optional().meta({ description: 'Most workers at a time; 3 by default.' }),
+    idleTimeout: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_IDLE_TIMEOUT_SECONDS)
+      .optional()
+      .meta({ description: 'Seconds an idle worker is kept; 5 by default. Not used with REQUEST_COUNT.' }),
+  })
+  .meta({ id: 'EndpointWorkers', example: { min: 0, max: 3, idleTimeout: 5 } })
+
+export const EndpointWorkersView = z
+  .object({ min: z.number().int().min(0), max: z.number().int().min(0), idleTimeout: z.number().int().optional() })
+  .meta({ id: 'EndpointWorkersView', example: { min: 0, max: 3, idleTimeout: 5 } })
+
+const QueueDelayScaling = z
+  .strictObject({
+    type: z.literal('QUEUE_DELAY'),
+    queueDelay: z.number().min(0.5).meta({ description: 'Seconds a job may wait before a worker is added.' }),
+  })
+  .meta({ id: 'QueueDelayScaling', example: { type: 'QUEUE_DELAY', queueDelay: 4 } })
+
+const RequestCountScaling = z
+  .strictObject({
+    type: z.literal('REQUEST_COUNT'),
+    requestCount: z.number().int().min(1).meta({ description: 'Queued and running jobs that one worker stands for.' }),
+  })
+  .meta({ id: 'RequestCountScaling', example: { type: 'REQUEST_COUNT', requestCount: 4 } })
+
+export const EndpointScaling = z
+  .discriminatedUnion('type', [QueueDelayScaling, RequestCountScaling])
+  .meta({ id: 'EndpointScaling', example: { type: 'QUEUE_DELAY', queueDelay: 4 } })
+
+const Pools = z.array(ResourceId).min(1).meta({ description: 'GPU pools in order of preference.' })
+/** A leading hyphen is how the older interfaces spell an exclusion, so it is refused here (END-4). */
+const ExcludedTypes = z
+  .array(z.string().regex(/^\s*[^-\s]/).regex(PLAIN_TEXT))
+  .refine(isUnique, { error: 'items must be unique' })
+  .meta({ uniqueItems: true, description: 'GPU types of those pools that are not wanted.' })
+const GpuCount = z.number().int().min(1).meta({ description: 'GPUs of one worker; 1 by default.' })
+
+export const CreateEndpointGpuConfig = z
+  .strictObject({
+    pools: Pools,
+    excludedTypes: ExcludedTypes.optional(),
+    count: GpuCount.optional(),
+    allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
+    minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
+  })
+  .meta({ id: 'CreateEndpointGpuConfig', example: { pools: ['ADA_24'], count: 1 } })
+
+export const UpdateEndpointGpuConfig = z
+  .strictObject({
+    pools: Pools.optional(),
+    excludedTypes: ExcludedTypes.optional().meta({ description: 'Needs `pools`; `pools` alone clears the exclusions.' }),
+    count: GpuCount.optional(),
+    allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Empty clears.' }),
+    minCudaVersion: z
+      .string()
+      .regex(new RegExp(`^$|${CUDA_VERSION.source}`))
+      .optional()
+      .meta({ description: 'Empty clears.' }),
+  })
+  .meta({ id: 'UpdateEndpointGpuConfig', example: { pools: ['ADA_24', 'AMPERE_24'], minCudaVersion: '' } })
+
+export const EndpointGpuConfig = z
+  .object({
+    pools: z.array(z.string()),
+    excludedTypes: z.array(z.string()),
+    count: z.number().int().min(1),
+    allowedCudaVersions: z.array(z.string()),
+    minCudaVersion: z.string().nullable(),
+  })
+  .meta({
+    id: 'EndpointGpuConfig',
+    example: { pools: ['ADA_24'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null },
+  })
+
+export const CreateCpuConfig = z
+  .strictObject({
+    id: ResourceId.meta({ description: 'CPU flavor.' }),
+    vcpuCount: z.number().int().min(2).meta({ description: 'A power of two within the range of the flavor.' }),
+    memory: z.number().int().min(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+  })
+  .meta({ id: 'CreateCpuConfig', example: { id: 'cpu3c', vcpuCount: 2 } })
+
+export const CpuConfig = z
+  .object({ id: z.string(), vcpuCount: z.number().int().min(2), memory: z.number().int().min(1) })
+  .meta({ id: 'CpuConfig', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
+
+/** In order of preference; the same flavor at several sizes is fine (END-4). */
+export const CpuOptions = z
+  .array(CreateCpuConfig)
+  .min(1)
+  .refine((options) => isUnique(options.map(({ id, vcpuCount }) => `${id} ${vcpuCount}`)), { error: 'items must be unique' })
+  .meta({ uniqueItems: true, description: 'CPU machines in order of preference.' })
+
+function isUnique(values: readonly string[]): boolean {
+  return new Set(values).size === values.length
+}

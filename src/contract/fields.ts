@@ -1,0 +1,20 @@
+import { z } from 'zod'
+
+/** Text on one line: no control characters, which would otherwise reach logs, labels and command lines (GEN-6). */
+export const PLAIN_TEXT = /^[^\u0000-\u001f\u007f]*$/
+/** Text that may hold tabs and line breaks but no NUL, which no process environment or argument can carry (GEN-6). */
+export const NO_NUL = /^[^\u0000]*$/
+/** `<major>.<minor>` (POD-7). */
+export const CUDA_VERSION = /^\d+\.\d+$/
+/** `<port>/<protocol>` (CON-6). */
+export const PORT = /^\d+\/(http|tcp)$/
+/** Names of environment variables (GEN-6). */
+export const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
+/** Ids of data centers: what an operator names, not only those of the seed. */
+export const DATA_CENTER_ID = /^[A-Za-z0-9-]{2,32}$/
+
+export const Name = z.string().min(1).regex(PLAIN_TEXT)
+export const ResourceId = z.string().min(1).regex(PLAIN_TEXT)
+export const DataCenterId = z.string().regex(DATA_CENTER_ID)
+export const CudaVersion = z.string().regex(CUDA_VERSION)
+export const Timestamp = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, seconds precision.' })

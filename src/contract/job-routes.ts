@@ -1,0 +1,82 @@
+/** The routes of the job API and of the worker protocol, below `/v2/<endpoint>/`. One table for routing, methods, keys and limits. */
+
+export interface JobRoute {
+  methods: readonly string[]
+  /** Whose key opens it: a client's API key, or a worker's own (WRK-2). */
+  caller: 'client' | 'worker'
+  scope: 'jobs:read' | 'jobs:write' | null
+  /** Path segments behind the operation. */
+  params: 'none' | 'job' | 'worker' | 'worker-job'
+  /** Largest request body, bytes (LIM-2); null: the body is never read. */
+  maxBodyBytes: number | null
+}
+
+export const MAX_RUN_BYTES = 10 * 2 ** 20
+export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
+/** Largest result that is kept. A larger one fails the job with that reason (LIM-3). */
+export const MAX_RESULT_BYTES = 20 * 2 ** 20
+
+const READ = ['GET', 'POST'] as const
+
+export const JOB_ROUTES = {
+  run: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUN_BYTES },
+  runsync: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUNSYNC_BYTES },
+  status: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
+  'status-sync': { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
+  stream: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
+  cancel: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
+  retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
+  'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null },
+  health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
+  'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
+  'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
+  'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
+  ping: { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
+  'job-done': { methods: ['POST'], caller: 'worker', scope: null, params: 'worker-job', maxBodyBytes: Number.MAX_SAFE_INTEGER },
+  'job-stream': { methods: ['POST'], caller: 'worker', scope: null, params: 'worker-job', maxBodyBytes: Number.MAX_SAFE_INTEGER },
+} as const satisfies Record<string, JobRoute>
+
+export type JobOperation = keyof typeof JOB_ROUTES
+
+export interface JobCall {
+  endpointId: string
+  operation: JobOperation
+  route: JobRoute
+  workerId: string
+  jobId: string
+  query: URLSearchParams
+}
+
+/** What a URL below `/v2/` asks for, or null when there is no such route. */
+export function parseJobCall(url: URL): JobCall | null {
+  const [empty, version, endpointId, operation, first, second, ...rest] = url.pathname.split('/')
+  if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
+  const name = operation as JobOperation
+  const route: JobRoute = JOB_ROUTES[name]
+  const segments = [first, second, ...rest].filter((segment): segment is string => segment !== undefined)
+  const wanted = route.params === 'none' ? 0 : route.params === 'worker-job' ? 2 : 1
+  if (segments.length !== wanted || segments.some((segment) => segment === '')) return null
+  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', query: url.searchParams }
+  if (route.params === 'job') return { ...call, jobId: decodeSegment(first ?? '') }
+  if (route.params === 'none') return call
+  const worker = splitGluedQuery(first ?? '', url.searchParams)
+  const job = route.params === 'worker-job' ? splitGluedQuery(second ?? '', worker.query) : { segment: '', query: worker.query }
+  return { ...call, workerId: decodeSegment(worker.segment), jobId: decodeSegment(job.segment), query: job.query }
+}
+
+// WRK-3: a template without a `?` makes the worker glue its parameters to the last path segment.
+function splitGluedQuery(segment: string, query: URLSearchParams): { segment: string; query: URLSearchParams } {
+  const at = segment.indexOf('&')
+  if (at === -1) return { segment, query }
+  const merged = new URLSearchParams(segment.slice(at + 1))
+  for (const [name, value] of query) merged.append(name, value)
+  return { segment: segment.slice(0, at), query: merged }
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

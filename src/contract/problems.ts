@@ -1,0 +1,104 @@
+import { z } from 'zod'
+
+/**
+ * Every problem the platform answers, by key (ERR-2). Clients match some of these details, so they stay byte for byte;
+ * a more specific detail may be given where the rule names one.
+ */
+export const PROBLEMS = {
+  badRequest: { status: 400, title: 'Bad Request', detail: 'request could not be processed' },
+  missingToken: { status: 401, title: 'Unauthorized', detail: 'missing bearer token' },
+  invalidToken: { status: 401, title: 'Unauthorized', detail: 'invalid bearer token' },
+  insufficientBalance: { status: 402, title: 'Payment Required', detail: 'insufficient balance' },
+  accessDenied: { status: 403, title: 'Forbidden', detail: 'access denied' },
+  notFound: { status: 404, title: 'Not Found', detail: 'resource not found' },
+  pathNotFound: { status: 404, title: 'Not Found', detail: 'The requested path was not found.' },
+  methodNotAllowed: { status: 405, title: 'Method Not Allowed', detail: 'The requested method is not allowed for this path.' },
+  conflict: { status: 409, title: 'Conflict', detail: 'the resource is not in a state that allows this' },
+  gone: { status: 410, title: 'Gone', detail: 'this path has been retired' },
+  payloadTooLarge: { status: 413, title: 'Payload Too Large', detail: 'request body exceeds 102400 bytes' },
+  unsupportedMediaType: { status: 415, title: 'Unsupported Media Type', detail: 'content type must be application/json' },
+  validationFailed: { status: 422, title: 'Unprocessable Entity', detail: 'Request validation failed.' },
+  rateLimited: { status: 429, title: 'Too Many Requests', detail: 'rate limit exceeded for the minute window' },
+  internal: { status: 500, title: 'Internal Server Error', detail: 'an unexpected error occurred' },
+  unavailable: { status: 503, title: 'Service Unavailable', detail: 'the service cannot answer right now' },
+} as const satisfies Record<string, { status: number; title: string; detail: string }>
+
+export type ProblemKey = keyof typeof PROBLEMS
+
+/** What a thrower may add to the catalogue's entry. */
+export interface ProblemOptions {
+  detail?: string
+  /** Individual validation failures, each led by a JSONPath-like location (ERR-4). */
+  errors?: readonly string[]
+  /** For machines (ERR-7): NO_CAPACITY, NO_FREE_GPU, RULE, LOCKED, IN_USE. */
+  code?: string
+  headers?: Readonly<Record<string, string>>
+  cause?: unknown
+}
+
+/** A "no" that a pure decision returns; services turn it into a thrown `Problem`. */
+export interface Refusal extends ProblemOptions {
+  key: ProblemKey
+}
+
+/** The one error type that becomes a response as it is. Throw by key; bodies are never built by hand. */
+export class Problem extends Error {
+  readonly key: ProblemKey
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+  readonly errors: readonly string[] | undefined
+  readonly code: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(key: ProblemKey, options: ProblemOptions = {}) {
+    const entry = PROBLEMS[key]
+    const detail = options.detail ?? entry.detail
+    super(detail, { cause: options.cause })
+    this.name = 'Problem'
+    this.key = key
+    this.status = entry.status
+    this.title = entry.title
+    this.detail = detail
+    this.errors = options.errors
+    this.code = options.code
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** Turns a domain's refusal into the error that answers the request. */
+export function problemOf(refusal: Refusal): Problem {
+  return new Problem(refusal.key, refusal)
+}
+
+/** The body of a problem (ERR-1): no `type` member; `status` equals the HTTP status. */
+export const ProblemBody = z
+  .object({
+    title: z.string().meta({ description: 'Short summary of the kind of problem.' }),
+    status: z.number().int().meta({ description: 'The HTTP status code.' }),
+    detail: z.string().meta({ description: 'What went wrong, for a person.' }),
+    errors: z.array(z.string()).optional().meta({ description: 'Each validation failure as `<location>: <problem>`.' }),
+    code: z.string().optional().meta({ description: 'Stable key for machines, where there is one.' }),
+  })
+  .meta({
+    id: 'ErrorResponse',
+    description: 'RFC 9457 problem details.',
+    example: {
+      title: 'Unprocessable Entity',
+      status: 422,
+      detail: 'Request validation failed.',
+      errors: ["$: missing property 'name'"],
+    },
+  })
+export type ProblemBody = z.infer<typeof ProblemBody>
+
+/** The JSON form of a problem, members in the order of ERR-1. */
+export function problemBody(problem: Problem): ProblemBody {
+  return {
+    title: problem.title,
+    status: problem.status,
+    detail: problem.detail,
+    ...(problem.errors && { errors: [...problem.errors] }),
+    ...(problem.code !== undefined && { code: problem.code }),
+  }
+}

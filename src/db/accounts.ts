@@ -1,0 +1,66 @@
+import { eq, sql } from 'drizzle-orm'
+import type { RateQuota } from '../domain/rate-limit.ts'
+import type { Database } from './client.ts'
+import { memberships, quotas, teams, users } from './schema.ts'
+
+export type UserRow = typeof users.$inferSelect
+export type QuotaRow = RateQuota & { exempt: boolean }
+
+/** Stores a user with the personal team; false when the e-mail address is taken. */
+export async function insertUser(db: Database, user: UserRow): Promise<boolean> {
+  if (await findUserByEmail(db, user.email)) return false
+  try {
+    await db.batch([
+      db.insert(teams).values({ id: user.personalTeamId, name: user.email, kind: 'PERSONAL', createdAt: user.createdAt }),
+      db.insert(users).values(user),
+      db.insert(memberships).values({ teamId: user.personalTeamId, userId: user.id, role: 'OWNER', createdAt: user.createdAt }),
+    ])
+    return true
+  } catch (error) {
+    // Two requests with one address: the unique index decides, and its loser is an ordinary "taken".
+    if (await findUserByEmail(db, user.email)) return false
+    throw error
+  }
+}
+
+/** The user of that id, or undefined. */
+export function findUser(db: Database, id: string): Promise<UserRow | undefined> {
+  return db.select().from(users).where(eq(users.id, id)).get()
+}
+
+/** The user with that address, or undefined. Addresses are stored in lower case. */
+export function findUserByEmail(db: Database, email: string): Promise<UserRow | undefined> {
+  return db.select().from(users).where(eq(users.email, email)).get()
+}
+
+/** The first users by address, up to `limit`. */
+export function listUsers(db: Database, limit: number): Promise<UserRow[]> {
+  return db.select().from(users).orderBy(users.email).limit(limit).all()
+}
+
+/** Request quotas set for a team, or undefined for the defaults. */
+export function findQuota(db: Database, teamId: string): Promise<QuotaRow | undefined> {
+  return db
+    .select({ minute: quotas.minute, hour: quotas.hour, day: quotas.day, exempt: quotas.exempt })
+    .from(quotas)
+    .where(eq(quotas.teamId, teamId))
+    .get()
+}
+
+/** Sets a team's quotas. */
+export async function upsertQuota(db: Database, teamId: string, quota: QuotaRow, nowMs: number): Promise<void> {
+  const { minute, hour, day, exempt } = quota
+  await db
+    .insert(quotas)
+    .values({ teamId, minute, hour, day, exempt, updatedAt: nowMs })
+    .onConflictDoUpdate({
+      target: quotas.teamId,
+      set: {
+        minute: sql`excluded.minute`,
+        hour: sql`excluded.hour`,
+        day: sql`excluded.day`,
+        exempt: sql`excluded.exempt`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+    })
+}

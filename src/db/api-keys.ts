@@ -1,0 +1,34 @@
+import { and, desc, eq, isNull } from 'drizzle-orm'
+import type { Database } from './client.ts'
+import { apiKeys } from './schema.ts'
+
+export type ApiKeyRow = typeof apiKeys.$inferSelect
+
+/** The key of that id, revoked and expired ones included; undefined when there is none. Keys are found before any team is known. */
+export function findApiKey(db: Database, id: string): Promise<ApiKeyRow | undefined> {
+  return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
+}
+
+/** Stores a new key. */
+export async function insertApiKey(db: Database, row: ApiKeyRow): Promise<void> {
+  await db.insert(apiKeys).values(row)
+}
+
+/** Keys of a user, newest first. */
+export function listApiKeys(db: Database, userId: string): Promise<ApiKeyRow[]> {
+  return db.select().from(apiKeys).where(eq(apiKeys.userId, userId)).orderBy(desc(apiKeys.createdAt), desc(apiKeys.id)).all()
+}
+
+/** Revokes a key; false when it does not exist or is revoked already. */
+export async function revokeApiKey(db: Database, id: string, nowMs: number): Promise<boolean> {
+  const result = await db
+    .update(apiKeys)
+    .set({ revokedAt: nowMs })
+    .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+  return result.meta.changes > 0
+}
+
+/** Notes that a key was used. */
+export async function touchApiKey(db: Database, id: string, nowMs: number): Promise<void> {
+  await db.update(apiKeys).set({ lastUsedAt: nowMs }).where(eq(apiKeys.id, id))
+}

@@ -1,0 +1,142 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { PlacementHost } from '../domain/placement.ts'
+import type { Inventory } from '../host-protocol/messages.ts'
+import type { Database } from './client.ts'
+import { allocations, hostGpus, hosts } from './tables/hosts.ts'
+
+/** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
+export interface Reservation {
+  id: string
+  teamId: string
+  hostId: string
+  kind: 'worker' | 'pod'
+  ownerId: string
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
+export interface Allocation {
+  id: string
+  hostId: string
+  dataCenterId: string
+  gpuTypeId: string | null
+  vcpus: number
+}
+
+/** Hosts that may be given work, with what is free on them. */
+export async function listPlacementHosts(db: Database): Promise<PlacementHost[]> {
+  const [rows, gpus] = await db.batch([
+    db.select().from(hosts).where(eq(hosts.status, 'ONLINE')),
+    db
+      .select({ hostId: hostGpus.hostId, typeId: hostGpus.gpuTypeId, free: hostGpus.free, cudaVersion: hostGpus.cudaVersion })
+      .from(hostGpus)
+      .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
+      .where(eq(hosts.status, 'ONLINE')),
+  ])
+  return rows.map((row) => ({
+    id: row.id,
+    dataCenterId: row.dataCenterId,
+    runtimes: row.inventory.runtimes,
+    vcpuFree: row.vcpuFree,
+    memoryMbFree: row.memoryMbFree,
+    diskGbFree: row.diskGbFree,
+    gpus: gpus.filter((gpu) => gpu.hostId === row.id),
+  }))
+}
+
+/** Where a workload holds capacity, if anywhere. */
+export async function findAllocation(db: Database, id: string): Promise<Allocation | null> {
+  const rows = await db
+    .select({
+      id: allocations.id,
+      hostId: allocations.hostId,
+      gpuTypeId: allocations.gpuTypeId,
+      vcpus: allocations.vcpu,
+      dataCenterId: hosts.dataCenterId,
+    })
+    .from(allocations)
+    .innerJoin(hosts, eq(hosts.id, allocations.hostId))
+    .where(eq(allocations.id, id))
+  return rows[0] ?? null
+}
+
+/**
+ * Reserves capacity in one batch that fails as a whole: false when the host no longer has room (its CHECK refuses) or is not online.
+ * A second reservation under the same id is an error of the caller's: look for the allocation first.
+ */
+export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
+  const insert = db.run(sql`INSERT INTO allocations (id, team_id, host_id, kind, owner_id, gpu_type_id, gpu_count, vcpu, memory_mb, disk_gb, created_at)
+    SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId}, ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0},
+      ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE')`)
+  try {
+    await db.batch([insert, db.run(strictHostFree(want.hostId)), db.run(strictGpuFree(want.hostId))])
+  } catch (error) {
+    if (isCheckFailure(error)) return false
+    throw error
+  }
+  return (await findAllocation(db, want.id)) !== null
+}
+
+/** Gives a workload's capacity back. Repeating it changes nothing. */
+export async function releaseCapacity(db: Database, id: string, hostId: string): Promise<void> {
+  await db.batch([db.delete(allocations).where(and(eq(allocations.id, id), eq(allocations.hostId, hostId))), ...refreshFree(db, hostId)])
+}
+
+/** Takes over what a host says it has. Existing allocations stay; a host that shrank below them has nothing free. */
+export async function saveInventory(db: Database, hostId: string, inventory: Inventory, nowMs: number): Promise<void> {
+  const gpus = mergeGpus(inventory)
+  await db.batch([
+    db
+      .update(hosts)
+      .set({ inventory, vcpuTotal: inventory.vcpus, memoryMbTotal: inventory.memoryMb, diskGbTotal: inventory.diskGb, lastSeenAt: nowMs })
+      .where(eq(hosts.id, hostId)),
+    db.delete(hostGpus).where(eq(hostGpus.hostId, hostId)),
+    ...gpus.map((gpu) => db.insert(hostGpus).values({ hostId, gpuTypeId: gpu.typeId, cudaVersion: gpu.cudaVersion, total: gpu.count, free: 0 })),
+    ...refreshFree(db, hostId),
+  ])
+}
+
+// One row a type: real and simulated GPUs of one type on one host are counted together.
+function mergeGpus(inventory: Inventory): { typeId: string; count: number; cudaVersion: string | null }[] {
+  const merged = new Map<string, { typeId: string; count: number; cudaVersion: string | null }>()
+  for (const gpu of inventory.gpus) {
+    const known = merged.get(gpu.typeId)
+    merged.set(gpu.typeId, { typeId: gpu.typeId, count: gpu.count + (known?.count ?? 0), cudaVersion: gpu.cudaVersion ?? known?.cudaVersion ?? null })
+  }
+  return [...merged.values()]
+}
+
+function refreshFree(db: Database, hostId: string) {
+  return [
+    db.run(sql`UPDATE hosts SET
+      vcpu_free = MAX(0, vcpu_total - (SELECT COALESCE(SUM(vcpu), 0) FROM allocations WHERE host_id = ${hostId})),
+      memory_mb_free = MAX(0, memory_mb_total - (SELECT COALESCE(SUM(memory_mb), 0) FROM allocations WHERE host_id = ${hostId})),
+      disk_gb_free = MAX(0, disk_gb_total - (SELECT COALESCE(SUM(disk_gb), 0) FROM allocations WHERE host_id = ${hostId}))
+      WHERE id = ${hostId}`),
+    db.run(sql`UPDATE host_gpus SET free = MAX(0, total - (SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a
+      WHERE a.host_id = ${hostId} AND a.gpu_type_id = host_gpus.gpu_type_id)) WHERE host_id = ${hostId}`),
+  ]
+}
+
+function strictHostFree(hostId: string) {
+  return sql`UPDATE hosts SET
+    vcpu_free = vcpu_total - (SELECT COALESCE(SUM(vcpu), 0) FROM allocations WHERE host_id = ${hostId}),
+    memory_mb_free = memory_mb_total - (SELECT COALESCE(SUM(memory_mb), 0) FROM allocations WHERE host_id = ${hostId}),
+    disk_gb_free = disk_gb_total - (SELECT COALESCE(SUM(disk_gb), 0) FROM allocations WHERE host_id = ${hostId})
+    WHERE id = ${hostId}`
+}
+
+function strictGpuFree(hostId: string) {
+  return sql`UPDATE host_gpus SET free = total - (SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a
+    WHERE a.host_id = ${hostId} AND a.gpu_type_id = host_gpus.gpu_type_id) WHERE host_id = ${hostId}`
+}
+
+function isCheckFailure(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes('CHECK constraint failed')) return true
+  }
+  return false
+}

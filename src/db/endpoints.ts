@@ -1,0 +1,92 @@
+import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import type { Database } from './client.ts'
+import { endpoints, releases } from './schema.ts'
+
+export type ReleaseRow = typeof releases.$inferSelect
+
+/** Position in a list that runs newest first. */
+export interface EndpointPosition {
+  createdAt: number
+  id: string
+}
+
+/** Stores an endpoint together with its first release (END-14). */
+export async function insertEndpoint(db: Database, config: EndpointConfig, createdAtMs: number, release: ReleaseRow): Promise<void> {
+  const { id, teamId, name, revision } = config
+  await db.batch([
+    db.insert(endpoints).values({ id, teamId, name, config, revision, createdAt: createdAtMs, deletedAt: null }),
+    db.insert(releases).values(release),
+  ])
+}
+
+/** A team's endpoint, or undefined when it is unknown, deleted or another team's. */
+export async function findEndpoint(db: Database, teamId: string, id: string): Promise<EndpointConfig | undefined> {
+  const row = await db.select({ config: endpoints.config }).from(endpoints).where(ownedBy(teamId, id)).get()
+  return row?.config
+}
+
+/** The team that owns an endpoint, or null. For the job API, whose callers are checked against it. */
+export async function findEndpointOwner(db: Database, id: string): Promise<string | null> {
+  const row = await db
+    .select({ teamId: endpoints.teamId })
+    .from(endpoints)
+    .where(and(eq(endpoints.id, id), isNull(endpoints.deletedAt)))
+    .get()
+  return row?.teamId ?? null
+}
+
+/** A team's endpoints behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
+export async function listEndpoints(
+  db: Database,
+  teamId: string,
+  after: EndpointPosition | null,
+  limit: number,
+): Promise<{ config: EndpointConfig; position: EndpointPosition }[]> {
+  const behind = after
+    ? or(lt(endpoints.createdAt, after.createdAt), and(eq(endpoints.createdAt, after.createdAt), lt(endpoints.id, after.id)))
+    : undefined
+  const rows = await db
+    .select({ config: endpoints.config, createdAt: endpoints.createdAt, id: endpoints.id })
+    .from(endpoints)
+    .where(and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt), behind))
+    .orderBy(desc(endpoints.createdAt), desc(endpoints.id))
+    .limit(limit)
+    .all()
+  return rows.map(({ config, createdAt, id }) => ({ config, position: { createdAt, id } }))
+}
+
+/**
+ * Writes a configuration if the row still has `revision`; false when another request was faster. The release row goes in only when
+ * the guarded update did: D1 commits a batch whose update matched nothing.
+ */
+export async function updateEndpoint(
+  db: Database,
+  config: EndpointConfig,
+  revision: number,
+  release: ReleaseRow | null,
+): Promise<boolean> {
+  const update = db
+    .update(endpoints)
+    .set({ name: config.name, config, revision: config.revision })
+    .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
+  if (!release) return (await update).meta.changes > 0
+  const [updated] = await db.batch([
+    update,
+    db.insert(releases).select(
+      sql`SELECT ${release.endpointId}, ${release.version}, ${release.id}, ${release.createdByUserId},
+        ${JSON.stringify(release.diff)}, ${release.createdAt} WHERE changes() > 0`,
+    ),
+  ])
+  return updated.meta.changes > 0
+}
+
+/** Marks an endpoint as deleted; false when it was not there. The row stays, so that its id is never given out again. */
+export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number): Promise<boolean> {
+  const result = await db.update(endpoints).set({ deletedAt: nowMs }).where(ownedBy(teamId, id))
+  return result.meta.changes > 0
+}
+
+function ownedBy(teamId: string, id: string) {
+  return and(eq(endpoints.teamId, teamId), eq(endpoints.id, id), isNull(endpoints.deletedAt))
+}

@@ -1,0 +1,60 @@
+import { and, eq, gt, isNull, ne } from 'drizzle-orm'
+import type { Inventory } from '../host-protocol/messages.ts'
+import type { Database } from './client.ts'
+import { hosts, joinTokens } from './tables/hosts.ts'
+
+export interface NewHost {
+  id: string
+  name: string
+  publicKeyX: string
+  inventory: Inventory
+}
+
+/** Uses up a join token. Null when it is unknown, used or expired; of two callers at once, one gets it. */
+export async function useJoinToken(db: Database, tokenHash: string, hostId: string, nowMs: number): Promise<{ dataCenterId: string; name: string | null } | null> {
+  const rows = await db
+    .update(joinTokens)
+    .set({ usedAt: nowMs, usedByHostId: hostId })
+    .where(and(eq(joinTokens.tokenHash, tokenHash), isNull(joinTokens.usedAt), gt(joinTokens.expiresAt, nowMs)))
+    .returning({ dataCenterId: joinTokens.dataCenterId, name: joinTokens.name })
+  return rows[0] ?? null
+}
+
+/** Records a machine that has just joined. It is offline until its agent has linked. */
+export async function insertHost(db: Database, host: NewHost, dataCenterId: string, nowMs: number): Promise<void> {
+  const { vcpus, memoryMb, diskGb } = host.inventory
+  await db.insert(hosts).values({
+    id: host.id,
+    name: host.name,
+    dataCenterId,
+    status: 'OFFLINE',
+    publicKeyX: host.publicKeyX,
+    epoch: 1,
+    inventory: host.inventory,
+    vcpuTotal: vcpus,
+    vcpuFree: vcpus,
+    memoryMbTotal: memoryMb,
+    memoryMbFree: memoryMb,
+    diskGbTotal: diskGb,
+    diskGbFree: diskGb,
+    createdAt: nowMs,
+    lastSeenAt: null,
+  })
+}
+
+/** The key with which an enrolled host proves itself; null for an unknown or removed one. */
+export async function findHostKey(db: Database, hostId: string): Promise<{ publicKeyX: string; epoch: number } | null> {
+  const rows = await db
+    .select({ publicKeyX: hosts.publicKeyX, epoch: hosts.epoch })
+    .from(hosts)
+    .where(and(eq(hosts.id, hostId), ne(hosts.status, 'REMOVED')))
+  return rows[0] ?? null
+}
+
+/** Writes a presence change; a removed host stays removed. */
+export async function setHostStatus(db: Database, hostId: string, status: 'ONLINE' | 'OFFLINE', nowMs: number): Promise<void> {
+  await db
+    .update(hosts)
+    .set({ status, ...(status === 'ONLINE' ? { lastSeenAt: nowMs } : {}) })
+    .where(and(eq(hosts.id, hostId), ne(hosts.status, 'REMOVED')))
+}

@@ -1,0 +1,98 @@
+/** A container's command in exec form. */
+export interface Command {
+  entrypoint: string[]
+  cmd: string[]
+}
+
+/** The three members with which a request may describe the command. An absent one means "as it is". */
+export interface CommandPatch {
+  args?: string | undefined
+  cmd?: string[] | undefined
+  entrypoint?: string[] | undefined
+}
+
+/**
+ * The exec forms of stored `args` (CON-1): a JSON object with only `entrypoint` and/or `cmd`, else a shell string that becomes `cmd`.
+ */
+export function decodeArgs(args: string): Command {
+  return decodeJsonArgs(args) ?? { entrypoint: [], cmd: splitWords(args) }
+}
+
+/** The stored form of a command (CON-2): compact JSON, `entrypoint` before `cmd`, empty parts left out, nothing set is `""`. */
+export function encodeArgs({ entrypoint, cmd }: Command): string {
+  if (entrypoint.length === 0 && cmd.length === 0) return ''
+  return JSON.stringify({ ...(entrypoint.length > 0 && { entrypoint }), ...(cmd.length > 0 && { cmd }) })
+}
+
+/**
+ * The stored `args` after a request, or null when its members contradict each other (CON-3).
+ * `cmd: []` and `entrypoint: []` clear their own part; a part that is not named keeps what `current` says (CON-4).
+ */
+export function mergeArgs(current: string, patch: CommandPatch): string | null {
+  if (patch.cmd === undefined && patch.entrypoint === undefined) return patch.args ?? current
+  const before = decodeArgs(current)
+  const named = { entrypoint: patch.entrypoint ?? before.entrypoint, cmd: patch.cmd ?? before.cmd }
+  if (patch.args === undefined) return encodeArgs(named)
+  return sameCommand(decodeArgs(patch.args), named) ? patch.args : null
+}
+
+/** Splits a shell string into words as POSIX sh does: quotes and backslash, no expansion. An unclosed quote ends with the text. */
+export function splitWords(text: string): string[] {
+  const words: string[] = []
+  let word: string | null = null
+  let quote: '"' | "'" | null = null
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charAt(index)
+    const next = text.charAt(index + 1)
+    if (quote === null && /\s/.test(char)) {
+      if (word !== null) words.push(word)
+      word = null
+    } else if (quote === null && (char === '"' || char === "'")) {
+      quote = char
+      word ??= ''
+    } else if (char === quote) {
+      quote = null
+    } else if (char === '\\' && next !== '' && escapes(quote, next)) {
+      // A backslash before a line break joins the lines, so neither stays.
+      word = (word ?? '') + (next === '\n' ? '' : next)
+      index += 1
+    } else {
+      word = (word ?? '') + char
+    }
+  }
+  if (word !== null) words.push(word)
+  return words
+}
+
+function escapes(quote: '"' | "'" | null, next: string): boolean {
+  if (quote === "'") return false
+  return quote === null || '$`"\\\n'.includes(next)
+}
+
+function decodeJsonArgs(args: string): Command | null {
+  if (!args.trimStart().startsWith('{')) return null
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(args)
+  } catch {
+    return null
+  }
+  if (typeof parsed !== 'object' || parsed === null) return null
+  const members = Object.entries(parsed)
+  const known = members.length > 0 && members.every(([key, value]) => (key === 'entrypoint' || key === 'cmd') && isWordList(value))
+  if (!known) return null
+  const { entrypoint = [], cmd = [] } = parsed as Partial<Command>
+  return { entrypoint, cmd }
+}
+
+function isWordList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string')
+}
+
+function sameCommand(a: Command, b: Command): boolean {
+  return sameWords(a.entrypoint, b.entrypoint) && sameWords(a.cmd, b.cmd)
+}
+
+function sameWords(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, index) => word === b[index])
+}

@@ -1,0 +1,47 @@
+import { type Holder, type Job, mayHold } from './job.ts'
+
+/** A worker whose take is open. */
+export interface Taker extends Holder {
+  /** Jobs it holds already. */
+  held: number
+  /** Most jobs it takes with this poll (WRK-11). */
+  capacity: number
+  parkedAtMs: number
+}
+
+export interface Assignment {
+  takerIndex: number
+  job: Job
+}
+
+/**
+ * Gives queued jobs, in order, to open takes: fewest jobs held first, then longest waiting (WRK-12). A job that a taker held before
+ * is never given to it again (LSE-9); it waits for another while later jobs go on.
+ */
+export function assignJobs(queued: readonly Job[], takers: readonly Taker[]): Assignment[] {
+  const given = takers.map(() => 0)
+  const assignments: Assignment[] = []
+  for (const job of queued) {
+    const best = pickTaker(job, takers, given)
+    if (best === -1) continue
+    given[best] = (given[best] ?? 0) + 1
+    assignments.push({ takerIndex: best, job })
+  }
+  return assignments
+}
+
+function pickTaker(job: Job, takers: readonly Taker[], given: readonly number[]): number {
+  let best = -1
+  let bestHeld = 0
+  for (const [index, taker] of takers.entries()) {
+    const gave = given[index] ?? 0
+    if (gave >= taker.capacity || !mayHold(job, taker)) continue
+    const held = taker.held + gave
+    const current = takers[best]
+    if (!current || held < bestHeld || (held === bestHeld && taker.parkedAtMs < current.parkedAtMs)) {
+      best = index
+      bestHeld = held
+    }
+  }
+  return best
+}

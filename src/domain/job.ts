@@ -1,0 +1,179 @@
+/**
+ * One job of a queue: its record, its lease and every transition (JOB-11). Pure: the time comes in as `nowMs`.
+ * Anything that ends a deadline uses `now >= deadline`, so a deadline is the first instant at which it has passed.
+ */
+
+export type JobState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT'
+
+/** Who holds a lease: a worker and one start of its container (LSE-6). */
+export interface Holder {
+  workerId: string
+  boot: string
+}
+
+export interface Job {
+  seq: number
+  id: string
+  state: JobState
+  lowPriority: boolean
+  /** Place in the queue among jobs of the same priority; kept over a requeue, so that the job returns to the head (LSE-8). */
+  orderKey: number
+  createdAtMs: number
+  ttlAtMs: number
+  executionTimeoutMs: number
+  retentionMs: number
+  /** Number of leases so far; never goes back. */
+  attempt: number
+  /** Leases lost since the submit or the last retry. */
+  retries: number
+  /** Holder of the current or, once it ended, of the last attempt. */
+  holder: Holder | null
+  /** Every earlier holder as `worker/boot`: none of them may hold this job again (LSE-9). */
+  pastHolders: string[]
+  startedAtMs: number | null
+  acked: boolean
+  leaseUntilMs: number | null
+  /** Why the lease would end at `leaseUntilMs`. */
+  leaseEndReason: string
+  missingPings: number
+  finishedAtMs: number | null
+  error: string | null
+  errorDetail: string | null
+}
+
+/** `P` of the annex and what follows from it, milliseconds. */
+export interface LeaseTimes {
+  pingIntervalMs: number
+}
+
+export const ACK_INTERVALS = 3
+export const LEASE_INTERVALS = 4
+export const MISSING_PINGS_LIMIT = 2
+export const RETRY_LIMIT = 1
+/** LSE-3: time for a result in flight once a worker has shown that it holds no job. */
+export const RESULT_GRACE_MS = 2_000
+
+export const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
+
+export function isTerminal(state: JobState): boolean {
+  return state !== 'IN_QUEUE' && state !== 'IN_PROGRESS'
+}
+
+export function sameHolder(a: Holder | null, b: Holder): boolean {
+  return a !== null && a.workerId === b.workerId && a.boot === b.boot
+}
+
+/** LSE-9: true when this boot may be given the job. */
+export function mayHold(job: Job, holder: Holder): boolean {
+  return !job.pastHolders.includes(holderKey(holder))
+}
+
+function holderKey(holder: Holder): string {
+  return `${holder.workerId}/${holder.boot}`
+}
+
+/** LSE-1: starts an attempt. */
+export function leaseJob(job: Job, holder: Holder, nowMs: number, times: LeaseTimes): Job {
+  return {
+    ...job,
+    state: 'IN_PROGRESS',
+    attempt: job.attempt + 1,
+    holder,
+    pastHolders: [...job.pastHolders, holderKey(holder)],
+    startedAtMs: nowMs,
+    acked: false,
+    leaseUntilMs: nowMs + ACK_INTERVALS * times.pingIntervalMs,
+    leaseEndReason: 'the worker never confirmed the job',
+    missingPings: 0,
+  }
+}
+
+/** LSE-2, LSE-4: the holder has shown that it holds the job. */
+export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
+  return {
+    ...job,
+    acked: true,
+    leaseUntilMs: nowMs + LEASE_INTERVALS * times.pingIntervalMs,
+    leaseEndReason: 'the worker stopped sending pings',
+    missingPings: 0,
+  }
+}
+
+/** LSE-5: a ping of the holder that does not list the job. Ends the lease now when it was the second in a row. */
+export function missPing(job: Job, nowMs: number): Job {
+  if (!job.acked) return job
+  const missingPings = job.missingPings + 1
+  if (missingPings < MISSING_PINGS_LIMIT) return { ...job, missingPings }
+  return { ...job, missingPings, leaseUntilMs: nowMs, leaseEndReason: 'result lost' }
+}
+
+/** LSE-3: the holder asked for work while saying that it holds none. */
+export function showIdle(job: Job, nowMs: number): Job {
+  const until = nowMs + RESULT_GRACE_MS
+  if (job.leaseUntilMs !== null && job.leaseUntilMs <= until) return job
+  return { ...job, leaseUntilMs: until, leaseEndReason: 'result lost' }
+}
+
+/** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */
+export function endLease(job: Job, reason: string, nowMs: number, counted = true): Job {
+  if (counted && job.retries >= RETRY_LIMIT) {
+    return finishJob(job, 'FAILED', nowMs, `job timed out after ${RETRY_LIMIT} retries`, reason)
+  }
+  return {
+    ...job,
+    state: 'IN_QUEUE',
+    retries: job.retries + (counted ? 1 : 0),
+    leaseUntilMs: null,
+    leaseEndReason: '',
+    acked: false,
+    missingPings: 0,
+    errorDetail: reason,
+  }
+}
+
+/** Any transition into a terminal state. */
+export function finishJob(job: Job, state: JobState, nowMs: number, error: string | null = null, errorDetail: string | null = null): Job {
+  return { ...job, state, finishedAtMs: nowMs, error, errorDetail, leaseUntilMs: null, leaseEndReason: '', missingPings: 0 }
+}
+
+/** CTL-2: back to the tail of the queue under a new order key; the attempt number goes on counting. */
+export function retryJob(job: Job, orderKey: number): Job {
+  return { ...job, state: 'IN_QUEUE', orderKey, retries: 0, finishedAtMs: null, error: null, errorDetail: null, startedAtMs: null, holder: null }
+}
+
+export function canRetry(state: JobState): boolean {
+  return state === 'FAILED' || state === 'TIMED_OUT'
+}
+
+export type Verdict = 'accept' | 'accept-late' | 'duplicate' | 'superseded'
+
+/** LSE-10, LSE-11: may this post of `from` change the job? `final` is false for progress and chunks. */
+export function judgePost(job: Job, from: Holder, final: boolean): Verdict {
+  const last = sameHolder(job.holder, from)
+  if (last && job.state === 'IN_PROGRESS') return 'accept'
+  if (last && job.state === 'IN_QUEUE' && final) return 'accept-late'
+  if (last && final && isTerminal(job.state)) return 'duplicate'
+  return 'superseded'
+}
+
+/** The next instant at which time alone changes this job. */
+export function dueAtMs(job: Job): number {
+  if (job.state === 'IN_QUEUE') return job.ttlAtMs
+  if (job.state === 'IN_PROGRESS') {
+    return Math.min(job.ttlAtMs, job.leaseUntilMs ?? job.ttlAtMs, (job.startedAtMs ?? job.createdAtMs) + job.executionTimeoutMs)
+  }
+  return Math.min(job.ttlAtMs, (job.finishedAtMs ?? job.createdAtMs) + job.retentionMs)
+}
+
+export type Due = { kind: 'none' } | { kind: 'delete'; wasRunning: boolean } | { kind: 'stop'; job: Job } | { kind: 'lease-ended'; job: Job; reason: string }
+
+/** What the passing of time does to a job (TMO-1, TMO-2, TMO-3, LSE). */
+export function applyTime(job: Job, nowMs: number): Due {
+  if (nowMs < dueAtMs(job)) return { kind: 'none' }
+  if (nowMs >= job.ttlAtMs) return { kind: 'delete', wasRunning: job.state === 'IN_PROGRESS' }
+  if (isTerminal(job.state)) return { kind: 'delete', wasRunning: false }
+  if (nowMs >= (job.startedAtMs ?? 0) + job.executionTimeoutMs) {
+    return { kind: 'stop', job: finishJob(job, 'FAILED', nowMs, EXECUTION_TIMEOUT_ERROR, 'the job ran longer than its execution timeout') }
+  }
+  return { kind: 'lease-ended', job: endLease(job, job.leaseEndReason, nowMs), reason: job.leaseEndReason }
+}

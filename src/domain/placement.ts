@@ -1,0 +1,103 @@
+/** Which host runs a workload: filter by every constraint, then score. Pure. */
+
+export interface PlacementHost {
+  id: string
+  dataCenterId: string
+  runtimes: readonly string[]
+  vcpuFree: number
+  memoryMbFree: number
+  diskGbFree: number
+  gpus: readonly { typeId: string; free: number; cudaVersion: string | null }[]
+}
+
+export interface PlacementRequest {
+  runtime: 'docker' | 'process'
+  /** Empty: any. */
+  dataCenterIds: readonly string[]
+  diskGb: number
+  /** Alternatives in order of preference; the first that fits somewhere wins. */
+  shapes: readonly ComputeShape[]
+  allowedCudaVersions: readonly string[]
+  minCudaVersion: string | null
+}
+
+export interface ComputeShape {
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
+}
+
+export interface Candidate {
+  hostId: string
+  dataCenterId: string
+  shape: ComputeShape
+}
+
+export interface Refusal {
+  hostId: string
+  /** `<constraint>: <wanted> > <available>` for the host's nearest miss (HLT-6). */
+  failed: string[]
+}
+
+/** Every host × shape that fits, best first, and for hosts where nothing fits what failed. */
+export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: Refusal[] } {
+  const candidates: (Candidate & { order: number; left: number })[] = []
+  const refusals: Refusal[] = []
+  for (const host of hosts) {
+    const failures = request.shapes.map((shape) => failedConstraints(request, shape, host))
+    for (const [order, failed] of failures.entries()) {
+      const shape = request.shapes[order]
+      if (failed.length === 0 && shape) candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, left: leftOver(shape, host) })
+    }
+    if (failures.every((failed) => failed.length > 0)) {
+      refusals.push({ hostId: host.id, failed: failures.reduce((best, next) => (next.length < best.length ? next : best)) })
+    }
+  }
+  // Bin-packing: the preferred shape first, then the host that is fuller afterwards; the id makes the order total.
+  candidates.sort((a, b) => a.order - b.order || a.left - b.left || (a.hostId < b.hostId ? -1 : 1))
+  return { candidates: candidates.map(({ hostId, dataCenterId, shape }) => ({ hostId, dataCenterId, shape })), refusals }
+}
+
+function leftOver(shape: ComputeShape, host: PlacementHost): number {
+  const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
+  return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
+}
+
+function failedConstraints(request: PlacementRequest, shape: ComputeShape, host: PlacementHost): string[] {
+  const failed: string[] = []
+  if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
+  if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
+    failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
+  }
+  if (shape.gpu) failed.push(...failedGpu(request, shape.gpu, host))
+  if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
+  if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
+  if (request.diskGb > host.diskGbFree) failed.push(`diskGb: ${request.diskGb} > ${host.diskGbFree}`)
+  return failed
+}
+
+function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: number }, host: PlacementHost): string[] {
+  const gpu = host.gpus.find((g) => g.typeId === wanted.typeId)
+  const free = gpu?.free ?? 0
+  const failed: string[] = []
+  if (wanted.count > free) failed.push(`gpu ${wanted.typeId}: ${wanted.count} > ${free}`)
+  const cuda = gpu?.cudaVersion ?? null
+  if (request.allowedCudaVersions.length > 0 && (cuda === null || !request.allowedCudaVersions.includes(cuda))) {
+    failed.push(`cuda: ${request.allowedCudaVersions.join('|')} > ${cuda ?? 'unknown'}`)
+  }
+  if (request.minCudaVersion !== null && (cuda === null || compareVersions(cuda, request.minCudaVersion) < 0)) {
+    failed.push(`cuda: ${request.minCudaVersion} > ${cuda ?? 'unknown'}`)
+  }
+  return failed
+}
+
+/** Numeric comparison of `major.minor` (POD-7): 12.11 is above 12.2. */
+export function compareVersions(a: string, b: string): number {
+  const left = a.split('.').map(Number)
+  const right = b.split('.').map(Number)
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

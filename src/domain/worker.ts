@@ -1,0 +1,95 @@
+/**
+ * A worker of an endpoint: one container, started once. PLACING: no host yet. STARTING: on a host, no take seen. READY: polls for jobs.
+ * DRAINING: finishes what it holds, then ends. FAILED: crashed, unhealthy or lost; kept for a while so that the reason is readable.
+ */
+export type WorkerPhase = 'PLACING' | 'STARTING' | 'READY' | 'DRAINING' | 'FAILED'
+
+export interface Worker {
+  id: string
+  boot: string
+  /** Release that it runs (END-12). */
+  version: number
+  phase: WorkerPhase
+  hostId: string | null
+  gpuTypeId: string | null
+  dataCenterId: string | null
+  createdAtMs: number
+  /** When its container was reported running. */
+  startedAtMs: number | null
+  lastSeenAtMs: number | null
+  /** Since when it holds no job; null while it holds one or was never ready. */
+  idleSinceMs: number | null
+  /** Why it is not simply working: no capacity, image pull failed, crashed, … */
+  reason: string | null
+  /** PLACING: when to look for a host again. DRAINING, FAILED: when to ask its host again to remove it. */
+  nextAttemptAtMs: number
+  attempts: number
+  /** FAILED: when the row may be forgotten. */
+  forgetAtMs: number | null
+}
+
+export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
+
+/** TMO-8, from the start of the container: a large image may take longer than this to pull. */
+export const INIT_TIMEOUT_MS = 7 * 60_000
+const PLACEMENT_RETRY_MIN_MS = 2_000
+const PLACEMENT_RETRY_MAX_MS = 30_000
+/** How long a failed worker stays visible. */
+export const FAILED_VISIBLE_MS = 10 * 60_000
+
+/** SCALE-6's table. A draining worker without jobs takes part in nothing any more: null. */
+export function workerStatus(worker: Worker, held: number): WorkerStatus | null {
+  switch (worker.phase) {
+    case 'PLACING':
+      return worker.attempts > 0 ? 'THROTTLED' : 'INITIALIZING'
+    case 'STARTING':
+      return 'INITIALIZING'
+    case 'READY':
+      return held > 0 ? 'RUNNING' : 'IDLE'
+    case 'DRAINING':
+      return held > 0 ? 'RUNNING' : null
+    case 'FAILED':
+      return 'UNHEALTHY'
+    default:
+      return worker.phase satisfies never
+  }
+}
+
+/** Counters of `/health` (HLT-1, HLT-2): an idle worker counts in `ready` too. */
+export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<string, number>) {
+  const counts = { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 }
+  for (const worker of workers) {
+    const status = workerStatus(worker, held.get(worker.id) ?? 0)
+    if (status === null) continue
+    if (status === 'IDLE') {
+      counts.idle++
+      counts.ready++
+    } else {
+      counts[status.toLowerCase() as 'running' | 'initializing' | 'throttled' | 'unhealthy']++
+    }
+  }
+  return counts
+}
+
+/** When a worker that found no capacity tries again: doubling, bounded, so that a full fleet is not polled to death. */
+export function placementRetryMs(attempts: number): number {
+  return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
+}
+
+/** The next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */
+export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | null {
+  switch (worker.phase) {
+    case 'PLACING':
+      return worker.nextAttemptAtMs
+    case 'STARTING':
+      return worker.startedAtMs === null ? null : worker.startedAtMs + INIT_TIMEOUT_MS
+    case 'READY':
+      return worker.lastSeenAtMs === null ? null : worker.lastSeenAtMs + lostAfterMs
+    case 'DRAINING':
+      return worker.nextAttemptAtMs
+    case 'FAILED':
+      return worker.hostId === null ? worker.forgetAtMs : worker.nextAttemptAtMs
+    default:
+      return worker.phase satisfies never
+  }
+}

@@ -1,0 +1,167 @@
+import { join } from 'node:path'
+import { HOST_LEASE_MS, type Inventory } from '../host-protocol/messages.ts'
+import { IdentityRefused } from './access-tokens.ts'
+import { buildRuntimes, detectDocker } from './build-runtimes.ts'
+import { PlaneClock } from './clock-offset.ts'
+import type { DockerEngine } from './docker-engine.ts'
+import { establishIdentity, type Host, refusedIdentity } from './establish-identity.ts'
+import { HostKey } from './host-key.ts'
+import { buildInventory, type Machine, readMachine } from './inventory.ts'
+import { LeaseWatch } from './lease-watch.ts'
+import { Link } from './link.ts'
+import type { Log } from './log.ts'
+import { type GpuDevice, groupGpus, readGpus } from './nvidia-smi.ts'
+import type { AgentOptions } from './options.ts'
+import type { Relay } from './relay.ts'
+import { ReportQueue } from './report-queue.ts'
+import type { Runtime } from './runtime.ts'
+import { createReportSender } from './send-reports.ts'
+import { Supervisor } from './supervisor.ts'
+import { createUtilisationReader } from './utilisation.ts'
+import { WorkloadRecords } from './workload-records.ts'
+
+const RECONCILE_MS = 10_000
+/** Most grace a workload gets when the agent itself ends. */
+const EXIT_GRACE_MS = 5_000
+const LEASE_LOSS_GRACE_MS = 4_000
+/** How long the last reports may take; what is left is delivered by the next agent process. */
+const FLUSH_MS = { keep: 500, stop: 3_000 } as const
+
+export interface AgentContext {
+  options: AgentOptions
+  log: Log
+  /** How to run this very program again, for built-in images. */
+  command: readonly [string, ...string[]]
+  /** Fires when the operator wants the agent to end. */
+  shutdown: AbortSignal
+}
+
+interface Survey {
+  machine: Machine
+  devices: GpuDevice[]
+  engine: DockerEngine | undefined
+  inventory: Inventory
+}
+
+/** Runs the agent until it is shut down or its host is revoked. */
+export async function runAgent(context: AgentContext): Promise<void> {
+  const { options, log, shutdown } = context
+  const clock = new PlaneClock()
+  const key = await HostKey.load(options.stateDir)
+  const survey = await surveyHost(options, log)
+  const host = await establishIdentity({ options, log, key, clock, inventory: survey.inventory, shutdown })
+  if (host === undefined) return
+  const { hostId, dataCenterId } = host.identity
+  log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
+
+  const { runtimes, relays } = await openRuntimes(context, survey, host)
+  const send = createReportSender(options.planeUrl, host.tokens, clock, log)
+  const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
+  const supervisor = new Supervisor({
+    runtimes,
+    records: new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now()),
+    report: (report) => queue.push(report),
+    isReporting: (id) => queue.holdsReportOf(id),
+    log,
+    now: Date.now,
+  })
+  await supervisor.adopt()
+  queue.start()
+  const outcome = await stayLinked(context, survey.inventory, host, supervisor)
+  await end(context, outcome, supervisor, queue, runtimes, relays)
+}
+
+/** Looks at the machine once; what it finds is the inventory for the life of this process. */
+async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
+  const machine = readMachine(options.stateDir)
+  const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
+  const engine = await detectDocker(options, log)
+  const runtimes: Inventory['runtimes'] = []
+  if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
+  if (engine !== undefined) runtimes.push('docker')
+  return { machine, devices, engine, inventory: buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes) }
+}
+
+async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host) {
+  const { options } = context
+  const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
+  const common = { ...context, machine, gpus, engine }
+  if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
+  return await buildRuntimes({ ...common, hostId: host.identity.hostId })
+}
+
+/** What ran under an identity that the plane gave up is nobody's; it must not hold GPUs that the new identity offers. */
+async function stopFormer(common: Omit<Parameters<typeof buildRuntimes>[0], 'hostId'>, hostId: string): Promise<void> {
+  const { runtimes, relays } = await buildRuntimes({ ...common, hostId })
+  for (const runtime of runtimes) {
+    for (const { id } of await runtime.list()) {
+      await runtime.stop(id, EXIT_GRACE_MS)
+      await runtime.remove(id)
+    }
+  }
+  await Promise.all(relays.map((relay) => relay.close()))
+}
+
+type Outcome = 'shutdown' | 'revoked'
+
+async function stayLinked(
+  { options, log, shutdown }: AgentContext,
+  inventory: Inventory,
+  host: Host,
+  supervisor: Supervisor,
+): Promise<Outcome> {
+  const readUtilisation = createUtilisationReader()
+  const lease = new LeaseWatch(HOST_LEASE_MS, () => {
+    if (options.onLeaseLoss === 'finish') return
+    const reason = 'stopped by its host, which lost touch with the plane'
+    void supervisor.stopAll(LEASE_LOSS_GRACE_MS, reason, (record) => record?.kind === 'worker')
+  })
+  const timer = setInterval(() => supervisor.reconcile(), RECONCILE_MS)
+  const revoked = Promise.withResolvers<Outcome>()
+  const link = new Link({
+    planeUrl: options.planeUrl,
+    tokens: host.tokens,
+    log,
+    hello: () => ({ type: 'hello', inventory, workloads: supervisor.reports() }),
+    beat: () => ({ workloads: supervisor.states(), ...readUtilisation() }),
+    onDesired: (workloads) => supervisor.apply(workloads),
+    onLease: (sentAt) => lease.renew(sentAt),
+    onRevoked: (reason) => {
+      log.warn('the plane revoked this host; everything is stopped', { reason })
+      revoked.resolve('revoked')
+    },
+  })
+  try {
+    return await Promise.race([revoked.promise, aborted(shutdown), link.run().then(() => 'shutdown' as const)])
+  } catch (error) {
+    throw error instanceof IdentityRefused ? refusedIdentity(host.identity, error) : error
+  } finally {
+    clearInterval(timer)
+    lease.close()
+    link.close()
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<'shutdown'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('shutdown')
+    signal.addEventListener('abort', () => resolve('shutdown'), { once: true })
+  })
+}
+
+async function end(
+  { options }: AgentContext,
+  outcome: Outcome,
+  supervisor: Supervisor,
+  queue: ReportQueue,
+  runtimes: readonly Runtime[],
+  relays: readonly Relay[],
+): Promise<void> {
+  const revoked = outcome === 'revoked'
+  const stop = revoked || options.onExit === 'stop'
+  if (stop) await supervisor.shutDown(EXIT_GRACE_MS, revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended')
+  // A revoked host has nobody to report to.
+  await queue.close(revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep'])
+  for (const runtime of runtimes) runtime.close()
+  await Promise.all(relays.map((relay) => relay.close()))
+}

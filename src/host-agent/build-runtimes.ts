@@ -1,0 +1,80 @@
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { findBridgeAddress } from './docker-bridge.ts'
+import { connectDocker, type DockerEngine, engineText } from './docker-engine.ts'
+import { DockerRuntime } from './docker-runtime.ts'
+import { OperatorError } from './fail.ts'
+import type { HostGpus } from './gpu-allocation.ts'
+import type { Machine } from './inventory.ts'
+import { readJsonFile, writeJsonFile } from './json-file.ts'
+import type { Log } from './log.ts'
+import type { AgentOptions } from './options.ts'
+import { ProcessRuntime } from './process-runtime.ts'
+import { type Relay, startRelay } from './relay.ts'
+import type { Runtime, RuntimeName } from './runtime.ts'
+
+export interface RuntimesContext {
+  options: AgentOptions
+  hostId: string
+  machine: Machine
+  gpus: HostGpus
+  engine: DockerEngine | undefined
+  /** How to run this very program again. */
+  command: readonly [string, ...string[]]
+  log: Log
+}
+
+/** Docker's engine, or undefined when it does not answer; an error when it was asked for by name. */
+export async function detectDocker(options: AgentOptions, log: Log): Promise<DockerEngine | undefined> {
+  if (options.runtimes !== undefined && !options.runtimes.has('docker')) return undefined
+  try {
+    return await connectDocker()
+  } catch (error) {
+    if (options.runtimes?.has('docker')) {
+      throw new OperatorError(`--runtime docker: Docker does not answer (${engineText(error)}); start it, or leave this flag out`)
+    }
+    log.info('Docker does not answer; only builtin/ images can run here', { error: engineText(error) })
+    return undefined
+  }
+}
+
+/** Starts a relay and a runtime for each way that this host runs workloads. */
+export async function buildRuntimes(context: RuntimesContext): Promise<{ runtimes: Runtime[]; relays: Relay[] }> {
+  const runtimes: Runtime[] = []
+  const relays: Relay[] = []
+  const { options, engine } = context
+  if (options.runtimes === undefined || options.runtimes.has('process')) {
+    const relay = await startKnownRelay(context, 'process', '127.0.0.1')
+    relays.push(relay)
+    const relayUrl = `http://127.0.0.1:${relay.port}`
+    runtimes.push(new ProcessRuntime({ dir: join(options.stateDir, 'processes'), command: context.command, relayUrl }))
+  }
+  if (engine !== undefined) {
+    const bridge = await findBridgeAddress(engine)
+    const relay = await startKnownRelay(context, 'docker', bridge.listen)
+    relays.push(relay)
+    runtimes.push(
+      new DockerRuntime({
+        engine,
+        gpus: context.gpus,
+        log: context.log,
+        hostId: context.hostId,
+        relayUrl: `http://${bridge.advertise}:${relay.port}`,
+        realVcpus: cpus().length,
+        realMemoryMb: context.machine.memoryMb,
+      }),
+    )
+  }
+  return { runtimes, relays }
+}
+
+/** Starts a relay on the port it had before, because running workloads have that port in their environment. */
+async function startKnownRelay({ options, log }: RuntimesContext, runtime: RuntimeName, address: string): Promise<Relay> {
+  const path = join(options.stateDir, `relay-${runtime}.json`)
+  const known = z.object({ port: z.number().int() }).safeParse(readJsonFile(path)).data
+  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, log })
+  writeJsonFile(path, { port: relay.port })
+  log.info('relay listens', { runtime, address: relay.address, port: relay.port })
+  return relay
+}

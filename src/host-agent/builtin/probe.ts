@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import type { JobContext, JobResult } from './worker-client.ts'
+
+const SLEEP_MAX_MS = 7 * 24 * 3_600_000
+
+/** What a job may ask of `builtin/probe`; every member is optional and they happen in this order. */
+const ProbeInput = z.looseObject({
+  /** Ends the whole process with this code at once: nothing is posted. */
+  exit: z.number().int().min(0).max(255).optional(),
+  /** One value or a list, posted as progress updates. */
+  progress: z.unknown().optional(),
+  /** Waits; a stopped job ends here. */
+  sleepMs: z.number().min(0).max(SLEEP_MAX_MS).optional(),
+  /** Number of stream chunks `{"chunk": i}`, `chunkMs` apart. */
+  chunks: z.number().int().min(0).max(100_000).optional(),
+  chunkMs: z.number().min(0).max(SLEEP_MAX_MS).optional(),
+  /** Runs for ever and ignores a stop, like a stuck handler, while the pings go on. */
+  hang: z.boolean().optional(),
+  /** Fails the job with this text. */
+  fail: z.string().min(1).optional(),
+  /** Output of that many bytes. */
+  bytes: z
+    .number()
+    .int()
+    .min(0)
+    .max(128 * 2 ** 20)
+    .optional(),
+})
+
+/** `builtin/probe`: does what its input says, so that tests and benchmarks can provoke every path of the platform. */
+export async function probe(input: unknown, job: JobContext): Promise<JobResult> {
+  const parsed = ProbeInput.safeParse(input)
+  if (!parsed.success) return { error: `builtin/probe cannot read its input: ${z.prettifyError(parsed.error)}` }
+  const wish = parsed.data
+
+  if (wish.exit !== undefined) process.exit(wish.exit)
+  for (const value of progressOf(wish.progress)) await job.postProgress(value)
+  if (wish.sleepMs !== undefined) await delay(wish.sleepMs, undefined, { signal: job.signal })
+  await postChunks(wish.chunks ?? 0, wish.chunkMs ?? 0, job)
+  if (wish.hang === true) await new Promise(() => {})
+  if (wish.fail !== undefined) return { error: wish.fail }
+  if (wish.bytes !== undefined) return { output: { data: 'x'.repeat(wish.bytes) } }
+  if (wish.chunks !== undefined) return { output: [], isStream: true }
+  return { output: { ok: true, input } }
+}
+
+function progressOf(progress: unknown): readonly unknown[] {
+  if (progress === undefined) return []
+  return Array.isArray(progress) ? progress : [progress]
+}
+
+async function postChunks(chunks: number, chunkMs: number, job: JobContext): Promise<void> {
+  for (let chunk = 0; chunk < chunks && !job.signal.aborted; chunk += 1) {
+    if (chunk > 0 && chunkMs > 0) await delay(chunkMs, undefined, { signal: job.signal })
+    await job.postChunk({ chunk })
+  }
+}

@@ -1,0 +1,38 @@
+import { writeFileSync } from 'node:fs'
+import { echo } from './echo.ts'
+import { runIdle } from './idle.ts'
+import type { BuiltinName } from './names.ts'
+import { probe } from './probe.ts'
+import { runWorker } from './worker-client.ts'
+import { readWorkerSettings } from './worker-settings.ts'
+
+/**
+ * Entry of a built-in program. `exitFile` gets the exit code as the process ends, so that an agent that is not its
+ * parent (it was restarted meanwhile) still learns the code. No exit file is left when the process is killed.
+ */
+export async function runBuiltin(name: string | undefined, exitFile: string | undefined): Promise<void> {
+  if (exitFile !== undefined) {
+    process.on('exit', (exitCode) => writeExit(exitFile, exitCode))
+  }
+  // One plain line, because the last line of output becomes the reason that the user reads.
+  process.on('uncaughtException', (error) => {
+    console.error(error.stack)
+    console.error(`${error.name}: ${error.message}`)
+    process.exit(1)
+  })
+  await programs[name as BuiltinName]()
+}
+
+function writeExit(exitFile: string, exitCode: number): void {
+  try {
+    writeFileSync(exitFile, JSON.stringify({ exitCode }))
+  } catch {
+    // The agent removed the workload's files already, so nobody is going to ask.
+  }
+}
+
+const programs: Record<BuiltinName, () => Promise<void>> = {
+  echo: () => runWorker(readWorkerSettings(process.env), echo),
+  probe: () => runWorker(readWorkerSettings(process.env), probe),
+  idle: runIdle,
+}

@@ -1,0 +1,58 @@
+import { Command } from 'commander'
+import { runAgent } from './agent.ts'
+import { errorText, OperatorError } from './fail.ts'
+import { createLog } from './log.ts'
+import { createStateDir, type Flags, readOptions } from './options.ts'
+import { redact } from './redact.ts'
+import { lockStateDir } from './state-lock.ts'
+import { AGENT_VERSION } from './version.ts'
+
+/** The command line of the agent. `command` is how built-in images re-run this program. */
+export async function runCli(argv: readonly string[], command: readonly [string, ...string[]]): Promise<void> {
+  const program = new Command('podplane-agent')
+    .description('Runs the workloads of a podplane control plane on this machine')
+    .version(AGENT_VERSION)
+    .option('--url <plane>', 'address of the plane')
+    .option('--token <join token>', 'join token, needed for the first start only (or PODPLANE_JOIN_TOKEN)')
+    .option('--name <name>', 'name of this host (default: the machine name)')
+    .option(
+      '--state-dir <dir>',
+      'where the host key and its workloads are kept (or PODPLANE_AGENT_STATE; default: ~/.podplane-agent/<name>)',
+    )
+    .option('--runtime <names...>', 'docker, process or both (default: process, and docker where it answers)')
+    .option('--data-center <id>', 'informational; the join token decides')
+    .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
+    .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
+    .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')
+    .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    .showHelpAfterError('(--help lists the flags)')
+    .action(async (flags: Flags) => await startAgent(flags, command))
+  try {
+    await program.parseAsync(argv)
+    process.exit(0)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    process.stderr.write(`podplane-agent: ${redact(error.message)}\n`)
+    process.exit(1)
+  }
+}
+
+async function startAgent(flags: Flags, command: readonly [string, ...string[]]): Promise<void> {
+  const options = readOptions(flags, process.env)
+  const log = createLog(options.logLevel)
+  createStateDir(options.stateDir)
+  const unlock = lockStateDir(options.stateDir)
+  process.on('exit', unlock)
+  if (options.dataCenter !== undefined) log.debug('--data-center is informational', { dataCenter: options.dataCenter })
+  process.on('unhandledRejection', (error) => log.error('unexpected', { error: errorText(error) }))
+  await runAgent({ options, log, command, shutdown: listenForShutdown() })
+}
+
+/** The first SIGTERM or SIGINT asks for a clean end, the second one ends at once. */
+function listenForShutdown(): AbortSignal {
+  const shutdown = new AbortController()
+  const onSignal = () => (shutdown.signal.aborted ? process.exit(130) : shutdown.abort())
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return shutdown.signal
+}

@@ -1,0 +1,49 @@
+import { constants } from 'node:os'
+import { redact } from './redact.ts'
+
+export const OUTPUT_LINE_MAX_CHARS = 300
+/** How much output is looked at for the line that explains a crash. */
+export const OUTPUT_TAIL_LINES = 20
+
+export interface ExitFacts {
+  exitCode: number | null
+  signal: string | null
+  outOfMemory: boolean
+  /** The last lines of output, oldest first. */
+  tail: readonly string[]
+}
+
+/** "exited with code 1: ModuleNotFoundError: …": the cause, then the line of output a user would look for. */
+export function describeExit(facts: ExitFacts): string {
+  const cause = causeOf(facts)
+  const line = facts.exitCode === 0 ? undefined : tellingLine(facts.tail)
+  return line === undefined ? cause : `${cause}: ${line}`
+}
+
+function causeOf({ exitCode, signal, outOfMemory }: ExitFacts): string {
+  const name = signal ?? signalOf(exitCode)
+  if (outOfMemory) return `killed by signal ${name ?? 'SIGKILL'} (out of memory)`
+  if (name !== undefined) return `killed by signal ${name}`
+  return exitCode === null ? 'ended without an exit code' : `exited with code ${exitCode}`
+}
+
+/** Containers report a signal as 128 + its number. */
+export function signalOf(exitCode: number | null): string | undefined {
+  if (exitCode === null || exitCode <= 128) return undefined
+  return Object.entries(constants.signals).find(([, number]) => number === exitCode - 128)?.[0]
+}
+
+/** The last line that says something: stack frames and the banner that Node prints below them do not. */
+export function tellingLine(tail: readonly string[]): string | undefined {
+  const isNoise = (line: string) => line === '' || /^(at .+|Node\.js v\d.*|[{}^~]+)$/.test(line)
+  const line = tail
+    .slice(-OUTPUT_TAIL_LINES)
+    .map((text) => stripControl(text).trim())
+    .findLast((text) => !isNoise(text))
+  return line === undefined ? undefined : redact(line).slice(0, OUTPUT_LINE_MAX_CHARS)
+}
+
+function stripControl(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours and cursor moves must not reach a JSON reason
+  return text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '').replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
+}

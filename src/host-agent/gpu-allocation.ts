@@ -1,0 +1,23 @@
+import type { GpuDevice } from './nvidia-smi.ts'
+
+/** The GPUs of a machine that a container may be given. */
+export interface HostGpus {
+  devices: readonly GpuDevice[]
+  /** Types of which this host only pretends to have some; containers get no device for them. */
+  simulatedTypes: ReadonlySet<string>
+}
+
+/**
+ * Chooses devices for a workload: ids of free GPUs of its type, an empty list when that type is simulated, undefined when
+ * there are not enough. Lowest first, so that neighbours (often on one switch) stay together.
+ */
+export function chooseGpus(
+  gpus: HostGpus,
+  inUse: ReadonlySet<string>,
+  wanted: { typeId: string; count: number } | null,
+): string[] | undefined {
+  if (wanted === null) return []
+  const free = gpus.devices.filter((device) => device.typeId === wanted.typeId && !inUse.has(device.uuid))
+  if (free.length >= wanted.count) return free.slice(0, wanted.count).map((device) => device.uuid)
+  return gpus.simulatedTypes.has(wanted.typeId) ? [] : undefined
+}

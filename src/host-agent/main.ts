@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// Everything is imported on demand: a built-in program starts in a fraction of the time that the agent itself needs.
+const [, entry = '', verb, ...rest] = process.argv
+
+if (verb === '__builtin') {
+  const { runBuiltin } = await import('./builtin/run.ts')
+  await runBuiltin(rest[0], rest[1])
+} else {
+  const { runCli } = await import('./cli.ts')
+  await runCli(process.argv, [process.execPath, ...process.execArgv, entry])
+}
+
+export {}

@@ -1,0 +1,82 @@
+import { mkdirSync } from 'node:fs'
+import { homedir, hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { GpuInventory } from '../host-protocol/messages.ts'
+import { errorText, OperatorError } from './fail.ts'
+import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { parsePlaneUrl } from './plane-http.ts'
+import type { RuntimeName } from './runtime.ts'
+import { parseSimulatedGpus } from './simulated-gpus.ts'
+
+/** Flags as commander hands them over. */
+export interface Flags {
+  url?: string
+  token?: string
+  name?: string
+  stateDir?: string
+  runtime?: string[]
+  dataCenter?: string
+  simulateGpus?: string
+  onExit: string
+  onLeaseLoss: string
+  logLevel: string
+}
+
+export interface AgentOptions {
+  planeUrl: string
+  joinToken: string | undefined
+  name: string
+  stateDir: string
+  /** Runtimes asked for by name; undefined: process, and docker where it answers. */
+  runtimes: ReadonlySet<RuntimeName> | undefined
+  dataCenter: string | undefined
+  simulatedGpus: GpuInventory[]
+  onExit: 'stop' | 'keep'
+  onLeaseLoss: 'stop' | 'finish'
+  logLevel: LogLevel
+}
+
+const NAME_MAX_CHARS = 128
+
+/** Checks every flag before anything is touched; the first wrong one is named together with what it may be. */
+export function readOptions(flags: Flags, env: Record<string, string | undefined>): AgentOptions {
+  if (flags.url === undefined)
+    throw new OperatorError('--url is missing; pass the address of the plane, such as --url http://127.0.0.1:8787')
+  const name = flags.name ?? hostname()
+  if (name === '' || name.length > NAME_MAX_CHARS) throw new OperatorError(`--name must have 1 to ${NAME_MAX_CHARS} characters`)
+  const joinToken = flags.token ?? env.PODPLANE_JOIN_TOKEN
+  return {
+    planeUrl: parsePlaneUrl(flags.url),
+    joinToken: joinToken === '' ? undefined : joinToken,
+    name,
+    stateDir: resolve(
+      flags.stateDir ?? env.PODPLANE_AGENT_STATE ?? join(homedir(), '.podplane-agent', name.replace(/[^A-Za-z0-9._-]/g, '_')),
+    ),
+    runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
+    dataCenter: flags.dataCenter,
+    simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
+    onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
+    onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
+    logLevel: oneOf('--log-level', flags.logLevel, LOG_LEVELS),
+  }
+}
+
+function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
+  const names = values.flatMap((value) => value.split(',')).map((value) => value.trim())
+  return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
+}
+
+function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value)
+  if (found === undefined) throw new OperatorError(`${flag} '${value}' is unknown; use one of: ${allowed.join(', ')}`)
+  return found
+}
+
+/** Makes the state directory, readable by its owner only. */
+export function createStateDir(stateDir: string): void {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new OperatorError(`--state-dir ${stateDir} cannot be used: ${errorText(error)}; pass one that this user may write`)
+  }
+}

@@ -1,0 +1,56 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { TLSSocket } from 'node:tls'
+
+/** Longer than any long poll of the worker protocol (a worker gives up after 90 s). */
+const UPSTREAM_IDLE_MS = 120_000
+const FORWARDED_HEADERS = ['authorization', 'content-type', 'user-agent'] as const
+
+export interface UpstreamRequest {
+  method: string
+  target: string
+  headers: OutgoingHttpHeaders
+  body?: Buffer
+  /** Drops the request in a way that the plane notices at once. */
+  signal: AbortSignal
+}
+
+/** Sends requests to the plane over kept-alive connections. */
+export interface Upstream {
+  send(request: UpstreamRequest): Promise<IncomingMessage>
+  close(): void
+}
+
+export function createUpstream(planeUrl: string): Upstream {
+  const plane = new URL(planeUrl)
+  const secure = plane.protocol === 'https:'
+  const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const prefix = plane.pathname.replace(/\/+$/, '')
+
+  function send({ method, target, headers, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(new Error('dropped before it was sent'))
+      const options = { method, agent, headers, timeout: UPSTREAM_IDLE_MS }
+      const outgoing = (secure ? httpsRequest : httpRequest)(new URL(prefix + target, plane), options)
+      const drop = () => {
+        // A plain close (FIN) goes unnoticed by workerd until it writes; a reset tells it that the take is gone.
+        if (outgoing.socket !== null && !(outgoing.socket instanceof TLSSocket)) outgoing.socket.resetAndDestroy()
+        outgoing.destroy(new Error('dropped'))
+      }
+      signal.addEventListener('abort', drop, { once: true })
+      outgoing.on('close', () => signal.removeEventListener('abort', drop))
+      outgoing.on('timeout', () => outgoing.destroy(new Error('the plane sent nothing for too long')))
+      outgoing.on('error', reject)
+      outgoing.on('response', resolve)
+      outgoing.end(body)
+    })
+  }
+  return { send, close: () => agent.destroy() }
+}
+
+/** Only what the worker protocol needs goes upstream; cookies, forwarding headers and the like stay here. */
+export function pickHeaders(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
+  const picked: OutgoingHttpHeaders = {}
+  for (const name of FORWARDED_HEADERS) if (headers[name] !== undefined) picked[name] = headers[name]
+  return picked
+}

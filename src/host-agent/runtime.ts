@@ -1,0 +1,46 @@
+import type { Workload, WorkloadReport } from '../host-protocol/messages.ts'
+
+export type RuntimeName = 'docker' | 'process'
+export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]
+
+export interface WorkloadExit {
+  /** By the shell's convention 128 + n when signal n ended it; null when nobody can tell any more. */
+  exitCode: number | null
+  reason: string
+}
+
+/** A workload of this agent that a runtime holds something for: a container or process, running or ended. */
+export interface RuntimeWorkload {
+  id: string
+  /** `created`: prepared but never started; `ended`: its exit was not collected yet. */
+  phase: 'created' | 'running' | 'ended'
+  ports: PublishedPort[]
+}
+
+export interface StartHooks {
+  /** Called before the step begins. `starting` comes before anything is created, so that the caller can record the intent. */
+  onState(state: 'pulling' | 'starting'): void
+  /** Gives up on a start that is no longer wanted. */
+  signal: AbortSignal
+}
+
+/** Thrown by `start`; the message is what the user reads as the reason. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/** One way to run workloads. Every method is safe to repeat; none decides *whether* something should run. */
+export interface Runtime {
+  readonly name: RuntimeName
+  canRun(image: string): boolean
+  /** Resolves when the main process runs. On any failure nothing is left behind. */
+  start(workload: Workload, hooks: StartHooks): Promise<{ ports: PublishedPort[] }>
+  /** Resolves when the main process has ended, also one that a former agent process started or that ended meanwhile. */
+  watch(id: string): Promise<WorkloadExit>
+  /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
+  stop(id: string, graceMs: number): Promise<void>
+  remove(id: string): Promise<void>
+  list(): Promise<RuntimeWorkload[]>
+  /** Stops watching; leaves workloads as they are. */
+  close(): void
+}

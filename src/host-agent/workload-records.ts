@@ -1,0 +1,80 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
+import { readJsonFile, writeJsonFile } from './json-file.ts'
+
+/** What this host knows of a workload id it has ever started; survives restarts, so that no id is started twice. */
+const WorkloadRecord = z.object({
+  id: z.string(),
+  kind: z.enum(['worker', 'pod']).nullable(),
+  runtime: z.enum(['docker', 'process']).nullable(),
+  state: WorkloadState,
+  exitCode: z.number().int().nullable(),
+  reason: z.string().nullable(),
+  ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })),
+  sequence: z.number().int(),
+  at: z.number(),
+  /** Since when the plane's snapshot lacks this id. */
+  absentSince: z.number().nullable(),
+})
+export type WorkloadRecord = z.infer<typeof WorkloadRecord>
+
+/** How long the tombstone of a gone workload is kept; a plane that repeats an older snapshot is not believable any more. */
+const TOMBSTONE_MS = 30 * 24 * 3_600_000
+
+export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRecord {
+  return {
+    id,
+    kind,
+    runtime: null,
+    state: 'starting',
+    exitCode: null,
+    reason: null,
+    ports: [],
+    sequence: 0,
+    at: 0,
+    absentSince: null,
+  }
+}
+
+export function toReport(record: WorkloadRecord): WorkloadReport {
+  const { id, state, exitCode, reason, at, sequence, ports } = record
+  return { workloadId: id, state, exitCode, reason, at, sequence, ...(ports.length > 0 ? { ports } : {}) }
+}
+
+/** One small file a workload: a change rewrites that one only. */
+export class WorkloadRecords {
+  private readonly byId = new Map<string, WorkloadRecord>()
+  private readonly dir: string
+
+  constructor(dir: string, now: number) {
+    this.dir = dir
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(dir)) this.load(join(dir, name), now)
+  }
+
+  private load(path: string, now: number): void {
+    const record = WorkloadRecord.safeParse(readJsonFile(path)).data
+    const outdated = record?.state === 'gone' && record.at < now - TOMBSTONE_MS
+    if (record === undefined || outdated) rmSync(path)
+    else this.byId.set(record.id, record)
+  }
+
+  get(id: string): WorkloadRecord | undefined {
+    return this.byId.get(id)
+  }
+
+  all(): WorkloadRecord[] {
+    return [...this.byId.values()]
+  }
+
+  map(): ReadonlyMap<string, WorkloadRecord> {
+    return this.byId
+  }
+
+  save(record: WorkloadRecord): void {
+    this.byId.set(record.id, record)
+    writeJsonFile(join(this.dir, `${record.id}.json`), record)
+  }
+}

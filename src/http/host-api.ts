@@ -1,0 +1,48 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { hostStub } from '../../durable-objects/stubs.ts'
+import { Problem } from '../contract/problems.ts'
+import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
+import { enrolHost, renewHostToken, verifyHostToken } from '../services/host-enrolment.ts'
+import type { AppContext, AppEnv } from './app-env.ts'
+
+/** Largest body an agent may send, bytes: 128 reports with their reasons fit many times. */
+const MAX_BODY_BYTES = 1024 * 1024
+
+/** The host protocol, `/host/v1`: a private contract between the plane and its agents, in no public document. */
+export function hostApi(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>()
+  app.post('/enrol', async (c) => c.json(await enrolHost(c.env, await readBody(c, EnrolRequest), Date.now())))
+  app.post('/token', async (c) => c.json(await renewHostToken(c.env, (await readBody(c, TokenRequest)).assertion)))
+  app.post('/events', async (c) => {
+    const hostId = await requireHost(c)
+    const { reports } = await readBody(c, EventsRequest)
+    await hostStub(c.env, hostId).report(hostId, reports)
+    return c.json({})
+  })
+  app.get('/link', async (c) => {
+    const hostId = await requireHost(c)
+    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
+      throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
+    }
+    const headers = new Headers(c.req.raw.headers)
+    headers.set('x-podplane-host', hostId)
+    return hostStub(c.env, hostId).fetch(new Request(c.req.raw, { headers }))
+  })
+  return app
+}
+
+async function requireHost(c: AppContext): Promise<string> {
+  const hostId = await verifyHostToken(c.env, c.req.header('authorization') ?? null)
+  if (hostId === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged or expired' })
+  return hostId
+}
+
+async function readBody<T>(c: AppContext, schema: z.ZodType<T>): Promise<T> {
+  if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MAX_BODY_BYTES) {
+    throw new Problem('payloadTooLarge', { detail: `request body exceeds ${MAX_BODY_BYTES} bytes, or its length is not given` })
+  }
+  const parsed = schema.safeParse(await c.req.json().catch(() => null))
+  if (!parsed.success) throw new Problem('validationFailed', { errors: [z.prettifyError(parsed.error)] })
+  return parsed.data
+}

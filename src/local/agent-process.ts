@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { LogFile } from './log-file.ts'
+import { PROJECT_ROOT } from './paths.ts'
+
+export interface AgentOptions {
+  url: string
+  stateDir: string
+  name: string
+  /** Only for the first enrolment; an agent with an identity needs none. */
+  joinToken: string | undefined
+  simulateGpus: string | undefined
+  log: LogFile
+  echoLog: boolean
+  onProcess(pid: number): void
+  /** The agent ended by itself and will be started again after `delayMs`. */
+  onCrash(reason: string, delayMs: number): void
+}
+
+export interface AgentProcess {
+  /** Asks the agent to stop its workloads and end; kills it when it takes too long. Resolves with whether it ended by itself. */
+  stop(): Promise<boolean>
+  kill(): void
+}
+
+const FIRST_RESTART_DELAY_MS = 1_000
+const MAX_RESTART_DELAY_MS = 30_000
+/** An agent that ran this long was healthy: its next restart begins with the first delay again. */
+const HEALTHY_AFTER_MS = 60_000
+/** The agent stops containers with their own grace; what remains after this is killed. */
+const STOP_TIMEOUT_MS = 30_000
+const TAIL_BYTES = 4_096
+const TAIL_LINES = 8
+
+/** Runs the host agent as a child process and starts it again when it dies. */
+export function startAgent(options: AgentOptions): AgentProcess {
+  let child: ChildProcess | undefined
+  let stopping = false
+  let timer: NodeJS.Timeout | undefined
+  let delay = FIRST_RESTART_DELAY_MS
+
+  const run = () => {
+    const startedAt = Date.now()
+    child = spawnAgent(options)
+    if (child.pid !== undefined) options.onProcess(child.pid)
+    child.once('exit', (code, signal) => {
+      child = undefined
+      if (stopping) return
+      delay = Date.now() - startedAt > HEALTHY_AFTER_MS ? FIRST_RESTART_DELAY_MS : Math.min(delay * 2, MAX_RESTART_DELAY_MS)
+      options.onCrash(`ended with ${signal ?? `code ${code}`}:\n${tailOf(options.log.path)}`, delay)
+      timer = setTimeout(run, delay)
+    })
+  }
+  run()
+
+  return {
+    kill: () => child?.kill('SIGKILL'),
+    async stop() {
+      stopping = true
+      clearTimeout(timer)
+      return child === undefined || (await terminate(child))
+    },
+  }
+}
+
+function spawnAgent(options: AgentOptions): ChildProcess {
+  const args = ['--url', options.url, '--name', options.name, '--state-dir', options.stateDir, '--on-exit', 'stop']
+  if (options.joinToken !== undefined) args.push('--token', options.joinToken)
+  if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
+  // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.
+  const file = options.echoLog ? undefined : openSync(options.log.path, 'a')
+  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src/host-agent/main.ts'), ...args], {
+    stdio: ['ignore', file ?? 'pipe', file ?? 'pipe'],
+    // Its own process group, so that Ctrl-C reaches it through us alone and after the steps that have to come before.
+    detached: true,
+  })
+  if (file !== undefined) closeSync(file)
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', (line) => options.log.write(line))
+  }
+  return child
+}
+
+function terminate(child: ChildProcess): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      resolve(false)
+    }, STOP_TIMEOUT_MS)
+    child.once('exit', () => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+    child.kill('SIGTERM')
+  })
+}
+
+function tailOf(path: string): string {
+  const text = readFileSync(path).subarray(-TAIL_BYTES).toString('utf8').trimEnd()
+  return text
+    .split('\n')
+    .slice(-TAIL_LINES)
+    .map((line) => `    ${line}`)
+    .join('\n')
+}

@@ -1,0 +1,30 @@
+import type { DemoFile } from './data-dir.ts'
+
+/** What a person needs to know once everything runs. The curl line has to work when pasted into a shell as it is. */
+export function banner(demo: DemoFile, facts: { readyMs: number; demoFile: string; logs: string; warning?: string }): string {
+  const lines = [
+    '',
+    `  podplane is ready (${(facts.readyMs / 1000).toFixed(1)} s)`,
+    '',
+    `  URL        ${demo.url}`,
+    `  API docs   ${demo.url}/docs`,
+    `  API key    ${demo.apiKey}`,
+    `  Endpoint   ${demo.endpointId}  (echo)`,
+    '',
+    '  Run a job:',
+    '',
+    curlLine(demo),
+    '',
+    `  For scripts  ${facts.demoFile}`,
+    `  Logs         ${facts.logs}`,
+    '',
+    '  Ctrl-C stops everything.',
+    '',
+  ]
+  if (facts.warning !== undefined) lines.splice(2, 0, `  Note: ${facts.warning}`)
+  return lines.join('\n')
+}
+
+function curlLine(demo: DemoFile): string {
+  return `curl -sS '${demo.url}/v2/${demo.endpointId}/runsync' -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"input":{"prompt":"Hello"}}'`
+}

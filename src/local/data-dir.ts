@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { customAlphabet } from 'nanoid'
+import { z } from 'zod'
+import { OperatorError } from '../host-agent/fail.ts'
+import { readJsonFile, writeJsonFile } from '../host-agent/json-file.ts'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const OPERATOR_KEY_PREFIX = 'ppo_'
+const OPERATOR_KEY_RANDOM_CHARS = 43
+const SECRET_BYTES = 32
+const PRIVATE_DIR_MODE = 0o700
+
+const Secrets = z.object({ OPERATOR_KEY: z.string().min(1), KEY_PEPPER: z.string().min(1), TOKEN_SECRET: z.string().min(1) })
+export type Secrets = z.infer<typeof Secrets>
+
+/** What a script needs to use a local plane. The file is there exactly while the plane is ready for use. */
+export const DemoFile = z.object({
+  url: z.string(),
+  apiKey: z.string(),
+  endpointId: z.string(),
+  operatorKey: z.string(),
+  podImage: z.string(),
+})
+export type DemoFile = z.infer<typeof DemoFile>
+
+/** The demo account between two runs. */
+const DemoAccount = z.object({ apiKey: z.string(), endpointId: z.string() })
+export type DemoAccount = z.infer<typeof DemoAccount>
+
+/** Where everything of a local plane lies. */
+export interface DataDir {
+  path: string
+  /** D1 and Durable Object storage. */
+  storage: string
+  logs: string
+  agent: string
+}
+
+/** `PODPLANE_DATA`, or `.podplane` in the current directory. */
+export function dataDirPath(env: NodeJS.ProcessEnv): string {
+  return resolve(env.PODPLANE_DATA || '.podplane')
+}
+
+export function openDataDir(path: string): DataDir {
+  const dataDir: DataDir = { path, storage: join(path, 'plane'), logs: join(path, 'logs'), agent: join(path, 'agent') }
+  for (const directory of [path, dataDir.storage, dataDir.logs, dataDir.agent])
+    mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
+  chmodSync(path, PRIVATE_DIR_MODE)
+  return dataDir
+}
+
+/** Reads the secrets of this plane, made on the first start. A file that cannot be read is an error: new secrets would void every key. */
+export function loadSecrets(dataDir: DataDir): Secrets {
+  const path = join(dataDir.path, 'secrets.json')
+  const stored = readJsonFile(path)
+  if (stored !== undefined) {
+    const parsed = Secrets.safeParse(stored)
+    if (parsed.success) return parsed.data
+    throw new OperatorError(`${path} is damaged; restore it, or remove the whole data directory to begin anew`)
+  }
+  const secrets: Secrets = {
+    OPERATOR_KEY: OPERATOR_KEY_PREFIX + customAlphabet(BASE62, OPERATOR_KEY_RANDOM_CHARS)(),
+    KEY_PEPPER: randomBytes(SECRET_BYTES).toString('base64url'),
+    TOKEN_SECRET: randomBytes(SECRET_BYTES).toString('base64url'),
+  }
+  writeJsonFile(path, secrets)
+  return secrets
+}
+
+export function readDemoAccount(dataDir: DataDir): DemoAccount | undefined {
+  return DemoAccount.safeParse(readJsonFile(join(dataDir.path, 'demo-account.json'))).data
+}
+
+export function writeDemoAccount(dataDir: DataDir, account: DemoAccount): void {
+  writeJsonFile(join(dataDir.path, 'demo-account.json'), account)
+}
+
+export function readDemoFile(path: string): DemoFile | undefined {
+  return DemoFile.safeParse(readJsonFile(demoFilePath(path))).data
+}
+
+export function writeDemoFile(dataDir: DataDir, demo: DemoFile): void {
+  writeJsonFile(demoFilePath(dataDir.path), demo)
+}
+
+export function removeDemoFile(dataDir: DataDir): void {
+  rmSync(demoFilePath(dataDir.path), { force: true })
+}
+
+export function demoFilePath(dataDir: string): string {
+  return join(dataDir, 'demo.json')
+}

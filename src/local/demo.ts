@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
+import type { DemoAccount } from './data-dir.ts'
+
+const DEMO_EMAIL = 'demo@podplane.local'
+/** A local demo should meet its machine's limits, never a quota of ours. */
+const DEMO_QUOTA = { minute: 1_000_000, hour: 10_000_000, day: 100_000_000, exempt: true }
+const ECHO_ENDPOINT = {
+  name: 'echo',
+  image: 'builtin/echo',
+  cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
+  workers: { min: 0, max: 3, idleTimeout: 60 },
+  disk: 1,
+}
+const HOST_POLL_MS = 50
+
+const UserList = z.object({ users: z.array(z.object({ id: z.string(), email: z.string() })) })
+const Created = z.object({ id: z.string() })
+const CreatedKey = z.object({ key: z.string() })
+const JoinToken = z.object({ token: z.string() })
+const HostList = z.object({ hosts: z.array(z.object({ id: z.string(), name: z.string(), status: z.string() })) })
+
+/** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
+export async function ensureDemoAccount(url: string, operator: ApiClient, known: DemoAccount | undefined): Promise<DemoAccount> {
+  const apiKey = known !== undefined && (await keyWorks(url, known.apiKey)) ? known.apiKey : await createDemoKey(operator)
+  const rest = createApiClient(url, apiKey)
+  const endpointId = known !== undefined && (await endpointExists(rest, known.endpointId)) ? known.endpointId : await createEndpoint(rest)
+  return { apiKey, endpointId }
+}
+
+export async function createJoinToken(operator: ApiClient, name: string): Promise<string> {
+  return JoinToken.parse(await operator.request('POST', '/admin/v1/join-tokens', { name })).token
+}
+
+/** Waits until a host of this name is online; false when it does not come in time. */
+export async function waitForHost(operator: ApiClient, name: string, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
+  while (Date.now() < deadline) {
+    const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+    if (hosts.some((host) => host.name === name && host.status === 'ONLINE')) return true
+    await sleep(HOST_POLL_MS)
+  }
+  return false
+}
+
+/** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */
+export async function hostIsKnown(operator: ApiClient, hostId: string): Promise<boolean> {
+  const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+  return hosts.some((host) => host.id === hostId)
+}
+
+async function createDemoKey(operator: ApiClient): Promise<string> {
+  const userId =
+    (await findDemoUser(operator)) ?? Created.parse(await operator.request('POST', '/admin/v1/users', { email: DEMO_EMAIL })).id
+  await operator.request('PUT', `/admin/v1/users/${userId}/quotas`, DEMO_QUOTA)
+  return CreatedKey.parse(await operator.request('POST', `/admin/v1/users/${userId}/keys`, { name: 'demo' })).key
+}
+
+async function findDemoUser(operator: ApiClient): Promise<string | undefined> {
+  const { users } = UserList.parse(await operator.request('GET', `/admin/v1/users?email=${encodeURIComponent(DEMO_EMAIL)}`))
+  return users.find((user) => user.email === DEMO_EMAIL)?.id
+}
+
+async function createEndpoint(rest: ApiClient): Promise<string> {
+  return Created.parse(await rest.request('POST', '/v2/serverless', ECHO_ENDPOINT)).id
+}
+
+function keyWorks(url: string, key: string): Promise<boolean> {
+  return succeeds(createApiClient(url, key), '/v2/serverless', [401, 403])
+}
+
+function endpointExists(rest: ApiClient, id: string): Promise<boolean> {
+  return succeeds(rest, `/v2/serverless/${encodeURIComponent(id)}`, [404])
+}
+
+async function succeeds(client: ApiClient, path: string, refusals: readonly number[]): Promise<boolean> {
+  try {
+    await client.request('GET', path)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && refusals.includes(error.status)) return false
+    throw error
+  }
+}

@@ -1,0 +1,113 @@
+import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { hasCode, OperatorError } from '../host-agent/fail.ts'
+import { readJsonFile, writeJsonFile } from '../host-agent/json-file.ts'
+import { identifyProcess, isAlive, type ProcessIdentity } from '../host-agent/process-identity.ts'
+
+const Identity = z.object({ pid: z.number().int().positive(), startTime: z.string() })
+const LockRecord = z.object({
+  owner: Identity,
+  /** Set while the owner shuts down, so that a start right behind it waits instead of giving up. */
+  stopping: z.boolean(),
+  /** Processes that outlive an owner killed by SIGKILL and then still hold the port. */
+  children: z.array(Identity),
+})
+type LockRecord = z.infer<typeof LockRecord>
+
+const STOPPING_OWNER_WAIT_MS = 20_000
+const GUARD_WAIT_MS = 5_000
+/** Nobody holds the guard for longer than a few milliseconds: an older one was left by a process that died inside. */
+const GUARD_STALE_MS = 10_000
+const KILL_WAIT_MS = 5_000
+const POLL_MS = 50
+
+export interface DataDirLock {
+  /** Remembers a child process, so that a later start can end it if this process is killed. */
+  addChild(pid: number): void
+  markStopping(): void
+  release(): void
+}
+
+/**
+ * Takes a data directory for this process, or throws naming the process that has it. A directory whose owner was killed is
+ * taken over, and exactly the processes which that owner had recorded are ended: pid and start time must both match.
+ */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  const path = join(dataDir, 'lock.json')
+  const owner = identifyProcess(process.pid)
+  if (owner === undefined) throw new Error('cannot read the start time of this process')
+  const record: LockRecord = { owner, stopping: false, children: [] }
+  await waitForStoppingOwner(path)
+  await withGuard(`${path}.guard`, async () => {
+    const previous = readLock(path)
+    if (previous !== undefined && isAlive(previous.owner)) {
+      throw new OperatorError(
+        `${dataDir} is in use by another podplane (process ${previous.owner.pid}); stop that one, or set PODPLANE_DATA to another directory`,
+      )
+    }
+    for (const child of previous?.children ?? []) await endProcess(child)
+    writeJsonFile(path, record)
+  })
+  return {
+    addChild(pid) {
+      const child = identifyProcess(pid)
+      if (child === undefined) return
+      record.children = [...record.children.filter(isAlive), child]
+      writeJsonFile(path, record)
+    },
+    markStopping() {
+      record.stopping = true
+      writeJsonFile(path, record)
+    },
+    release: () => rmSync(path, { force: true }),
+  }
+}
+
+function readLock(path: string): LockRecord | undefined {
+  return LockRecord.safeParse(readJsonFile(path)).data
+}
+
+async function waitForStoppingOwner(path: string): Promise<void> {
+  const deadline = Date.now() + STOPPING_OWNER_WAIT_MS
+  for (let lock = readLock(path); lock?.stopping && isAlive(lock.owner) && Date.now() < deadline; lock = readLock(path))
+    await sleep(POLL_MS)
+}
+
+// Two starts may find the same dead owner at once; without the guard both would take the directory over.
+async function withGuard(path: string, work: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + GUARD_WAIT_MS
+  while (!tryCreateGuard(path)) {
+    if (Date.now() > deadline) throw new OperatorError(`another podplane is starting on the same data directory (${path})`)
+    await sleep(POLL_MS)
+  }
+  try {
+    await work()
+  } finally {
+    rmdirSync(path)
+  }
+}
+
+function tryCreateGuard(path: string): boolean {
+  try {
+    mkdirSync(path)
+    return true
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+    const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+    if (made !== undefined && Date.now() - made > GUARD_STALE_MS) rmSync(path, { recursive: true, force: true })
+    return false
+  }
+}
+
+// SIGKILL and not SIGTERM: an agent told to terminate would stop its workloads, killed it leaves them for the next agent to adopt.
+async function endProcess(child: ProcessIdentity): Promise<void> {
+  if (!isAlive(child)) return
+  process.kill(child.pid, 'SIGKILL')
+  const deadline = Date.now() + KILL_WAIT_MS
+  while (isAlive(child)) {
+    if (Date.now() > deadline) throw new OperatorError(`process ${child.pid} of an earlier run does not end; end it, then start again`)
+    await sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OperatorError } from '../host-agent/fail.ts'
+
+/** The part of D1 that applying migrations needs. */
+export interface MigrationDatabase<Statement> {
+  prepare(sql: string): Statement & { bind(...values: unknown[]): Statement; all<Row>(): Promise<{ results: Row[] }> }
+  batch(statements: Statement[]): Promise<unknown>
+}
+
+const STATEMENT_BREAKPOINT = '--> statement-breakpoint'
+// Wrangler's own bookkeeping, so that `wrangler d1 migrations` and `npm start` agree about what has been applied.
+const CREATE_BOOKKEEPING =
+  'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)'
+
+/** Applies the migrations a database has not seen, in order of their names; each file entirely or not at all. Returns their names. */
+export async function applyMigrations<Statement>(database: MigrationDatabase<Statement>, directory: string): Promise<string[]> {
+  await database.batch([database.prepare(CREATE_BOOKKEEPING)])
+  const { results } = await database.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
+  const applied = new Set(results.map((row) => row.name))
+  const pending = readdirSync(directory)
+    .filter((name) => name.endsWith('.sql') && !applied.has(name))
+    .sort()
+  for (const name of pending) await applyFile(database, directory, name)
+  return pending
+}
+
+async function applyFile<Statement>(database: MigrationDatabase<Statement>, directory: string, name: string): Promise<void> {
+  const statements = splitStatements(readFileSync(join(directory, name), 'utf8'))
+  try {
+    await database.batch([
+      ...statements.map((sql) => database.prepare(sql)),
+      database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name),
+    ])
+  } catch (error) {
+    throw new OperatorError(`migration ${name} failed and was not applied: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+export function splitStatements(sql: string): string[] {
+  return sql
+    .split(STATEMENT_BREAKPOINT)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}

@@ -1,0 +1,27 @@
+import { createServer } from 'node:net'
+import { hasCode, OperatorError } from '../host-agent/fail.ts'
+
+export const LOOPBACK = '127.0.0.1'
+
+/** Makes sure that a port of the loopback address can be bound, and picks one for port 0. Workerd itself would only say "failed to start". */
+export async function claimPort(port: number): Promise<number> {
+  try {
+    return await bindOnce(port)
+  } catch (error) {
+    if (hasCode(error, 'EADDRINUSE')) throw new OperatorError(`port ${port} is already in use; set PORT=… or stop the other program`)
+    if (hasCode(error, 'EACCES')) throw new OperatorError(`port ${port} needs more rights than this user has; set PORT=… to one above 1023`)
+    throw error
+  }
+}
+
+function bindOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen({ port, host: LOOPBACK, exclusive: true }, () => {
+      const address = server.address()
+      const bound = typeof address === 'object' && address !== null ? address.port : port
+      server.close(() => resolve(bound))
+    })
+  })
+}

@@ -1,0 +1,49 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { OperatorError } from '../host-agent/fail.ts'
+import { dataDirPath } from './data-dir.ts'
+
+const DEFAULT_PORT = 8787
+const MAX_PORT = 65_535
+/** Variables of the Worker that the environment of `npm start` may override. */
+const WORKER_VARS = ['BASE_URL', 'SERVERLESS_URL', 'LOG_LEVEL', 'WORKER_PING_INTERVAL_MS'] as const
+
+export interface StartSettings {
+  dataDir: string
+  port: number
+  agent: boolean
+  simulateGpus: string | undefined
+  /** Repeat the logs of plane and agent on the terminal. */
+  echoLogs: boolean
+  vars: Record<string, string>
+}
+
+export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEnv): StartSettings {
+  const options = new Command('podplane')
+    .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')
+    .option('--no-agent', 'run no host agent here')
+    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4=2"', nonEmpty)
+    .addHelpText('after', `\nEnvironment: PORT, PODPLANE_DATA, PODPLANE_LOG=stdout, ${WORKER_VARS.join(', ')}`)
+    .parse([...argv], { from: 'user' })
+    .opts<{ agent: boolean; simulateGpus?: string }>()
+  return {
+    dataDir: dataDirPath(env),
+    port: parsePort(env.PORT),
+    agent: options.agent,
+    simulateGpus: options.simulateGpus,
+    echoLogs: env.PODPLANE_LOG === 'stdout',
+    vars: Object.fromEntries(WORKER_VARS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+  }
+}
+
+function parsePort(text: string | undefined): number {
+  if (text === undefined || text === '') return DEFAULT_PORT
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > MAX_PORT)
+    throw new OperatorError(`PORT=${text} is not a port number (0 to ${MAX_PORT}; 0 picks a free one)`)
+  return port
+}
+
+function nonEmpty(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('it is empty')
+  return value
+}

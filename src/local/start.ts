@@ -1,0 +1,170 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { readHostIdentity } from '../host-agent/enrolment.ts'
+import { errorText, OperatorError } from '../host-agent/fail.ts'
+import { type AgentProcess, startAgent } from './agent-process.ts'
+import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
+import { banner } from './banner.ts'
+import {
+  type DataDir,
+  type DemoFile,
+  demoFilePath,
+  loadSecrets,
+  openDataDir,
+  readDemoAccount,
+  removeDemoFile,
+  type Secrets,
+  writeDemoAccount,
+  writeDemoFile,
+} from './data-dir.ts'
+import { createJoinToken, ensureDemoAccount, hostIsKnown, waitForHost } from './demo.ts'
+import { type DataDirLock, lockDataDir } from './lock.ts'
+import { type LogFile, openLogFile } from './log-file.ts'
+import { type Plane, startPlane } from './plane.ts'
+import { claimPort } from './port.ts'
+import { readStartSettings, type StartSettings } from './settings.ts'
+
+const HOST_NAME = 'local'
+const POD_IMAGE = 'builtin/idle'
+const HOST_ONLINE_TIMEOUT_MS = 10_000
+const PARENT_POLL_MS = 250
+const EXIT_FAILURE = 1
+const EXIT_FORCED = 130
+
+/** Everything this process has started, in the order in which it was started. */
+interface Running {
+  dataDir?: DataDir
+  lock?: DataDirLock
+  plane?: Plane
+  agent?: AgentProcess
+  logs: LogFile[]
+}
+
+const running: Running = { logs: [] }
+let stopping: Promise<void> | undefined
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onStopSignal())
+watchParent()
+
+try {
+  await start(readStartSettings(process.argv.slice(2), process.env))
+} catch (error) {
+  // A step that failed because everything is being stopped is no news.
+  if (stopping === undefined) {
+    process.stderr.write(`podplane did not start: ${describe(error)}\n`)
+    process.exitCode = EXIT_FAILURE
+    await stopAll()
+    process.exit()
+  }
+}
+
+async function start(settings: StartSettings): Promise<void> {
+  const dataDir = openDataDir(settings.dataDir)
+  running.lock = await lockDataDir(dataDir.path)
+  running.dataDir = dataDir
+  removeDemoFile(dataDir)
+  const port = await claimPort(settings.port)
+  const secrets = loadSecrets(dataDir)
+  running.plane = await startLocalPlane(settings, dataDir, port, secrets)
+  const { url } = running.plane
+  const operator = createApiClient(url, secrets.OPERATOR_KEY)
+  const [account, warning] = await Promise.all([
+    ensureDemoAccount(url, operator, readDemoAccount(dataDir)),
+    settings.agent ? joinThisMachine(settings, dataDir, url, operator) : undefined,
+  ])
+  writeDemoAccount(dataDir, account)
+  if (stopping !== undefined) return
+  const demo: DemoFile = { url, ...account, operatorKey: secrets.OPERATOR_KEY, podImage: POD_IMAGE }
+  writeDemoFile(dataDir, demo)
+  // Counted from the start of this process.
+  const readyMs = performance.now()
+  say(banner(demo, { readyMs, demoFile: demoFilePath(dataDir.path), logs: dataDir.logs, ...(warning === undefined ? {} : { warning }) }))
+}
+
+function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number, secrets: Secrets): Promise<Plane> {
+  const log = openLogFile(join(dataDir.logs, 'plane.log'), settings.echoLogs)
+  running.logs.push(log)
+  return startPlane({
+    storage: dataDir.storage,
+    port,
+    vars: { ...settings.vars, ...secrets },
+    onLog: (line) => log.write(line),
+    onProcess: (pid) => running.lock?.addChild(pid),
+    onRestart: () => stopping ?? say(`The control plane crashed and was started again; see ${log.path}`),
+  })
+}
+
+/** Starts the host agent, enrolling it when it is new. Returns a note for the person at the terminal when it does not come online. */
+async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: string, operator: ApiClient): Promise<string | undefined> {
+  const log = openLogFile(join(dataDir.logs, 'agent.log'), settings.echoLogs)
+  running.logs.push(log)
+  const joinToken = await joinTokenIfNew(dataDir, operator)
+  if (stopping !== undefined) return undefined
+  running.agent = startAgent({
+    url,
+    stateDir: dataDir.agent,
+    name: HOST_NAME,
+    joinToken,
+    simulateGpus: settings.simulateGpus,
+    log,
+    echoLog: settings.echoLogs,
+    onProcess: (pid) => running.lock?.addChild(pid),
+    onCrash: (reason, delayMs) => say(`The host agent ${reason}\n  It is started again in ${delayMs / 1000} s (${log.path}).`),
+  })
+  if (await waitForHost(operator, HOST_NAME, HOST_ONLINE_TIMEOUT_MS)) return undefined
+  return `the host agent is not online yet, so jobs wait; see ${log.path}`
+}
+
+/** A join token, unless this machine is enrolled already. An identity that the plane no longer knows is thrown away. */
+async function joinTokenIfNew(dataDir: DataDir, operator: ApiClient): Promise<string | undefined> {
+  const identity = readHostIdentity(dataDir.agent)
+  if (identity !== undefined && (await hostIsKnown(operator, identity.hostId))) return undefined
+  rmSync(join(dataDir.agent, 'host.json'), { force: true })
+  return await createJoinToken(operator, HOST_NAME)
+}
+
+function onStopSignal(): void {
+  if (stopping === undefined) {
+    say('\nStopping: workers first, then the control plane. Ctrl-C again ends it at once.')
+    void stopAll().then(() => process.exit())
+    return
+  }
+  // Miniflare's exit handler ends the runtime.
+  running.agent?.kill()
+  running.lock?.release()
+  process.exit(EXIT_FORCED)
+}
+
+function stopAll(): Promise<void> {
+  stopping ??= stopInOrder()
+  return stopping
+}
+
+// The agent goes first, while the plane can still hear that its workers are gone.
+async function stopInOrder(): Promise<void> {
+  running.lock?.markStopping()
+  if (running.dataDir !== undefined) removeDemoFile(running.dataDir)
+  if ((await running.agent?.stop()) === false) say('The host agent did not stop in time and was killed; its containers may still run.')
+  await running.plane?.stop()
+  await Promise.all(running.logs.map((log) => log.close()))
+  running.lock?.release()
+}
+
+// When npm is killed nobody is left to stop us, and the port would stay taken.
+function watchParent(): void {
+  if (process.env.npm_lifecycle_event !== 'start') return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent && stopping === undefined) onStopSignal()
+  }, PARENT_POLL_MS).unref()
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+// What an operator can act on is one line; anything else is a bug of ours and needs its stack.
+function describe(error: unknown): string {
+  if (error instanceof OperatorError || error instanceof ApiError) return error.message
+  return (error instanceof Error && error.stack) || errorText(error)
+}

@@ -1,0 +1,22 @@
+const encoder = new TextEncoder()
+
+/** SHA-256 of a text, in lower-case hex. */
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Compares two secrets without telling by time where they differ. Both are hashed first, so a different length tells nothing either.
+ */
+export async function sameSecret(a: string, b: string): Promise<boolean> {
+  const [left, right] = await Promise.all([sha256Hex(a), sha256Hex(b)])
+  let difference = 0
+  for (let index = 0; index < left.length; index += 1) difference |= left.charCodeAt(index) ^ right.charCodeAt(index)
+  return difference === 0
+}
+
+/** What is stored of an API key's secret: SHA-256 over pepper and secret, in hex. A stolen table is useless without the pepper. */
+export function hashKeySecret(pepper: string, secret: string): Promise<string> {
+  return sha256Hex(`${pepper}:${secret}`)
+}

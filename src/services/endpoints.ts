@@ -1,0 +1,100 @@
+import { endpointStub } from '../../durable-objects/stubs.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../contract/endpoint.ts'
+import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import type { Pagination } from '../contract/pagination.ts'
+import { Problem, problemOf } from '../contract/problems.ts'
+import { openDatabase } from '../db/client.ts'
+import * as table from '../db/endpoints.ts'
+import { createEndpointConfig, patchEndpointConfig } from '../domain/endpoint-config.ts'
+import type { ReleaseDiff } from '../domain/release-diff.ts'
+import type { Env } from '../env.ts'
+import { forgetEndpointTeam, type Principal } from './authenticate.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { newResourceId } from './ids.ts'
+import { requireScope } from './require-scope.ts'
+
+/** What every verb needs: where, who and when (milliseconds). */
+export interface VerbContext {
+  env: Env
+  principal: Principal
+  nowMs: number
+}
+
+const LIST_BINDING = 'listEndpoints'
+/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
+const MAX_UPDATE_ATTEMPTS = 2
+
+/** Creates an endpoint and its queue (END-1 to END-7). Throws 400, 403, 404 (template) and 422. */
+export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:write')
+  const result = createEndpointConfig(body, { id: newResourceId(), teamId: ctx.principal.teamId }, ctx.nowMs)
+  if (!result.ok) throw problemOf(result.problem)
+  await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []))
+  await endpointStub(ctx.env, result.config.id).configure(result.config)
+  return result.config
+}
+
+/** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
+export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:read')
+  return findOrThrow(ctx, id)
+}
+
+/** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
+export async function listEndpoints(
+  ctx: VerbContext,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
+  requireScope(ctx.principal, 'serverless:read')
+  const after = page.cursor === undefined ? null : decodeCursor(LIST_BINDING, page.cursor)
+  // One row more than asked tells whether another page follows.
+  const rows = await table.listEndpoints(openDatabase(ctx.env.DB), ctx.principal.teamId, after, page.limit + 1)
+  const shown = rows.slice(0, page.limit)
+  const last = shown.at(-1)
+  const nextCursor = rows.length > page.limit && last ? encodeCursor(LIST_BINDING, last.position) : null
+  return { endpoints: shown.map(({ config }) => config), pagination: { nextCursor, hasNextPage: nextCursor !== null } }
+}
+
+/** Changes an endpoint (END-11, END-12). Throws 400, 403, 404, 422, and 409 when others kept changing it meanwhile. */
+export async function updateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:write')
+  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+    const before = await findOrThrow(ctx, id)
+    const result = patchEndpointConfig(before, patch)
+    if (!result.ok) throw problemOf(result.problem)
+    if (!result.changed) return before
+    const { config, releaseDiff } = result
+    const row = releaseDiff && release(ctx, config, releaseDiff)
+    if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
+      await endpointStub(ctx.env, id).configure(config)
+      return config
+    }
+  }
+  throw new Problem('conflict', { detail: 'the endpoint was changed by another request; read it again' })
+}
+
+/** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */
+export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'serverless:write')
+  const deleted = await table.deleteEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, id, ctx.nowMs)
+  if (!deleted) throw new Problem('notFound')
+  forgetEndpointTeam(id)
+  await endpointStub(ctx.env, id).destroy()
+}
+
+async function findOrThrow(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  const config = await table.findEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
+  if (!config) throw new Problem('notFound')
+  return config
+}
+
+function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {
+  return {
+    endpointId: config.id,
+    version: config.version,
+    id: newResourceId(),
+    createdByUserId: ctx.principal.userId,
+    diff,
+    createdAt: ctx.nowMs,
+  }
+}

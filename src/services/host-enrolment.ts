@@ -1,0 +1,87 @@
+import { decodeJwt, importJWK, jwtVerify, SignJWT } from 'jose'
+import { Problem } from '../contract/problems.ts'
+import { openDatabase } from '../db/client.ts'
+import { findHostKey, insertHost, useJoinToken } from '../db/enrolment.ts'
+import type { Env } from '../env.ts'
+import { ACCESS_TOKEN_AUDIENCE, ASSERTION_AUDIENCE, type EnrolRequest, type EnrolResponse, PROTOCOL_VERSION, type TokenResponse } from '../host-protocol/messages.ts'
+import { sha256Hex } from './crypto.ts'
+import { newResourceId } from './ids.ts'
+
+const ACCESS_TOKEN_SECONDS = 3600
+/** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */
+const ASSERTION_TOLERANCE_SECONDS = 60
+
+/** A machine joins: uses up its token and gets an id and a first access token. 401 with what to do when the token is no good. */
+export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number): Promise<EnrolResponse> {
+  if (request.inventory.protocolVersion !== PROTOCOL_VERSION) {
+    throw new Problem('badRequest', { detail: `this plane speaks host protocol ${PROTOCOL_VERSION}, the agent ${request.inventory.protocolVersion}; upgrade the agent` })
+  }
+  const tokenHash = await sha256Hex(request.joinToken)
+  await verifySigned(request.proof, request.publicKey.x, tokenHash)
+  const db = openDatabase(env.DB)
+  const hostId = newResourceId()
+  const token = await useJoinToken(db, tokenHash, hostId, nowMs)
+  if (!token) throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
+  const host = { id: hostId, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
+  await insertHost(db, host, token.dataCenterId, nowMs)
+  return { hostId, epoch: 1, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, hostId, 1)) }
+}
+
+/** Exchanges an assertion that the host signed with its own key for an access token of an hour. */
+export async function renewHostToken(env: Env, assertion: string): Promise<TokenResponse> {
+  const hostId = readIssuer(assertion)
+  const host = hostId === null ? null : await findHostKey(openDatabase(env.DB), hostId)
+  if (hostId === null || !host) throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
+  await verifySigned(assertion, host.publicKeyX, hostId)
+  return issueAccessToken(env, hostId, host.epoch)
+}
+
+/** The host id that an access token names; null when it is missing, forged or expired. */
+export async function verifyHostToken(env: Env, authorization: string | null): Promise<string | null> {
+  const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1]
+  if (!token) return null
+  try {
+    const { payload } = await jwtVerify(token, secretKey(env), { audience: ACCESS_TOKEN_AUDIENCE, algorithms: ['HS256'], requiredClaims: ['sub', 'exp'] })
+    return payload.sub ?? null
+  } catch {
+    return null
+  }
+}
+
+async function issueAccessToken(env: Env, hostId: string, epoch: number): Promise<TokenResponse> {
+  const accessToken = await new SignJWT({ epoch })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(hostId)
+    .setAudience(ACCESS_TOKEN_AUDIENCE)
+    .setIssuedAt()
+    .setExpirationTime(`${ACCESS_TOKEN_SECONDS}s`)
+    .sign(secretKey(env))
+  return { accessToken, expiresInSeconds: ACCESS_TOKEN_SECONDS }
+}
+
+async function verifySigned(jwt: string, publicKeyX: string, subject: string): Promise<void> {
+  try {
+    const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }, 'EdDSA')
+    await jwtVerify(jwt, key, {
+      audience: ASSERTION_AUDIENCE,
+      subject,
+      algorithms: ['EdDSA'],
+      clockTolerance: ASSERTION_TOLERANCE_SECONDS,
+      requiredClaims: ['exp', 'iat'],
+    })
+  } catch (error) {
+    throw new Problem('invalidToken', { detail: `the host's signature does not hold: ${error instanceof Error ? error.message : 'unreadable'}` })
+  }
+}
+
+function readIssuer(jwt: string): string | null {
+  try {
+    return decodeJwt(jwt).iss ?? null
+  } catch {
+    return null
+  }
+}
+
+function secretKey(env: Env): Uint8Array {
+  return new TextEncoder().encode(`host-token\n${env.TOKEN_SECRET}`)
+}

@@ -1,0 +1,28 @@
+import { customAlphabet } from 'nanoid'
+import { isReservedWord } from '../contract/reserved-words.ts'
+
+const LOWER_ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyz'
+const RESOURCE_ID_LENGTH = 14
+const KEY_ID_LENGTH = 10
+/** 40 of 36 characters are above 200 bits: not to be guessed within a token's half hour. */
+const JOIN_TOKEN_LENGTH = 40
+
+const randomId = customAlphabet(LOWER_ALPHANUMERIC, RESOURCE_ID_LENGTH)
+const randomKeyId = customAlphabet(LOWER_ALPHANUMERIC, KEY_ID_LENGTH)
+const randomJoinToken = customAlphabet(LOWER_ALPHANUMERIC, JOIN_TOKEN_LENGTH)
+
+/** A new resource id (GEN-1): 14 lower-case letters and digits, never a word that REST owns (CFG-2). */
+export function newResourceId(): string {
+  const id = randomId()
+  return isReservedWord(id) ? newResourceId() : id
+}
+
+/** A new API key id: 10 lower-case letters and digits. */
+export function newKeyId(): string {
+  return randomKeyId()
+}
+
+/** A new join token: `ppj_<random>`. */
+export function newJoinToken(): string {
+  return `ppj_${randomJoinToken()}`
+}
