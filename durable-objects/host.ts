@@ -91,7 +91,7 @@ export class HostObject extends DurableObject<Env> {
       return
     }
     this.touch(socket)
-    if (parsed.data.type === 'hello') return this.welcome(socket, parsed.data.inventory)
+    if (parsed.data.type === 'hello') return this.welcomeOrClose(socket, parsed.data.inventory)
     sendTo(socket, { type: 'beatAck', beat: parsed.data.beat })
     if (parsed.data.appliedRevision < this.store.revision()) this.pushDesired()
   }
@@ -114,6 +114,16 @@ export class HostObject extends DurableObject<Env> {
     }
     for (const socket of this.liveSockets()) socket.close(4003, 'no beat within the lease')
     await this.goOffline()
+  }
+
+  // The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again.
+  private async welcomeOrClose(socket: WebSocket, inventory: Inventory): Promise<void> {
+    try {
+      await this.welcome(socket, inventory)
+    } catch (error) {
+      logEvent('error', 'host could not be welcomed', { hostId: this.store.hostId(), error })
+      socket.close(4004, 'the plane could not take the inventory')
+    }
   }
 
   private async welcome(socket: WebSocket, inventory: Inventory): Promise<void> {

@@ -1,5 +1,33 @@
-import { cpSync, mkdirSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
+import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// Builds what a fresh clone needs beside its sources: the one-file host agent and the static assets of the reference page.
-mkdirSync('dist/assets', { recursive: true })
+// Builds what a fresh clone needs beside its sources: the static assets of the reference page and the one-file host agent.
+
+const ASSETS = join(PROJECT_ROOT, 'dist/assets')
+/** Served at `/reference/`, where the reference page looks for it. */
+const REFERENCE = join(ASSETS, 'reference')
+const AGENT = join(PROJECT_ROOT, 'dist/podplane-agent.mjs')
+const REDOC = join(PROJECT_ROOT, 'node_modules/redoc')
+
+mkdirSync(REFERENCE, { recursive: true })
+copyFileSync(join(REDOC, 'bundles/redoc.standalone.js'), join(REFERENCE, 'redoc.standalone.js'))
+copyFileSync(join(REDOC, 'LICENSE'), join(REFERENCE, 'redoc.LICENSE.txt'))
+
+await build({
+  absWorkingDir: PROJECT_ROOT,
+  entryPoints: ['src/host-agent/main.ts'],
+  outfile: AGENT,
+  bundle: true,
+  platform: 'node',
+  target: 'node22',
+  format: 'esm',
+  // The SSH transport of the Docker client wants these compiled ones; the agent speaks to a socket and never loads them.
+  external: ['cpu-features', '*.node'],
+  // CommonJS packages inside an ES module still call `require`.
+  banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+  logLevel: 'warning',
+})
+const EXECUTABLE_MODE = 0o755
+chmodSync(AGENT, EXECUTABLE_MODE)

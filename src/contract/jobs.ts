@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 // Schemas of the job API for the document. The queue itself reads bodies without them: inputs are opaque and may be megabytes.
 
-const MAX_SECONDS_TTL_MS = 604_800_000
+const MAX_LIFE_MS = 604_800_000
 
 export const JobPolicy = z
   .object({
@@ -10,7 +10,7 @@ export const JobPolicy = z
       .number()
       .int()
       .min(5000)
-      .max(MAX_SECONDS_TTL_MS)
+      .max(MAX_LIFE_MS)
       .optional()
       .meta({ description: 'Milliseconds that one attempt may run; overrides the endpoint.' }),
     lowPriority: z.boolean().optional().meta({ description: 'Does not trigger scaling.' }),
@@ -18,7 +18,7 @@ export const JobPolicy = z
       .number()
       .int()
       .min(10_000)
-      .max(MAX_SECONDS_TTL_MS)
+      .max(MAX_LIFE_MS)
       .optional()
       .meta({ description: 'Milliseconds from submission after which the job is deleted, whatever its state.' }),
   })
@@ -92,8 +92,5 @@ export const HealthReply = z
   })
 
 export const WaitQuery = z.object({
-  wait: z.coerce
-    .number()
-    .optional()
-    .meta({ description: 'Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.', param: { name: 'wait', in: 'query' } }),
+  wait: z.number().int().optional().meta({ description: 'Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.' }),
 })

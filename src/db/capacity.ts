@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { PlacementHost } from '../domain/placement.ts'
 import type { Inventory } from '../host-protocol/messages.ts'
 import type { Database } from './client.ts'
@@ -67,12 +67,12 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
  * A second reservation under the same id is an error of the caller's: look for the allocation first.
  */
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
-  const insert = db.run(sql`INSERT INTO allocations (id, team_id, host_id, kind, owner_id, gpu_type_id, gpu_count, vcpu, memory_mb, disk_gb, created_at)
-    SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId}, ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0},
-      ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
+  // Columns in the order of the table.
+  const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
+    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE')`)
   try {
-    await db.batch([insert, db.run(strictHostFree(want.hostId)), db.run(strictGpuFree(want.hostId))])
+    await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
   } catch (error) {
     if (isCheckFailure(error)) return false
     throw error
@@ -82,7 +82,7 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
 
 /** Gives a workload's capacity back. Repeating it changes nothing. */
 export async function releaseCapacity(db: Database, id: string, hostId: string): Promise<void> {
-  await db.batch([db.delete(allocations).where(and(eq(allocations.id, id), eq(allocations.hostId, hostId))), ...refreshFree(db, hostId)])
+  await db.batch([db.delete(allocations).where(and(eq(allocations.id, id), eq(allocations.hostId, hostId))), ...recomputeFree(db, hostId, notBelowZero)])
 }
 
 /** Takes over what a host says it has. Existing allocations stay; a host that shrank below them has nothing free. */
@@ -95,7 +95,7 @@ export async function saveInventory(db: Database, hostId: string, inventory: Inv
       .where(eq(hosts.id, hostId)),
     db.delete(hostGpus).where(eq(hostGpus.hostId, hostId)),
     ...gpus.map((gpu) => db.insert(hostGpus).values({ hostId, gpuTypeId: gpu.typeId, cudaVersion: gpu.cudaVersion, total: gpu.count, free: 0 })),
-    ...refreshFree(db, hostId),
+    ...recomputeFree(db, hostId, notBelowZero),
   ])
 }
 
@@ -109,29 +109,30 @@ function mergeGpus(inventory: Inventory): { typeId: string; count: number; cudaV
   return [...merged.values()]
 }
 
-function refreshFree(db: Database, hostId: string) {
+type Bound = (left: SQL) => SQL
+
+// A host that shrank below its allocations has nothing free; only a reservation must run into the CHECK.
+function notBelowZero(left: SQL): SQL {
+  return sql`MAX(0, ${left})`
+}
+
+function recomputeFree(db: Database, hostId: string, bound: Bound) {
+  const used = (column: SQL) => sql`(SELECT COALESCE(SUM(${column}), 0) FROM allocations WHERE host_id = ${hostId})`
+  const usedGpus = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a WHERE a.host_id = ${hostId} AND a.gpu_type_id = host_gpus.gpu_type_id)`
   return [
-    db.run(sql`UPDATE hosts SET
-      vcpu_free = MAX(0, vcpu_total - (SELECT COALESCE(SUM(vcpu), 0) FROM allocations WHERE host_id = ${hostId})),
-      memory_mb_free = MAX(0, memory_mb_total - (SELECT COALESCE(SUM(memory_mb), 0) FROM allocations WHERE host_id = ${hostId})),
-      disk_gb_free = MAX(0, disk_gb_total - (SELECT COALESCE(SUM(disk_gb), 0) FROM allocations WHERE host_id = ${hostId}))
-      WHERE id = ${hostId}`),
-    db.run(sql`UPDATE host_gpus SET free = MAX(0, total - (SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a
-      WHERE a.host_id = ${hostId} AND a.gpu_type_id = host_gpus.gpu_type_id)) WHERE host_id = ${hostId}`),
-  ]
-}
-
-function strictHostFree(hostId: string) {
-  return sql`UPDATE hosts SET
-    vcpu_free = vcpu_total - (SELECT COALESCE(SUM(vcpu), 0) FROM allocations WHERE host_id = ${hostId}),
-    memory_mb_free = memory_mb_total - (SELECT COALESCE(SUM(memory_mb), 0) FROM allocations WHERE host_id = ${hostId}),
-    disk_gb_free = disk_gb_total - (SELECT COALESCE(SUM(disk_gb), 0) FROM allocations WHERE host_id = ${hostId})
-    WHERE id = ${hostId}`
-}
-
-function strictGpuFree(hostId: string) {
-  return sql`UPDATE host_gpus SET free = total - (SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a
-    WHERE a.host_id = ${hostId} AND a.gpu_type_id = host_gpus.gpu_type_id) WHERE host_id = ${hostId}`
+    db
+      .update(hosts)
+      .set({
+        vcpuFree: bound(sql`vcpu_total - ${used(sql`vcpu`)}`),
+        memoryMbFree: bound(sql`memory_mb_total - ${used(sql`memory_mb`)}`),
+        diskGbFree: bound(sql`disk_gb_total - ${used(sql`disk_gb`)}`),
+      })
+      .where(eq(hosts.id, hostId)),
+    db
+      .update(hostGpus)
+      .set({ free: bound(sql`total - ${usedGpus}`) })
+      .where(eq(hostGpus.hostId, hostId)),
+  ] as const
 }
 
 function isCheckFailure(error: unknown): boolean {

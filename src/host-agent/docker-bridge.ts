@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os'
+import { createServer } from 'node:net'
 import type { DockerEngine } from './docker-engine.ts'
 
 /** Where the relay listens for containers, and by which name they reach it. */
@@ -13,11 +13,13 @@ export interface BridgeAddress {
  */
 export async function findBridgeAddress(
   engine: DockerEngine,
-  ownAddresses: readonly string[] = listOwnAddresses(),
+  isOwn: (address: string) => Promise<boolean> = canListenOn,
 ): Promise<BridgeAddress> {
   const { gateway, subnet } = await engine.bridge()
-  const address = [gateway, firstAddress(subnet)].find((candidate) => candidate !== undefined && ownAddresses.includes(candidate))
-  return address === undefined ? { listen: '127.0.0.1', advertise: 'host.docker.internal' } : { listen: address, advertise: address }
+  for (const address of [gateway, firstAddress(subnet)]) {
+    if (address !== undefined && address !== '' && (await isOwn(address))) return { listen: address, advertise: address }
+  }
+  return { listen: '127.0.0.1', advertise: 'host.docker.internal' }
 }
 
 /** By default the gateway is the first address of the subnet, and older engines state only that one. */
@@ -26,6 +28,11 @@ export function firstAddress(subnet: string | undefined): string | undefined {
   return network === undefined ? undefined : `${network}.${Number(last) + 1}`
 }
 
-function listOwnAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
+/** Found out by listening: the list of interfaces lacks the bridge for as long as no container is connected to it. */
+function canListenOn(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(0, address, () => server.close(() => resolve(true)))
+  })
 }

@@ -129,10 +129,11 @@ async function ignoring(statuses: readonly number[], call: Promise<unknown>): Pr
   }
 }
 
-/** The engine's own words, without the client's "(HTTP code 404) …" around them. */
+/** The engine's own words, without the client's "(HTTP code 404) no such image - " in front of them. */
 export function engineText(error: unknown): string {
   if (error instanceof Error && 'json' in error && typeof error.json === 'object' && error.json !== null && 'message' in error.json) {
     return String(error.json.message)
   }
-  return error instanceof Error ? error.message : String(error)
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/^\(HTTP code \d+\) [^-]+ - /, '').trim()
 }

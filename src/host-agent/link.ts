@@ -121,10 +121,14 @@ export class Link {
   }
 
   private receive(message: Exclude<PlaneMessage, { type: 'beatAck' }>): void {
-    if (message.type === 'revoked') return this.deps.onRevoked(message.reason)
-    if (message.revision < this.revision) return this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
-    this.deps.onDesired(message.workloads)
-    this.revision = message.revision
+    if (message.type === 'revoked') {
+      this.deps.onRevoked(message.reason)
+    } else if (message.revision < this.revision) {
+      this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
+    } else {
+      this.deps.onDesired(message.workloads)
+      this.revision = message.revision
+    }
   }
 }
 

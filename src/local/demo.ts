@@ -13,7 +13,7 @@ const ECHO_ENDPOINT = {
   workers: { min: 0, max: 3, idleTimeout: 60 },
   disk: 1,
 }
-const HOST_POLL_MS = 50
+const HOST_POLL_MS = 100
 
 const UserList = z.object({ users: z.array(z.object({ id: z.string(), email: z.string() })) })
 const Created = z.object({ id: z.string() })

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { WRANGLER_ENV } from '../src/local/wrangler.ts'
+
+// Everything about the sources that a machine can judge, one line a step. CI runs exactly this, and none of it needs a network.
+
+interface Step {
+  name: string
+  run(): Promise<StepResult>
+}
+interface StepResult {
+  ok: boolean
+  output: string
+}
+
+const TYPE_PROJECTS = [
+  'tsconfig.json',
+  'src/host-agent/tsconfig.json',
+  'src/local/tsconfig.json',
+  'bench/baseline/tsconfig.json',
+  'test/tsconfig.json',
+]
+
+const steps: Step[] = [
+  { name: 'format and lint', run: () => bin('biome', ['check', '--error-on-warnings', '.']) },
+  ...TYPE_PROJECTS.filter((project) => existsSync(join(PROJECT_ROOT, project))).map((project) => ({
+    name: `types: ${project}`,
+    run: () => bin('tsc', ['-p', project]),
+  })),
+  { name: 'unused code', run: () => bin('knip', []) },
+  { name: 'architecture', run: () => bin('vitest', ['run', 'test/architecture.test.ts']) },
+  { name: 'migrations match the tables', run: checkMigrations },
+  { name: 'generated API documents', run: () => command(process.execPath, ['scripts/openapi.ts', '--check']) },
+  { name: 'deployable bundle', run: checkBundle },
+]
+
+let failed = 0
+for (const step of steps) {
+  const startedAt = performance.now()
+  const { ok, output } = await step.run()
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'}  ${step.name} (${seconds} s)\n`)
+  if (ok) continue
+  failed += 1
+  process.stdout.write(`${output.trim().replace(/^/gm, '      ')}\n`)
+}
+process.stdout.write(failed === 0 ? 'All checks passed.\n' : `${failed} of ${steps.length} checks failed.\n`)
+process.exitCode = failed === 0 ? 0 : 1
+
+// drizzle-kit has no dry run: it works on a copy, which must come out as it went in.
+async function checkMigrations(): Promise<StepResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'podplane-migrations-'))
+  try {
+    const copy = join(directory, 'migrations')
+    cpSync(join(PROJECT_ROOT, 'migrations'), copy, { recursive: true })
+    const before = listFiles(copy)
+    const generated = await bin('drizzle-kit', ['generate', '--dialect', 'sqlite', '--schema', './src/db/schema.ts', '--out', copy])
+    if (!generated.ok) return generated
+    const added = [...listFiles(copy)].filter(([name, text]) => before.get(name) !== text).map(([name]) => name)
+    return { ok: added.length === 0, output: `the tables changed without a migration (npm run generate): ${added.join(', ')}` }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function listFiles(directory: string): Map<string, string> {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return new Map(files.map((entry) => [join(entry.parentPath, entry.name), readFileSync(join(entry.parentPath, entry.name), 'utf8')]))
+}
+
+async function checkBundle(): Promise<StepResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'podplane-bundle-'))
+  try {
+    return await bin('wrangler', ['deploy', '--dry-run', '--outdir', directory])
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function bin(name: string, args: string[]): Promise<StepResult> {
+  return command(join(PROJECT_ROOT, 'node_modules/.bin', name), args)
+}
+
+function command(file: string, args: string[]): Promise<StepResult> {
+  const child = spawn(file, args, {
+    cwd: PROJECT_ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // The tools in .bin find their Node on the path, and an older one there could not read our sources.
+    env: {
+      ...process.env,
+      ...WRANGLER_ENV,
+      CI: 'true',
+      NO_COLOR: '1',
+      PATH: `${join(PROJECT_ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
+    },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
+  }
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ ok: false, output: error.message }))
+    child.once('close', (code) => resolve({ ok: code === 0, output }))
+  })
+}

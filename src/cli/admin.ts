@@ -1,0 +1,132 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { z } from 'zod'
+import { errorText, OperatorError } from '../host-agent/fail.ts'
+import { type ApiClient, ApiError, createApiClient } from '../local/api-client.ts'
+import { printAnswer } from './output.ts'
+import { findTarget } from './target.ts'
+
+// `npm run admin -- …`: the operator API from a shell.
+
+const API = '/admin/v1'
+const UserList = z.object({ users: z.array(z.object({ id: z.string() })) })
+
+const program = new Command('admin')
+  .description('Operate a podplane: accounts, keys, quotas, machines.')
+  .option('--url <url>', 'the plane (default: the local one); its operator key is read from PODPLANE_OPERATOR_KEY')
+  .option('--json', 'print the answer as JSON', false)
+  .showHelpAfterError()
+
+const users = program.command('users').description('people with an account')
+users
+  .command('create <email>')
+  .description('create a user with an account of their own')
+  .action((email: string) => call((api) => api.request('POST', `${API}/users`, { email })))
+users
+  .command('list')
+  .description('list users')
+  .option('--email <email>', 'only the one with this address')
+  .action(({ email }: { email?: string }) => {
+    return call((api) => api.request('GET', `${API}/users${email === undefined ? '' : `?email=${encodeURIComponent(email)}`}`))
+  })
+
+const keys = program.command('keys').description('API keys')
+keys
+  .command('create <user>')
+  .description('make a key for a user (id or email); it is shown this once')
+  .requiredOption('--name <name>', 'what the key is for')
+  .option('--permission <permission>', 'ALL, READ_ONLY or RESTRICTED')
+  .option('--scopes <scopes>', 'scopes of a RESTRICTED key, with commas between them', splitList)
+  .option('--expires-at <time>', 'RFC 3339 time from which the key is refused')
+  .action((user: string, body: { name: string; permission?: string; scopes?: string[]; expiresAt?: string }) => {
+    return call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/keys`, body))
+  })
+keys
+  .command('list <user>')
+  .description('list the keys of a user (id or email), without their secrets')
+  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/keys`)))
+keys
+  .command('delete <id>')
+  .description('revoke a key')
+  .action((id: string) => call((api) => api.request('DELETE', `${API}/keys/${encodeURIComponent(id)}`)))
+
+program
+  .command('quotas')
+  .description('REST requests that an account may send')
+  .command('set <user>')
+  .description('override the quotas of a user (id or email)')
+  .requiredOption('--minute <n>', 'requests in a minute', parseCount)
+  .requiredOption('--hour <n>', 'requests in an hour', parseCount)
+  .requiredOption('--day <n>', 'requests in a day', parseCount)
+  .option('--exempt', 'count nothing', false)
+  .action((user: string, body: { minute: number; hour: number; day: number; exempt: boolean }) => {
+    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/quotas`, body))
+  })
+
+program
+  .command('join-tokens')
+  .description('tokens with which machines join')
+  .command('create')
+  .description('make a token for one machine; it is shown this once')
+  .option('--name <name>', 'name of the machine')
+  .option('--data-center <id>', 'data center of the machine')
+  .action(({ name, dataCenter }: { name?: string; dataCenter?: string }) => {
+    return call((api) => api.request('POST', `${API}/join-tokens`, { name, dataCenterId: dataCenter }))
+  })
+
+const hosts = program.command('hosts').description('machines')
+hosts
+  .command('list')
+  .description('list machines')
+  .action(() => call((api) => api.request('GET', `${API}/hosts`)))
+hosts
+  .command('get <id>')
+  .description('show one machine')
+  .action((id: string) => call((api) => api.request('GET', `${API}/hosts/${encodeURIComponent(id)}`)))
+hosts
+  .command('remove <id>')
+  .description('withdraw the enrolment of a machine that holds nothing')
+  .action((id: string) => call((api) => api.request('DELETE', `${API}/hosts/${encodeURIComponent(id)}`)))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.stderr.write(`${describe(error)}\n`)
+  process.exitCode = 1
+}
+
+async function call(send: (api: ApiClient) => Promise<unknown>): Promise<void> {
+  const { url, json } = program.opts<{ url?: string; json: boolean }>()
+  const target = findTarget(url, process.env)
+  try {
+    printAnswer(await send(createApiClient(target.url, target.operatorKey)), json)
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof OperatorError) throw error
+    throw new OperatorError(`no answer from ${target.url}: ${errorText(error)}`)
+  }
+}
+
+/** People know a user by the address, the API by the id. */
+async function userId(api: ApiClient, user: string): Promise<string> {
+  if (!user.includes('@')) return encodeURIComponent(user)
+  const [found] = UserList.parse(await api.request('GET', `${API}/users?email=${encodeURIComponent(user)}`)).users
+  if (found === undefined) throw new OperatorError(`no user has the address ${user}`)
+  return found.id
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+function parseCount(value: string): number {
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('it must be a whole number from 1')
+  return Number(value)
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ApiError && error.status === 401) return `${error.message}; check PODPLANE_OPERATOR_KEY`
+  if (error instanceof ApiError || error instanceof OperatorError) return error.message
+  return (error instanceof Error && error.stack) || errorText(error)
+}

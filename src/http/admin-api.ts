@@ -1,0 +1,38 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { AppEnv } from './app-env.ts'
+import { requireOperatorKey } from './middleware/authentication.ts'
+import { limitBody } from './middleware/body-limit.ts'
+import { openApiApp } from './openapi-app.ts'
+import { registerSecurity } from './rest-components.ts'
+import { registerAdminAccounts } from './routes/admin-accounts.ts'
+import { registerAdminHosts } from './routes/admin-hosts.ts'
+import { unmatched } from './unmatched.ts'
+
+const INFO = {
+  title: 'podplane operator API',
+  version: '1',
+  description: 'Users, keys, quotas and machines. Opened by the operator key alone.',
+}
+
+/** The operator API (AUT-4a). No rate limit: there is one caller, and it is the operator. */
+export function adminApi(): OpenAPIHono<AppEnv> {
+  const app = openApiApp()
+  registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`.')
+  app.get('/admin/v1/openapi.json', (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
+  app.use('/admin/v1/*', limitBody, requireOperatorKey)
+  registerAdminAccounts(app)
+  registerAdminHosts(app)
+  app.all('/admin/v1/*', unmatched(app))
+  return app
+}
+
+/** The OpenAPI 3.1 document of the operator API. */
+export function adminDocument() {
+  return adminApi().getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: [{ url: '/' }] })
+}
+
+let documentText: string | undefined
+function adminDocumentText(): string {
+  documentText ??= JSON.stringify(adminDocument())
+  return documentText
+}

@@ -1,0 +1,20 @@
+import type { Context } from 'hono'
+import type { Env } from '../env.ts'
+import type { Principal } from '../services/authenticate.ts'
+import type { VerbContext } from '../services/endpoints.ts'
+
+/** What every handler finds on its context. `principal` is set once a REST caller has been authenticated. */
+export interface AppEnv {
+  Bindings: Env
+  Variables: {
+    requestId: string
+    principal: Principal
+  }
+}
+
+export type AppContext = Context<AppEnv>
+
+/** What a verb needs, from an authenticated request. */
+export function verbContext(c: AppContext): VerbContext {
+  return { env: c.env, principal: c.var.principal, nowMs: Date.now() }
+}

@@ -1,0 +1,35 @@
+import type { Next } from 'hono'
+import { Problem } from '../../contract/problems.ts'
+import type { AppContext } from '../app-env.ts'
+
+/** Largest body of a REST request, bytes (LIM-6). */
+export const MAX_REST_BODY_BYTES = 102_400
+
+/** Refuses a large body before anything else is looked at (LIM-6, ERR-6). A body of undeclared length is read up to the cap first. */
+export async function limitBody(c: AppContext, next: Next): Promise<void> {
+  const declared = c.req.header('content-length')
+  if (declared !== undefined) {
+    if (Number(declared) > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
+  } else if (c.req.raw.body) {
+    const body = await readCapped(c.req.raw.body)
+    c.req.raw = new Request(c.req.raw, { body })
+  }
+  await next()
+}
+
+async function readCapped(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of stream) {
+    size += piece.byteLength
+    if (size > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
+    pieces.push(piece)
+  }
+  const body = new Uint8Array(size)
+  let offset = 0
+  for (const piece of pieces) {
+    body.set(piece, offset)
+    offset += piece.byteLength
+  }
+  return body
+}

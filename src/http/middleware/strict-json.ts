@@ -1,0 +1,37 @@
+import type { Next } from 'hono'
+import { Problem } from '../../contract/problems.ts'
+import type { AppContext } from '../app-env.ts'
+
+/**
+ * Refuses a body with a member called `__proto__` (STR-1). Validation would drop it in silence where names are free, such as in
+ * `env`, and the caller would believe it was stored.
+ */
+export async function refuseProtoMembers(c: AppContext, next: Next): Promise<void> {
+  const text = await c.req.text()
+  // The name can also be spelled with escapes; only a parse tells.
+  if (text.includes('__proto__') || text.includes('\\u')) {
+    const location = findProto(parseOrNull(text), '$')
+    if (location !== null) {
+      throw new Problem('validationFailed', { errors: [`${location}: additional properties '__proto__' not allowed`] })
+    }
+  }
+  await next()
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function findProto(value: unknown, location: string): string | null {
+  if (typeof value !== 'object' || value === null) return null
+  if (Object.hasOwn(value, '__proto__')) return location
+  for (const [key, member] of Object.entries(value)) {
+    const found = findProto(member, Array.isArray(value) ? `${location}[${key}]` : `${location}.${key}`)
+    if (found !== null) return found
+  }
+  return null
+}

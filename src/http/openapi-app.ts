@@ -1,0 +1,45 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { Problem, ProblemBody } from '../contract/problems.ts'
+import type { AppEnv } from './app-env.ts'
+import { describeIssues } from './validation-errors.ts'
+
+/** A router whose routes are documented and whose failed validation is 422 with the places that failed (ERR-3, ERR-4). */
+export function openApiApp(): OpenAPIHono<AppEnv> {
+  return new OpenAPIHono<AppEnv>({
+    defaultHook: (result) => {
+      if (result.success) return
+      // The hook is handed the raw value beside the outcome, though its type does not say so.
+      const { data } = result as { data?: unknown }
+      throw new Problem('validationFailed', { errors: describeIssues(result.error.issues, data) })
+    },
+  })
+}
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'Fits the schema and is still refused.',
+  401: 'The bearer token is missing or not valid.',
+  403: 'The key lacks the scope.',
+  404: 'No such resource.',
+  409: 'Not possible in the present state.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'The request does not match the schema.',
+  429: 'Too many requests.',
+}
+
+type ProblemResponses = Record<string, { description: string; content: Record<string, { schema: typeof ProblemBody }>; headers?: object }>
+
+/** The problems that a route can answer, for its `responses`. Throwing them needs no type, so they stay out of the handler's. */
+export function problemResponses(statuses: readonly number[], headers?: Record<string, { $ref: string }>): ProblemResponses {
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      {
+        description: DESCRIPTIONS[status] ?? 'Refused.',
+        content: { 'application/problem+json': { schema: ProblemBody } },
+        // LIM-3: a caller who is not known has no windows.
+        ...(headers && status !== 401 && status !== 413 && { headers }),
+      },
+    ]),
+  )
+}

@@ -1,0 +1,49 @@
+import type { AppContext } from './app-env.ts'
+
+/** Where the build puts the page's script among the static assets. */
+const SCRIPT_PATH = '/reference/redoc.standalone.js'
+
+/**
+ * Everything comes from this origin: the renderer's usage reports and web fonts are switched off in the page, and this policy holds
+ * even if a later version ignores that.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  'worker-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>podplane API reference</title>
+<style>body { margin: 0; font-family: system-ui, sans-serif; }</style>
+</head>
+<body>
+<redoc spec-url="/v2/openapi.json" disable-telemetry="true" disable-google-font="true"></redoc>
+<noscript>The document itself is at <a href="/v2/openapi.json">/v2/openapi.json</a>.</noscript>
+<script src="${SCRIPT_PATH}"></script>
+</body>
+</html>
+`
+
+/** The API reference as a page for people. */
+export function referencePage(c: AppContext): Response {
+  return c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
+}
+
+/** The page's script, from the static assets. */
+export async function referenceScript(c: AppContext): Promise<Response> {
+  const asset = await c.env.ASSETS.fetch(c.req.raw)
+  // Asset responses have immutable headers, and the request id is added to every response.
+  return new Response(asset.body, asset)
+}

@@ -1,0 +1,47 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { RESERVED_WORDS } from '../contract/reserved-words.ts'
+import type { AppEnv } from './app-env.ts'
+import { registerJobDocumentation } from './documented-jobs.ts'
+import { requireApiKey } from './middleware/authentication.ts'
+import { limitBody } from './middleware/body-limit.ts'
+import { limitRate } from './middleware/rate-limit.ts'
+import { openApiApp } from './openapi-app.ts'
+import { registerRateHeaders, registerSecurity } from './rest-components.ts'
+import { registerServerless } from './routes/serverless.ts'
+import { unmatched } from './unmatched.ts'
+
+const INFO = {
+  title: 'podplane',
+  version: '2',
+  description: 'Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
+}
+
+/**
+ * REST v2: everything below a reserved word (CFG-2). Size, then key, then rate, then path and method (ERR-6); only these paths carry
+ * that middleware, because the job API beside them has limits of its own.
+ */
+export function restApi(): OpenAPIHono<AppEnv> {
+  const app = openApiApp()
+  registerSecurity(app, 'An API key: `Authorization: Bearer <key>`.')
+  registerRateHeaders(app)
+  // CFG-3: the document is not an endpoint, so it stands before the key check.
+  app.get('/v2/openapi.json', (c) => c.body(restDocumentText(), 200, { 'Content-Type': 'application/json' }))
+  for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireApiKey, limitRate)
+  registerServerless(app)
+  const last = unmatched(app)
+  for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
+  return app
+}
+
+/** The OpenAPI 3.1 document of REST v2 and the job API. */
+export function restDocument() {
+  const app = restApi()
+  registerJobDocumentation(app)
+  return app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: [{ url: '/' }] })
+}
+
+let documentText: string | undefined
+function restDocumentText(): string {
+  documentText ??= JSON.stringify(restDocument())
+  return documentText
+}

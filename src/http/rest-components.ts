@@ -1,0 +1,30 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { AppEnv } from './app-env.ts'
+
+/** Security requirement of every route but the documents. */
+export const BEARER = [{ bearerAuth: [] }]
+
+/** Headers of every answer to a known caller (LIM-3). */
+export const RATE_HEADERS = {
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
+}
+
+/** Registers the bearer scheme. */
+export function registerSecurity(app: OpenAPIHono<AppEnv>, description: string): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearerAuth', { type: 'http', scheme: 'bearer', description })
+}
+
+/** Registers the two rate limit headers (LIM-2). */
+export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
+  app.openAPIRegistry.registerComponent('headers', 'RateLimit', {
+    description: 'Requests left (`r`) and seconds until reset (`t`) of each window. Absent for exempt accounts.',
+    schema: { type: 'string' },
+    example: '"minute";r=59;t=30, "hour";r=2999;t=1800, "day";r=49999;t=80000',
+  })
+  app.openAPIRegistry.registerComponent('headers', 'RateLimit-Policy', {
+    description: 'Quota (`q`) and length in seconds (`w`) of each window.',
+    schema: { type: 'string' },
+    example: '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400',
+  })
+}

@@ -1,0 +1,113 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  CreatedKey,
+  CreateKeyRequest,
+  CreateUserRequest,
+  ListKeysResponse,
+  ListUsersResponse,
+  Quotas,
+  User,
+  UserQuery,
+} from '../../contract/accounts.ts'
+import * as accounts from '../../services/accounts.ts'
+import type { AppEnv } from '../app-env.ts'
+import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER } from '../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const common = { tags: ['Accounts'], security: BEARER }
+const withBody = { ...common, middleware: refuseProtoMembers }
+
+const createUserRoute = createRoute({
+  ...withBody,
+  method: 'post',
+  path: '/admin/v1/users',
+  operationId: 'createUser',
+  summary: 'Create a user with a personal team',
+  request: { body: { required: true, content: { 'application/json': { schema: CreateUserRequest } } } },
+  responses: {
+    201: { description: 'The user.', content: { 'application/json': { schema: User } } },
+    ...problemResponses([400, 401, 409, 413, 415, 422]),
+  },
+})
+
+const listUsersRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/admin/v1/users',
+  operationId: 'listUsers',
+  summary: 'Find users',
+  request: { query: UserQuery },
+  responses: {
+    200: { description: 'At most 1000 users, by address.', content: { 'application/json': { schema: ListUsersResponse } } },
+    ...problemResponses([401, 422]),
+  },
+})
+
+const createKeyRoute = createRoute({
+  ...withBody,
+  method: 'post',
+  path: '/admin/v1/users/{id}/keys',
+  operationId: 'createKey',
+  summary: 'Make an API key',
+  request: { params: Params, body: { required: true, content: { 'application/json': { schema: CreateKeyRequest } } } },
+  responses: {
+    201: { description: 'The key, shown this once.', content: { 'application/json': { schema: CreatedKey } } },
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
+})
+
+const listKeysRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/admin/v1/users/{id}/keys',
+  operationId: 'listKeys',
+  summary: "List a user's keys, without secrets",
+  request: { params: Params },
+  responses: {
+    200: { description: 'Newest first.', content: { 'application/json': { schema: ListKeysResponse } } },
+    ...problemResponses([401, 404]),
+  },
+})
+
+const revokeKeyRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: '/admin/v1/keys/{id}',
+  operationId: 'revokeKey',
+  summary: 'Revoke a key; it is refused everywhere within 60 seconds',
+  request: { params: Params },
+  responses: { 204: { description: 'Revoked.' }, ...problemResponses([401, 404]) },
+})
+
+const setQuotasRoute = createRoute({
+  ...withBody,
+  method: 'put',
+  path: '/admin/v1/users/{id}/quotas',
+  operationId: 'setQuotas',
+  summary: "Override a user's request quotas; felt within 60 seconds",
+  request: { params: Params, body: { required: true, content: { 'application/json': { schema: Quotas } } } },
+  responses: {
+    200: { description: 'The quotas as they are now.', content: { 'application/json': { schema: Quotas } } },
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
+})
+
+/** Registers users, keys and quotas of the operator API (AUT-4a). */
+export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(c.env, c.req.valid('json').email, Date.now()), 201))
+  app.openapi(listUsersRoute, async (c) => c.json({ users: await accounts.listUsers(c.env, c.req.valid('query').email) }, 200))
+  app.openapi(createKeyRoute, async (c) =>
+    c.json(await accounts.createKey(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 201),
+  )
+  app.openapi(listKeysRoute, async (c) => c.json({ keys: await accounts.listKeys(c.env, c.req.valid('param').id) }, 200))
+  app.openapi(revokeKeyRoute, async (c) => {
+    await accounts.revokeKey(c.env, c.req.valid('param').id, Date.now())
+    return c.body(null, 204)
+  })
+  app.openapi(setQuotasRoute, async (c) =>
+    c.json(await accounts.setQuotas(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
+  )
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod'
+
+type Issue = z.core.$ZodIssue
+
+/** Each failed check as `<location>: <problem>` (ERR-4). `input` is the value that was checked. */
+export function describeIssues(issues: readonly Issue[], input: unknown): string[] {
+  return issues.map((issue) => describeIssue(issue, input))
+}
+
+function describeIssue(issue: Issue, input: unknown): string {
+  const found = valueAt(input, issue.path)
+  // The parent is where a member is missing from, so that is the location.
+  if (found === undefined && issue.path.length > 0 && isTypeIssue(issue)) {
+    return `${locationOf(issue.path.slice(0, -1))}: missing property '${String(issue.path.at(-1))}'`
+  }
+  return `${locationOf(issue.path)}: ${describe(issue, found)}`
+}
+
+function describe(issue: Issue, found: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `got ${typeName(found)}, want ${wantedType(issue.expected)}`
+    case 'unrecognized_keys':
+      return `additional properties ${quoted(issue.keys)} not allowed`
+    case 'invalid_value':
+      return `value must be one of ${quoted(issue.values.map(String))}`
+    case 'invalid_format':
+      return issue.format === 'datetime' ? 'is not a date-time' : 'does not match pattern'
+    case 'invalid_key':
+      return `property name '${String(issue.path.at(-1))}' does not match pattern`
+    case 'too_small':
+      return `${boundName('min', issue.origin)}: got ${sizeOf(found)}, want ${String(issue.minimum)}`
+    case 'too_big':
+      return `${boundName('max', issue.origin)}: got ${sizeOf(found)}, want ${String(issue.maximum)}`
+    case 'invalid_union':
+      return describeUnion(issue, found)
+    default:
+      return issue.message
+  }
+}
+
+/** A discriminated union names its options; of a plain one, the first option that lists values tells the most. */
+function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, found: unknown): string {
+  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : []
+  if (options.length > 0) return `value must be one of ${quoted(options)}`
+  const listed = issue.errors.flat().find((inner) => inner.code === 'invalid_value')
+  return listed ? describe(listed, found) : 'matches none of the allowed forms'
+}
+
+function isTypeIssue(issue: Issue): boolean {
+  return issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union'
+}
+
+function locationOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((at, key) => (typeof key === 'number' ? `${at}[${key}]` : `${at}.${String(key)}`), '$')
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    return (value as Record<PropertyKey, unknown>)[key]
+  }, input)
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function wantedType(expected: string): string {
+  if (expected === 'record') return 'object'
+  return expected === 'int' ? 'integer' : expected
+}
+
+/** JSON Schema's name of the bound: a minimum of a number, a length of a text, a count of a list. */
+function boundName(bound: 'min' | 'max', origin: string): string {
+  if (origin === 'string') return `${bound}Length`
+  return origin === 'array' ? `${bound}Items` : `${bound}imum`
+}
+
+function sizeOf(value: unknown): string {
+  if (typeof value === 'string' || Array.isArray(value)) return String(value.length)
+  return String(value)
+}
+
+function quoted(values: readonly string[]): string {
+  return values.map((value) => `'${value}'`).join(', ')
+}

@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
+import { isAlive, readStartTime } from '../../src/host-agent/process-identity.ts'
+import { claimPort, LOOPBACK } from '../../src/local/port.ts'
+import { callPlane, eventually, launch, startPlane, type TestPlane } from './support/plane.ts'
+
+interface JobRecord {
+  id: string
+  status: string
+  output?: unknown
+}
+
+const READY_LIMIT_MS = 15_000
+const JOB_TIMEOUT_MS = 30_000
+
+const runJob = (plane: TestPlane, input: unknown) =>
+  callPlane<JobRecord>(plane, plane.apiKey, 'POST', `/v2/${plane.endpointId}/runsync`, { input })
+const submit = (plane: TestPlane, endpointId: string, input: unknown) =>
+  callPlane<JobRecord>(plane, plane.apiKey, 'POST', `/v2/${endpointId}/run`, { input })
+const readJob = (plane: TestPlane, endpointId: string, id: string) =>
+  callPlane<JobRecord>(plane, plane.apiKey, 'GET', `/v2/${endpointId}/status/${id}`)
+
+describe('npm start', () => {
+  let plane: TestPlane
+  beforeAll(async () => {
+    plane = await startPlane()
+  })
+  afterAll(() => plane?.stop())
+
+  test('is ready in less than 15 s', ({ expect }) => {
+    expect(plane.readyMs).toBeLessThan(READY_LIMIT_MS)
+  })
+
+  test('prints a curl line that a shell can run and that returns a completed job', async ({ expect }) => {
+    const line = plane.output().match(/^curl .*$/m)?.[0] ?? ''
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { timeout: JOB_TIMEOUT_MS })
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  test('prints the address, the key and the endpoint that demo.json holds', ({ expect }) => {
+    for (const value of [plane.url, plane.apiKey, plane.endpointId]) expect(plane.output()).toContain(value)
+  })
+
+  test('writes demo.json with all five members, readable by its owner only', ({ expect }) => {
+    const path = join(plane.dataDir, 'demo.json')
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+      url: plane.url,
+      apiKey: plane.apiKey,
+      endpointId: plane.endpointId,
+      operatorKey: plane.operatorKey,
+      podImage: 'builtin/idle',
+    })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  test('writes no secret into a file that others may read', ({ expect }) => {
+    const open = readdirSync(plane.dataDir, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .filter((entry) => (statSync(join(plane.dataDir, entry.name)).mode & 0o077) !== 0)
+    expect(open.map((entry) => entry.name)).toEqual([])
+  })
+
+  test('refuses a second start on the same data directory, and the first goes on', async ({ expect }) => {
+    const second = launch({ dataDir: plane.dataDir, port: await claimPort(0) })
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toContain(`is in use by another podplane (process ${plane.pid})`)
+    expect((await runJob(plane, { still: 'here' })).status).toBe('COMPLETED')
+  })
+})
+
+describe('a port that is taken', () => {
+  let server: Server
+  afterEach(() => new Promise((resolve) => server.close(resolve)))
+
+  test('is a clear error and leaves nothing running', async ({ expect, task }) => {
+    const port = await claimPort(0)
+    server = createServer().listen(port, LOOPBACK)
+    const dataDir = `/tmp/podplane-e2e-port-${process.pid}-${task.id}`
+    const launched = launch({ dataDir, port })
+    expect(await launched.ended).toBe(1)
+    expect(launched.output()).toContain(`port ${port} is already in use; set PORT=`)
+    expect(readdirSync(dataDir)).not.toContain('lock.json')
+  })
+})
+
+describe('a stop and a second start', () => {
+  let plane: TestPlane
+  afterEach(() => plane?.stop())
+
+  test('SIGINT ends every process and frees the port; then the data, the key and the jobs are still there', async ({ expect }) => {
+    plane = await startPlane()
+    const job = await runJob(plane, { keep: 'me' })
+    const started = processesOf(plane)
+    expect(started.length).toBeGreaterThanOrEqual(2)
+
+    expect(await plane.kill('SIGINT')).toBe(0)
+    expect(started.filter(isAlive)).toEqual([])
+    expect(await claimPort(plane.port)).toBe(plane.port)
+    expect(readdirSync(plane.dataDir)).not.toContain('lock.json')
+
+    const before = plane
+    plane = await before.restart()
+    expect({ apiKey: plane.apiKey, endpointId: plane.endpointId, operatorKey: plane.operatorKey }).toEqual({
+      apiKey: before.apiKey,
+      endpointId: before.endpointId,
+      operatorKey: before.operatorKey,
+    })
+    expect(await readJob(plane, plane.endpointId, job.id)).toMatchObject({ id: job.id, status: 'COMPLETED' })
+    expect((await runJob(plane, { again: true })).status).toBe('COMPLETED')
+  })
+
+  test('SIGKILL of the launcher: the next start takes over and loses no accepted job', async ({ expect }) => {
+    plane = await startPlane()
+    const waiting = await createIdleEndpoint(plane)
+    const queued = await submit(plane, waiting, { wait: true })
+    const orphans = processesOf(plane)
+
+    expect(await plane.kill('SIGKILL')).toBe('SIGKILL')
+    plane = await plane.restart()
+    expect(orphans.filter(isAlive)).toEqual([])
+    expect(await readJob(plane, waiting, queued.id)).toMatchObject({ id: queued.id, status: 'IN_QUEUE' })
+
+    const accepted = await submit(plane, plane.endpointId, { after: 'SIGKILL' })
+    const done = await eventually('the accepted job completes', JOB_TIMEOUT_MS, async () => {
+      const job = await readJob(plane, plane.endpointId, accepted.id)
+      return job.status === 'COMPLETED' && job
+    })
+    expect(done.id).toBe(accepted.id)
+  })
+
+  test('SIGKILL of workerd alone: it is started again and keeps what it had accepted', async ({ expect }) => {
+    plane = await startPlane()
+    const waiting = await createIdleEndpoint(plane)
+    const queued = await submit(plane, waiting, { wait: true })
+    const [runtime] = processesOf(plane)
+    process.kill(runtime?.pid ?? 0, 'SIGKILL')
+    const job = await eventually('the plane answers again', JOB_TIMEOUT_MS, async () => {
+      await sleep(50)
+      return readJob(plane, waiting, queued.id).catch(() => undefined)
+    })
+    expect(job).toMatchObject({ id: queued.id, status: 'IN_QUEUE' })
+  })
+})
+
+/** An endpoint whose jobs stay queued. */
+async function createIdleEndpoint(plane: TestPlane): Promise<string> {
+  const { id } = await callPlane<{ id: string }>(plane, plane.apiKey, 'POST', '/v2/serverless', {
+    name: 'waiting',
+    image: 'builtin/echo',
+    cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
+    workers: { min: 0, max: 0, idleTimeout: 60 },
+    disk: 1,
+  })
+  return id
+}
+
+/** The runtime and the agent, as the launcher wrote them down. */
+function processesOf(plane: TestPlane): { pid: number; startTime: string }[] {
+  const lock = JSON.parse(readFileSync(join(plane.dataDir, 'lock.json'), 'utf8')) as { children: { pid: number; startTime: string }[] }
+  return lock.children.filter((child) => readStartTime(child.pid) === child.startTime)
+}

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApiClient } from '../../../src/local/api-client.ts'
+import { demoFilePath, readDemoFile } from '../../../src/local/data-dir.ts'
+import { createJoinToken, waitForHost } from '../../../src/local/demo.ts'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { claimPort } from '../../../src/local/port.ts'
+
+const READY_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 60_000
+const POLL_MS = 25
+
+export interface StartOptions {
+  env?: Record<string, string>
+  args?: string[]
+  /** Use this data directory, and leave it behind; a temporary one otherwise. */
+  dataDir?: string
+  port?: number
+}
+
+/** A program that a test started, with everything it printed. */
+export interface Launched {
+  process: ChildProcess
+  output(): string
+  /** Resolves when the program has ended, with its exit code or the name of its signal. */
+  ended: Promise<number | NodeJS.Signals>
+}
+
+export interface TestPlane {
+  url: string
+  apiKey: string
+  endpointId: string
+  operatorKey: string
+  dataDir: string
+  port: number
+  /** Milliseconds from the start of the program until it was ready. */
+  readyMs: number
+  output(): string
+  pid: number
+  /** Sends a signal to the launcher alone and waits until it has ended. */
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+  /** Ends the plane and removes its temporary data directory. */
+  stop(): Promise<void>
+  /** Starts again on the same data directory and port; the launcher must have ended, or is stopped first. */
+  restart(options?: Pick<StartOptions, 'env' | 'args'>): Promise<TestPlane>
+}
+
+/** Runs what `npm start` runs and waits until it is ready for use. */
+export async function startPlane(options: StartOptions = {}): Promise<TestPlane> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'podplane-e2e-'))
+  const port = options.port ?? (await claimPort(0))
+  const startedAt = performance.now()
+  const launched = launch({ ...options, dataDir, port })
+  const demo = await waitForDemo(launched, dataDir)
+  const readyMs = performance.now() - startedAt
+  const kill = async (signal: NodeJS.Signals) => {
+    launched.process.kill(signal)
+    return await within(STOP_TIMEOUT_MS, launched.ended, 'the plane did not end')
+  }
+  const end = async () => {
+    if (isRunning(launched.process)) await kill('SIGINT')
+  }
+  return {
+    ...demo,
+    dataDir,
+    port,
+    readyMs,
+    output: launched.output,
+    pid: pidOf(launched.process),
+    kill,
+    async stop() {
+      await end()
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
+    async restart(changes = {}) {
+      await end()
+      const next = await startPlane({ ...options, ...changes, dataDir, port })
+      if (options.dataDir !== undefined) return next
+      // The temporary directory goes with whichever plane is stopped last.
+      return {
+        ...next,
+        stop: () => next.stop().then(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })),
+      }
+    },
+  }
+}
+
+/** Starts the launcher without waiting for it. */
+export function launch(options: StartOptions & { dataDir: string; port: number }): Launched {
+  return run(['src/local/start.ts', ...(options.args ?? [])], {
+    PODPLANE_DATA: options.dataDir,
+    PORT: String(options.port),
+    ...options.env,
+  })
+}
+
+export interface TestAgent {
+  name: string
+  stateDir: string
+  output(): string
+  pid: number
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+  /** Ends the agent and what it runs. */
+  stop(): Promise<void>
+}
+
+export interface StartAgentOptions {
+  plane: Pick<TestPlane, 'url' | 'operatorKey'>
+  name: string
+  runtime?: string
+  simulateGpus?: string
+  dataCenter?: string
+  /** Use the identity in this directory; a fresh one otherwise, enrolled with a new join token. */
+  stateDir?: string
+  onExit?: 'stop' | 'keep'
+  args?: string[]
+}
+
+/** Runs one more host agent against a plane and waits until its host is online. */
+export async function startAgent(options: StartAgentOptions): Promise<TestAgent> {
+  const operator = createApiClient(options.plane.url, options.plane.operatorKey)
+  const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'podplane-e2e-agent-'))
+  const args = ['--url', options.plane.url, '--name', options.name, '--state-dir', stateDir, '--on-exit', options.onExit ?? 'stop']
+  if (options.stateDir === undefined) args.push('--token', await createJoinToken(operator, options.name))
+  if (options.runtime !== undefined) args.push('--runtime', options.runtime)
+  if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
+  if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
+  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], {})
+  const kill = async (signal: NodeJS.Signals) => {
+    launched.process.kill(signal)
+    return await within(STOP_TIMEOUT_MS, launched.ended, 'the agent did not end')
+  }
+  if (!(await waitForHost(operator, options.name, READY_TIMEOUT_MS))) {
+    await kill('SIGKILL')
+    throw new Error(`the agent ${options.name} did not come online:\n${launched.output()}`)
+  }
+  return {
+    name: options.name,
+    stateDir,
+    output: launched.output,
+    pid: pidOf(launched.process),
+    kill,
+    async stop() {
+      if (isRunning(launched.process)) await kill('SIGTERM')
+      if (options.stateDir === undefined) rmSync(stateDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
+  }
+}
+
+/** Calls the REST or the operator API; throws on an answer that is not a success. */
+export async function callPlane<T>(plane: Pick<TestPlane, 'url'>, key: string, method: string, path: string, body?: unknown): Promise<T> {
+  // The caller states the shape, which the contract tests check field by field.
+  return (await createApiClient(plane.url, key).request(method, path, body)) as T
+}
+
+/** Polls until `probe` gives something. */
+export async function eventually<T>(what: string, timeoutMs: number, probe: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const found = await probe()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > deadline) throw new Error(`timed out after ${timeoutMs} ms: ${what}`)
+    await sleep(POLL_MS)
+  }
+}
+
+export function run(args: readonly string[], env: Record<string, string>, command: string = process.execPath): Launched {
+  const child = spawn(command, args, { cwd: PROJECT_ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...cleanEnv(), ...env } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
+  }
+  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'))
+  })
+  return { process: child, output: () => output, ended }
+}
+
+// Tests run inside npm: a launcher that took npm's variables for its own would watch the wrong parent, and vitest sets NODE_ENV.
+function cleanEnv(): NodeJS.ProcessEnv {
+  const { npm_lifecycle_event: _event, NODE_ENV: _mode, VITEST: _vitest, PORT: _port, PODPLANE_DATA: _data, ...env } = process.env
+  return env
+}
+
+async function waitForDemo(launched: Launched, dataDir: string) {
+  try {
+    return await eventually('the plane is ready', READY_TIMEOUT_MS, async () => {
+      if (!isRunning(launched.process)) throw new Error(`the plane ended before it was ready (${demoFilePath(dataDir)})`)
+      return launched.output().includes('Ctrl-C stops everything') && readDemoFile(dataDir)
+    })
+  } catch (error) {
+    launched.process.kill('SIGTERM')
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${launched.output()}`)
+  }
+}
+
+async function within<T>(timeoutMs: number, promise: Promise<T>, failure: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(failure)), timeoutMs)
+  })
+  try {
+    return await Promise.race([promise, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('the program was not started')
+  return child.pid
+}

@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'vitest'
+import { FakePlane } from './support/fake-plane.ts'
+import { waitUntil } from './support/wait-until.ts'
+import { makeWorkload, workerEnv } from './support/workload.ts'
+
+const ENTRY = join(import.meta.dirname, '../../src/host-agent/main.ts')
+
+interface Agent {
+  child: ChildProcess
+  stderr: string
+  exit: Promise<number | null>
+}
+
+describe('agent against a plane', () => {
+  let plane: FakePlane
+  let url: string
+  let stateDir: string
+  const agents: Agent[] = []
+
+  beforeEach(async () => {
+    plane = new FakePlane()
+    url = await plane.listen()
+    stateDir = mkdtempSync(join(tmpdir(), 'podplane-agent-'))
+  })
+  afterEach(async () => {
+    // With --on-exit stop nothing outlives a test; an agent that was already ended is started once more to clean up.
+    const sweeper = startAgent('--on-exit', 'stop')
+    await Promise.all(agents.filter((agent) => agent !== sweeper).map((agent) => end(agent, 'SIGKILL')))
+    await end(sweeper, 'SIGTERM')
+    agents.length = 0
+    await plane.close()
+    rmSync(stateDir, { recursive: true, force: true })
+  })
+
+  function startAgent(...flags: string[]): Agent {
+    const args = [
+      ENTRY,
+      '--url',
+      url,
+      '--token',
+      plane.joinToken,
+      '--name',
+      'test',
+      '--state-dir',
+      stateDir,
+      '--runtime',
+      'process',
+      ...flags,
+    ]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const agent: Agent = { child, stderr: '', exit: once(child, 'exit').then(([code]) => code) }
+    child.stderr?.on('data', (data) => {
+      agent.stderr += data
+    })
+    agents.push(agent)
+    return agent
+  }
+
+  async function end(agent: Agent, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    agent.child.kill(signal)
+    return await agent.exit
+  }
+
+  test('enrols, says hello with its inventory, runs a pod, stops it and reports it gone', async ({ expect }) => {
+    startAgent('--simulate-gpus', 'NVIDIA L4:2')
+    const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
+    expect(hello.inventory.gpus).toEqual([
+      { typeId: 'NVIDIA L4', count: 2, memoryMb: 24 * 1024, driverVersion: null, cudaVersion: null, simulated: true },
+    ])
+    expect(hello.inventory.simulated).toBe(true)
+
+    plane.want(makeWorkload({ id: 'pod1' }))
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    plane.want(makeWorkload({ id: 'pod1', desired: 'stopped' }))
+    await waitUntil('gone', () => plane.last('pod1')?.state === 'gone')
+    expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    expect(plane.reports.map((report) => report.sequence)).toEqual([1, 2, 3, 4])
+  })
+
+  test('a worker takes a job through the relay and posts its result', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'w1', kind: 'worker', image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1') }))
+    plane.jobs.submit('job-1', { text: 'hello' })
+    const result = await waitUntil('result', () => plane.jobs.result('job-1'))
+    expect(result.body).toEqual({ output: { text: 'hello' } })
+    expect(result.authorization).toBe('ppw_test_worker_key')
+  })
+
+  test('a restarted agent adopts what runs, reports an exit of the time between, and starts nothing twice', async ({ expect }) => {
+    const first = startAgent()
+    const kept = makeWorkload({ id: 'kept' })
+    const dying = makeWorkload({ id: 'dying', kind: 'worker', image: 'builtin/probe', platformEnv: workerEnv('ep1', 'w1', url) })
+    plane.want(kept, dying)
+    await waitUntil('both running', () => plane.last('kept')?.state === 'running' && plane.last('dying')?.state === 'running')
+    await end(first, 'SIGKILL')
+    plane.jobs.submit('job-1', { exit: 7 })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    plane.messages.length = 0
+    startAgent()
+    await waitUntil('exit of the worker', () => plane.last('dying')?.state === 'exited')
+    expect(plane.last('dying')).toMatchObject({ exitCode: 7, reason: 'exited with code 7' })
+    const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
+    expect(hello.workloads.find((report) => report.workloadId === 'kept')?.state).toBe('running')
+    plane.push()
+    plane.want(makeWorkload({ id: 'kept', desired: 'stopped' }), dying)
+    await waitUntil('gone', () => plane.last('kept')?.state === 'gone')
+    expect(plane.states('dying')).toEqual(['starting', 'running', 'exited'])
+    expect(plane.states('kept')).toEqual(['starting', 'running', 'exited', 'gone'])
+  })
+
+  test('reports that the plane did not acknowledge survive a restart of the agent', async ({ expect }) => {
+    plane.eventsStatus = 503
+    const first = startAgent()
+    plane.want(makeWorkload({ id: 'pod1' }))
+    await waitUntil('running', () => plane.messages.some((message) => message.type === 'beat' && message.workloads[0]?.state === 'running'))
+    expect(await end(first, 'SIGTERM')).toBe(0)
+    plane.eventsStatus = 200
+    startAgent()
+    await waitUntil('reports', () => plane.reports.length === 2)
+    expect(plane.states('pod1')).toEqual(['starting', 'running'])
+  })
+
+  test('on revocation everything is stopped and the agent ends with 0', async ({ expect }) => {
+    const agent = startAgent()
+    plane.want(makeWorkload({ id: 'pod1' }))
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    plane.send({ type: 'revoked', reason: 'removed by its owner' })
+    expect(await agent.exit).toBe(0)
+    expect(agent.stderr).toContain('"workload":"pod1","state":"gone"')
+  })
+
+  test('--on-exit stop stops and reports before the agent ends', async ({ expect }) => {
+    const agent = startAgent('--on-exit', 'stop')
+    plane.want(makeWorkload({ id: 'pod1' }))
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    expect(await end(agent, 'SIGTERM')).toBe(0)
+    expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited', 'gone'])
+  })
+
+  test('an image that no runtime can run is an error with the reason', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'pod1', image: 'nginx:1.27' }), makeWorkload({ id: 'pod2', image: 'builtin/nothing' }))
+    await waitUntil('errors', () => plane.last('pod1')?.state === 'error' && plane.last('pod2')?.state === 'error')
+    expect(plane.last('pod1')?.reason).toBe("no runtime on this host can run image 'nginx:1.27': Docker does not answer")
+    expect(plane.last('pod2')?.reason).toBe('unknown built-in image builtin/nothing; known: builtin/echo, builtin/idle, builtin/probe')
+  })
+
+  test('a second agent on the same state directory is refused in one line', async ({ expect }) => {
+    startAgent()
+    await waitUntil('hello', () => plane.messages.length > 0)
+    const second = startAgent()
+    expect(await second.exit).toBe(1)
+    expect(second.stderr).toMatch(/^podplane-agent: --state-dir .* is in use by another agent \(process \d+\).*\n$/)
+  })
+})

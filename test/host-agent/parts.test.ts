@@ -1,0 +1,127 @@
+import { describe, test } from 'vitest'
+import { buildContainerSpec, publishedPorts } from '../../src/host-agent/container-spec.ts'
+import { findBridgeAddress } from '../../src/host-agent/docker-bridge.ts'
+import { compareVersions, type DockerEngine } from '../../src/host-agent/docker-engine.ts'
+import { parseDockerLogs } from '../../src/host-agent/docker-logs.ts'
+import { describeExit } from '../../src/host-agent/exit-reason.ts'
+import { createLog } from '../../src/host-agent/log.ts'
+import { readOptions } from '../../src/host-agent/options.ts'
+import { redact } from '../../src/host-agent/redact.ts'
+import { makeWorkload } from './support/workload.ts'
+
+describe('exit reasons', () => {
+  const facts = { exitCode: 1, signal: null, outOfMemory: false, tail: [] as string[] }
+
+  test('say how it ended, and with which words', ({ expect }) => {
+    const python = ['Traceback (most recent call last):', '  File "a.py", line 1', "ModuleNotFoundError: No module named 'torch'", '']
+    expect(describeExit({ ...facts, tail: python })).toBe("exited with code 1: ModuleNotFoundError: No module named 'torch'")
+    const node = ['Error: boom', '    at main (a.js:1:1)', '', 'Node.js v24.1.0']
+    expect(describeExit({ ...facts, tail: node })).toBe('exited with code 1: Error: boom')
+    expect(describeExit({ ...facts, exitCode: 0, tail: ['done'] })).toBe('exited with code 0')
+    expect(describeExit({ ...facts, exitCode: 137, outOfMemory: true })).toBe('killed by signal SIGKILL (out of memory)')
+    expect(describeExit({ ...facts, exitCode: 139 })).toBe('killed by signal SIGSEGV')
+    expect(describeExit({ ...facts, exitCode: null })).toBe('ended without an exit code')
+  })
+
+  test('carry neither colours nor keys nor endless lines', ({ expect }) => {
+    expect(describeExit({ ...facts, tail: ['\u001b[31mbad key pp_abcdef123456\u001b[0m'] })).toBe('exited with code 1: bad key [redacted]')
+    expect(describeExit({ ...facts, tail: ['x'.repeat(1_000)] })).toHaveLength('exited with code 1: '.length + 300)
+  })
+})
+
+describe('container spec', () => {
+  const context = { hostId: 'h1', relayUrl: 'http://172.17.0.1:4000', realVcpus: 4, realMemoryMb: 8_000, gpuIds: [] }
+
+  test('is locked down, capped at the real machine, and gets the relay only in platform variables', ({ expect }) => {
+    const workload = makeWorkload({
+      id: 'w1',
+      image: 'nginx:1.27',
+      env: { MINE: '{{relay_url}}' },
+      platformEnv: { RUNPOD_WEBHOOK_PING: '{{relay_url}}/v2/ep/ping/$RUNPOD_POD_ID?a=b' },
+      ports: ['8080/http', '22/tcp'],
+      resources: { vcpus: 64, memoryMb: 1_000_000, diskGb: 10, gpu: { typeId: 'NVIDIA L4', count: 1 } },
+    })
+    const spec = buildContainerSpec(workload, context)
+    expect(spec).not.toHaveProperty('Cmd')
+    expect(spec.Env).toEqual(['MINE={{relay_url}}', 'RUNPOD_WEBHOOK_PING=http://172.17.0.1:4000/v2/ep/ping/$RUNPOD_POD_ID?a=b'])
+    expect(spec.Labels).toEqual({ 'podplane.host': 'h1', 'podplane.workload': 'w1', 'podplane.gpus': '' })
+    expect(spec.HostConfig).toMatchObject({
+      Memory: 8_000 * 2 ** 20,
+      NanoCpus: 4e9,
+      PidsLimit: 4_096,
+      SecurityOpt: ['no-new-privileges'],
+      RestartPolicy: { Name: 'no' },
+      PortBindings: { '8080/tcp': [{ HostPort: '' }], '22/tcp': [{ HostPort: '' }] },
+    })
+    for (const name of ['Privileged', 'Binds', 'DeviceRequests']) expect(spec.HostConfig).not.toHaveProperty(name)
+    expect(publishedPorts(workload.ports, { '8080/tcp': 32_768 })).toEqual([{ private: 8_080, public: 32_768, type: 'http' }])
+  })
+
+  test('asks for real GPUs by their ids; no limits where none are wanted', ({ expect }) => {
+    const spec = buildContainerSpec(makeWorkload({ id: 'w1', entrypoint: ['python'], cmd: ['-V'] }), {
+      ...context,
+      gpuIds: ['GPU-1', 'GPU-2'],
+    })
+    expect(spec.HostConfig?.DeviceRequests).toEqual([{ Driver: 'nvidia', DeviceIDs: ['GPU-1', 'GPU-2'], Capabilities: [['gpu']] }])
+    expect(spec.HostConfig).not.toHaveProperty('Memory')
+    expect([spec.Entrypoint, spec.Cmd]).toEqual([['python'], ['-V']])
+  })
+})
+
+describe('docker details', () => {
+  test('versions compare by number', ({ expect }) => {
+    expect(compareVersions('1.9', '1.41')).toBeLessThan(0)
+    expect(compareVersions('1.44', '1.44')).toBe(0)
+  })
+
+  test('output frames are taken apart; a terminal has none', ({ expect }) => {
+    const frame = (stream: number, payload: string) =>
+      Buffer.concat([Buffer.from([stream, 0, 0, 0, 0, 0, 0, payload.length]), Buffer.from(payload)])
+    expect(parseDockerLogs(Buffer.concat([frame(1, 'out\n'), frame(2, 'err\n')]))).toEqual(['out', 'err', ''])
+    expect(parseDockerLogs(Buffer.from('plain text\n'))).toEqual(['plain text', ''])
+  })
+
+  test('the relay listens on the bridge gateway, stated or not, and on loopback where the engine lives in a virtual machine', async ({
+    expect,
+  }) => {
+    const engine = (gateway: string | undefined) =>
+      ({ bridge: async () => ({ gateway, subnet: '172.17.0.0/16' }) }) as unknown as DockerEngine
+    const own = async (address: string) => address === '172.17.0.1'
+    expect(await findBridgeAddress(engine('172.17.0.1'), own)).toEqual({ listen: '172.17.0.1', advertise: '172.17.0.1' })
+    expect(await findBridgeAddress(engine(undefined), own)).toEqual({ listen: '172.17.0.1', advertise: '172.17.0.1' })
+    expect(await findBridgeAddress(engine('172.17.0.1'), async () => false)).toEqual({ listen: '127.0.0.1', advertise: 'host.docker.internal' })
+  })
+})
+
+describe('logs', () => {
+  test('are JSON lines without credentials', ({ expect }) => {
+    const lines: string[] = []
+    const log = createLog('info', (line) => lines.push(line))
+    log.debug('not this')
+    log.info('sent Authorization: Bearer abc.def', { key: 'ppw_abcdefgh', jwt: 'eyJhbGciOiJFZERTQSJ9.eyJhIjoxfQ.c2ln' })
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', msg: 'sent Authorization: [redacted]', key: '[redacted]', jwt: '[redacted]' },
+    ])
+    expect(redact('pp_ shows pods')).toBe('pp_ shows pods')
+  })
+})
+
+describe('flags', () => {
+  const flags = { url: 'http://localhost:8787/', onExit: 'keep', onLeaseLoss: 'stop', logLevel: 'info' }
+
+  test('have defaults', ({ expect }) => {
+    expect(readOptions({ ...flags, name: 'gpu 1' }, {})).toMatchObject({
+      planeUrl: 'http://localhost:8787',
+      name: 'gpu 1',
+      runtimes: undefined,
+    })
+    expect(readOptions(flags, { PODPLANE_AGENT_STATE: '/var/lib/a' }).stateDir).toBe('/var/lib/a')
+    expect(readOptions({ ...flags, runtime: ['docker,process'] }, {}).runtimes).toEqual(new Set(['docker', 'process']))
+  })
+
+  test('that are wrong are named', ({ expect }) => {
+    expect(() => readOptions({ ...flags, url: 'localhost:8787' }, {})).toThrow(/^--url 'localhost:8787' is not/)
+    expect(() => readOptions({ ...flags, runtime: ['podman'] }, {})).toThrow("--runtime 'podman' is unknown; use one of: docker, process")
+    expect(() => readOptions({ ...flags, logLevel: 'loud' }, {})).toThrow(/^--log-level 'loud'/)
+  })
+})

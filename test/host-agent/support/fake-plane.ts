@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { json } from 'node:stream/consumers'
+import { importJWK, jwtVerify } from 'jose'
+import { type WebSocket, WebSocketServer } from 'ws'
+import {
+  AgentMessage,
+  ASSERTION_AUDIENCE,
+  EnrolRequest,
+  EventsRequest,
+  type PlaneMessage,
+  TokenRequest,
+  type Workload,
+  type WorkloadReport,
+} from '../../../src/host-protocol/messages.ts'
+import { FakeJobs } from './fake-jobs.ts'
+
+/** A plane for one host: checks signatures as the real one does, keeps what it is told, answers what the test sets. */
+export class FakePlane {
+  readonly jobs = new FakeJobs()
+  readonly messages: AgentMessage[] = []
+  readonly reports: WorkloadReport[] = []
+  readonly joinToken = 'ppj_test_join_token'
+  accessTokens = new Set<string>()
+  workloads: Workload[] = []
+  revision = 0
+  epoch = 0
+  acknowledgeBeats = true
+  /** Answer of the events route; anything but 200 makes the agent repeat. */
+  eventsStatus = 200
+  private hostKey: EnrolRequest['publicKey'] | undefined
+  private readonly sockets = new Set<WebSocket>()
+  private readonly server = createServer((request, response) => {
+    this.handle(request, response).catch((error: unknown) => answer(response, 401, { detail: String(error) }))
+  })
+  private readonly upgrades = new WebSocketServer({ noServer: true })
+
+  async listen(port = 0): Promise<string> {
+    this.server.on('upgrade', (request, socket: Duplex, head) => this.upgrade(request, socket, head))
+    await new Promise<void>((resolve) => this.server.listen(port, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.terminate()
+    this.server.closeAllConnections()
+    await new Promise((resolve) => this.server.close(resolve))
+  }
+
+  /** Sets what the host should run and tells it. */
+  want(...workloads: Workload[]): void {
+    this.workloads = workloads
+    this.revision += 1
+    this.push()
+  }
+
+  push(): void {
+    this.send({ type: 'desired', revision: this.revision, workloads: this.workloads })
+  }
+
+  send(message: PlaneMessage): void {
+    for (const socket of this.sockets) socket.send(JSON.stringify(message))
+  }
+
+  states(workloadId: string): string[] {
+    return this.reports.filter((report) => report.workloadId === workloadId).map((report) => report.state)
+  }
+
+  last(workloadId: string): WorkloadReport | undefined {
+    return this.reports.findLast((report) => report.workloadId === workloadId)
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url?.startsWith('/v2/')) return await this.jobs.handle(request, response)
+    switch (request.url) {
+      case '/host/v1/enrol':
+        return answer(response, 200, await this.enrol(EnrolRequest.parse(await json(request))))
+      case '/host/v1/token':
+        return answer(response, 200, await this.issueToken(TokenRequest.parse(await json(request))))
+      case '/host/v1/events': {
+        if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
+        const { reports } = EventsRequest.parse(await json(request))
+        if (this.eventsStatus === 200) this.reports.push(...reports)
+        return answer(response, this.eventsStatus, {})
+      }
+      default:
+        return answer(response, 404, { detail: 'no such route' })
+    }
+  }
+
+  private async enrol(request: EnrolRequest) {
+    if (request.joinToken !== this.joinToken) throw new Error('unknown join token')
+    await jwtVerify(request.proof, await importJWK(request.publicKey, 'EdDSA'), { audience: ASSERTION_AUDIENCE })
+    this.hostKey = request.publicKey
+    this.epoch += 1
+    return { hostId: 'host_1', epoch: this.epoch, dataCenterId: 'EU-TEST-1', ...this.newToken() }
+  }
+
+  private async issueToken({ assertion }: { assertion: string }) {
+    if (this.hostKey === undefined) throw new Error('unknown host')
+    const options = { audience: ASSERTION_AUDIENCE, issuer: 'host_1', subject: 'host_1', maxTokenAge: 90 }
+    await jwtVerify(assertion, await importJWK(this.hostKey, 'EdDSA'), options)
+    return this.newToken()
+  }
+
+  private newToken() {
+    const accessToken = `access-${crypto.randomUUID()}`
+    this.accessTokens.add(accessToken)
+    return { accessToken, expiresInSeconds: 3_600 }
+  }
+
+  private authorised(request: IncomingMessage): boolean {
+    return this.accessTokens.has(request.headers.authorization?.replace(/^Bearer /, '') ?? '')
+  }
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (!this.authorised(request)) {
+      socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n')
+      return
+    }
+    this.upgrades.handleUpgrade(request, socket, head, (link) => {
+      this.sockets.add(link)
+      link.on('close', () => this.sockets.delete(link))
+      link.on('message', (data) => {
+        const message = AgentMessage.parse(JSON.parse(String(data)))
+        this.messages.push(message)
+        if (message.type === 'beat' && this.acknowledgeBeats) link.send(JSON.stringify({ type: 'beatAck', beat: message.beat }))
+        if (message.type === 'hello') link.send(JSON.stringify({ type: 'desired', revision: this.revision, workloads: this.workloads }))
+      })
+    })
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,99 @@
+// The one file that knows the test runner and its runtime; tests import everything from here.
+import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from 'cloudflare:test'
+import { env as rawEnv, exports } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Env } from '../../src/env.ts'
+
+export { afterEach, beforeEach, createExecutionContext, describe, expect, it, runInDurableObject, vi, waitOnExecutionContext }
+
+/** Bindings of the Worker under test. */
+export const env = rawEnv as unknown as Env
+/** The origin that requests of the tests name. */
+export const ORIGIN = 'http://plane.test'
+
+export interface Account {
+  userId: string
+  keyId: string
+  key: string
+  email: string
+}
+
+export interface Reply {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of replies are asserted whole; typing each would say everything twice
+  body: any
+}
+
+/** Sends a request through the whole Worker. */
+export function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const worker = (exports as unknown as { default: Fetcher }).default
+  return worker.fetch(new Request(path.startsWith('http') ? path : ORIGIN + path, { redirect: 'manual', ...init }))
+}
+
+/** Calls the API with a key (null: without one). Bodies go out as JSON and come back parsed. */
+export function api(key: string | null) {
+  const headers: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` }
+  const call =
+    (method: string) =>
+    async (path: string, body?: unknown, extra: Record<string, string> = {}): Promise<Reply> => {
+      const withBody = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
+      const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+      const response = await send(path, { method, headers: { ...headers, ...type, ...extra }, ...withBody })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: parse(text) }
+    }
+  return { get: call('GET'), post: call('POST'), patch: call('PATCH'), put: call('PUT'), delete: call('DELETE') }
+}
+
+/** The operator's view. */
+export function admin() {
+  return api(env.OPERATOR_KEY)
+}
+
+/** A fresh user with one key, through the operator API; exempt from REST limits unless told otherwise. */
+export async function createAccount(options: { exempt?: boolean; key?: Record<string, unknown> } = {}): Promise<Account> {
+  const email = `${crypto.randomUUID()}@example.com`
+  const user = await admin().post('/admin/v1/users', { email })
+  expect(user.status).toBe(201)
+  if (options.exempt ?? true) {
+    await admin().put(`/admin/v1/users/${user.body.id}/quotas`, { minute: 60, hour: 3000, day: 50000, exempt: true })
+  }
+  const key = await createKey(user.body.id, options.key)
+  return { userId: user.body.id, email, keyId: key.id, key: key.key }
+}
+
+/** Another key of a user. */
+export async function createKey(userId: string, body: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
+  const reply = await admin().post(`/admin/v1/users/${userId}/keys`, { name: 'test', ...body })
+  expect(reply.status).toBe(201)
+  return reply.body
+}
+
+/** The team of an account, which no API shows. */
+export async function teamOf(account: Account): Promise<string> {
+  const row = await env.DB.prepare('SELECT personal_team_id AS id FROM users WHERE id = ?').bind(account.userId).first<{ id: string }>()
+  if (!row) throw new Error('no such user')
+  return row.id
+}
+
+/** A create body that is accepted. */
+export function endpointBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { name: 'echo', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...changes }
+}
+
+/** Creates an endpoint and returns its id. */
+export async function createEndpoint(key: string, changes: Record<string, unknown> = {}): Promise<string> {
+  const reply = await api(key).post('/v2/serverless', endpointBody(changes))
+  expect(reply.status).toBe(201)
+  return reply.body.id
+}
+
+function parse(text: string): unknown {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

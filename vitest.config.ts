@@ -1,0 +1,27 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+/** Test values of the secrets; nothing outside the tests knows them. */
+const SECRETS = {
+  OPERATOR_KEY: 'ppo_0123456789012345678901234567890123456789012Lz7jWy',
+  KEY_PEPPER: 'pepper-for-tests-only',
+  TOKEN_SECRET: 'token-secret-for-tests-only-32-bytes-long',
+}
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/domain/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/model/**/*.test.ts', 'test/architecture.test.ts'] } },
+      { test: { name: 'agent', include: ['test/host-agent/**/*.test.ts'] } },
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: { bindings: { ...SECRETS, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') } },
+          })),
+        ],
+        test: { name: 'worker', include: ['test/worker/**/*.test.ts'], setupFiles: ['test/support/apply-migrations.ts'] },
+      },
+    ],
+  },
+})
