@@ -11,7 +11,12 @@ const SECRETS = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/domain/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/model/**/*.test.ts', 'test/architecture.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/domain/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/model/**/*.test.ts', 'test/architecture.test.ts'],
+        },
+      },
       { test: { name: 'agent', include: ['test/host-agent/**/*.test.ts'] } },
       {
         plugins: [

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
 import { type JobCall, parseJobCall } from '../src/contract/job-routes.ts'
-import { isTerminal } from '../src/domain/job.ts'
-import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import { openDatabase } from '../src/db/client.ts'
+import { findEndpointConfig } from '../src/db/endpoint-config.ts'
+import { isTerminal } from '../src/domain/job.ts'
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
@@ -18,7 +18,7 @@ const ALARM_RETRY_MS = 1_000
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain, rows in ./endpoint. */
 export class EndpointObject extends DurableObject<Env> {
-  private readonly core: EndpointCore
+  readonly core: EndpointCore
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)

@@ -3,7 +3,14 @@ import { releaseCapacity, saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { setHostStatus } from '../src/db/enrolment.ts'
 import type { Env } from '../src/env.ts'
-import { AgentMessage, HOST_LEASE_MS, type Inventory, type PlaneMessage, type Workload, type WorkloadReport } from '../src/host-protocol/messages.ts'
+import {
+  AgentMessage,
+  HOST_LEASE_MS,
+  type Inventory,
+  type PlaneMessage,
+  type Workload,
+  type WorkloadReport,
+} from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { HOST_SCHEMA, type HostWorkload, WorkloadStore } from './host/workload-store.ts'
 import { applySchema } from './sql-migrations.ts'
@@ -147,7 +154,14 @@ export class HostObject extends DurableObject<Env> {
   // A worker that was on its way to a lost host would be waited for until its host returned; its endpoint looks for another.
   private async reportNeverStarted({ workload, ownerId, state, sequence }: HostWorkload): Promise<void> {
     if (workload.desired !== 'running' || state === 'running') return
-    const report = { workloadId: workload.id, state: 'error' as const, exitCode: null, reason: 'its host went offline before it started', at: Date.now(), sequence }
+    const report = {
+      workloadId: workload.id,
+      state: 'error' as const,
+      exitCode: null,
+      reason: 'its host went offline before it started',
+      at: Date.now(),
+      sequence,
+    }
     await endpointStub(this.env, ownerId).workloadReport(report)
   }
 

@@ -32,7 +32,12 @@ export function createApp(): Hono<AppEnv> {
 function respond(c: AppContext, error: unknown): Response {
   const problem = toProblem(error)
   if (problem.status >= SERVER_FAULT) {
-    logEvent('error', 'request failed', { requestId: c.var.requestId, method: c.req.method, path: c.req.path, error: problem.cause ?? problem })
+    logEvent('error', 'request failed', {
+      requestId: c.var.requestId,
+      method: c.req.method,
+      path: c.req.path,
+      error: problem.cause ?? problem,
+    })
   }
   return problemResponse(problem, { jobApi: surfaceOf(c.req.path) === 'jobs' })
 }

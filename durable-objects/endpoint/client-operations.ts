@@ -1,7 +1,7 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
+import { canRetry, finishJob, isTerminal, type Job, retryJob } from '../../src/domain/job.ts'
 import { formatJobId } from '../../src/domain/job-id.ts'
 import { jobRecordJson, type QueueNote } from '../../src/domain/job-record.ts'
-import { canRetry, finishJob, isTerminal, type Job, retryJob } from '../../src/domain/job.ts'
 import { readSubmission, type Submission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
 import { countWorkers } from '../../src/domain/worker.ts'
@@ -65,7 +65,8 @@ async function submit(core: EndpointCore, call: JobCall, request: Request): Prom
     return created
   })
   if (job === 'gone') return endpointNotFound()
-  if (job === 'full') return problemReply('rateLimited', 'the queue of this endpoint is full; retry later or raise workers.max', { 'retry-after': '5' })
+  if (job === 'full')
+    return problemReply('rateLimited', 'the queue of this endpoint is full; retry later or raise workers.max', { 'retry-after': '5' })
   if (!sync) return jsonReply(`{"id":"${job.id}","status":"IN_QUEUE"}`)
   return holdForRecord(core, { ...call, jobId: job.id }, request, () => jsonReply(timedOutRecord(core, job)))
 }
@@ -126,7 +127,12 @@ async function status(core: EndpointCore, call: JobCall): Promise<Response> {
 }
 
 /** Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `gone` answers for a deleted job. */
-async function holdForRecord(core: EndpointCore, call: JobCall, request: Request, gone: (job: Job | null) => Response | null): Promise<Response> {
+async function holdForRecord(
+  core: EndpointCore,
+  call: JobCall,
+  request: Request,
+  gone: (job: Job | null) => Response | null,
+): Promise<Response> {
   const untilMs = core.now() + readHoldMs(call.query.get('wait'), SYNC_WAIT_MS)
   for (;;) {
     const job = await core.findJob(call.jobId)
@@ -181,7 +187,8 @@ async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
     return queued
   })
   if (!job) return jobNotFound()
-  if (job.state !== 'IN_QUEUE') return problemReply('badRequest', `job ${job.id} is ${job.state}; only FAILED and TIMED_OUT jobs can be retried`)
+  if (job.state !== 'IN_QUEUE')
+    return problemReply('badRequest', `job ${job.id} is ${job.state}; only FAILED and TIMED_OUT jobs can be retried`)
   return jsonReply(`{"id":"${job.id}","status":"IN_QUEUE"}`)
 }
 

@@ -1,13 +1,13 @@
 import type { EndpointConfig } from '../../src/contract/endpoint-config.ts'
+import { applyTime, type Job } from '../../src/domain/job.ts'
 import { parseJobSeq } from '../../src/domain/job-id.ts'
-import { type Job, applyTime } from '../../src/domain/job.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { applySchema } from '../sql-migrations.ts'
 import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
 import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
-import { Parking, type ParkedTake } from './parking.ts'
+import { type ParkedTake, Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
@@ -37,6 +37,8 @@ export class EndpointCore {
   readonly timers: Timers
   /** Workers with an outside call (placement, removal) under way. */
   readonly inFlight = new Set<string>()
+  /** Milliseconds since the epoch; tests set their own clock. */
+  now: () => number = () => Date.now()
   private pending: PendingOperation[] = []
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -50,10 +52,6 @@ export class EndpointCore {
     this.payloads = new PayloadStore(sql)
     this.workers = new WorkerStore(sql)
     this.timers = new Timers(this)
-  }
-
-  now(): number {
-    return Date.now()
   }
 
   get leaseTimes() {

@@ -2,8 +2,8 @@ import { assignJobs, type Taker } from '../../src/domain/dispatch.ts'
 import { leaseJob } from '../../src/domain/job.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { INPUT } from './payload-store.ts'
 import type { ParkedTake } from './parking.ts'
+import { INPUT } from './payload-store.ts'
 import { settleDueJob } from './transitions.ts'
 
 /** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */

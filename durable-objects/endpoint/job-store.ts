@@ -1,4 +1,4 @@
-import { type Job, type JobState, dueAtMs } from '../../src/domain/job.ts'
+import { dueAtMs, type Job, type JobState } from '../../src/domain/job.ts'
 
 const STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
 const CODES = Object.fromEntries(STATES.map((state, code) => [state, code])) as Record<JobState, number>
@@ -127,7 +127,10 @@ export class JobStore {
   }
 
   private select(query: string, ...values: SqlStorageValue[]): Job[] {
-    return this.sql.exec(query, ...values).toArray().map(toJob)
+    return this.sql
+      .exec(query, ...values)
+      .toArray()
+      .map(toJob)
   }
 
   private count(job: Job, by: number): void {

@@ -9,7 +9,10 @@ export function jsonReply(body: string): Response {
 /** The error body of the job API (API-6). */
 export function problemReply(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {
   const problem = new Problem(key, { detail })
-  return new Response(JSON.stringify(problemBody(problem)), { status: problem.status, headers: { 'content-type': 'application/json', ...headers } })
+  return new Response(JSON.stringify(problemBody(problem)), {
+    status: problem.status,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
 }
 
 export function jobNotFound(): Response {
@@ -28,8 +31,9 @@ export function nothing(): Response {
 /** Body text up to a bound, or null when it is larger. Reading stops there, so a sender cannot fill the object's memory. */
 export async function readText(request: Request, maxBytes: number): Promise<string | null> {
   if (!request.body) return ''
-  if (Number(request.headers.get('content-length') ?? Number.NaN) <= maxBytes) return request.text()
+  // Worker SDKs send JSON under a form content type (WRK-5), so the bytes are decoded here, whatever the type says.
   const decoder = new TextDecoder('utf-8')
+  if (Number(request.headers.get('content-length') ?? Number.NaN) <= maxBytes) return decoder.decode(await request.arrayBuffer())
   let text = ''
   let bytes = 0
   for await (const piece of request.body) {

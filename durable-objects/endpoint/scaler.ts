@@ -4,7 +4,7 @@ import { logEvent } from '../../src/log.ts'
 import { placeWorker, removeWorker } from '../../src/services/placement.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { drainWorker, DRAIN_GRACE_MS } from './transitions.ts'
+import { DRAIN_GRACE_MS, drainWorker } from './transitions.ts'
 
 /** Until the host has confirmed that a worker is gone, it is asked again this often. */
 const REMOVAL_REPEAT_MS = 30_000
@@ -89,9 +89,12 @@ async function track(core: EndpointCore, workerId: string, call: () => Promise<v
 async function place(core: EndpointCore, worker: Worker): Promise<void> {
   const config = core.config()
   if (!config) return
-  const placed = await placeWorker(core.env, { config, workerId: worker.id, boot: worker.boot, pingIntervalMs: core.settings.workerPingIntervalMs }).catch(
-    (error: unknown) => ({ ok: false as const, reason: `placement failed: ${String(error)}` }),
-  )
+  const placed = await placeWorker(core.env, {
+    config,
+    workerId: worker.id,
+    boot: worker.boot,
+    pingIntervalMs: core.settings.workerPingIntervalMs,
+  }).catch((error: unknown) => ({ ok: false as const, reason: `placement failed: ${String(error)}` }))
   await core.transact((effects) => {
     const now = core.workers.get(worker.id)
     // Drained meanwhile: its row goes on asking for removal, which finds what was placed.

@@ -2,7 +2,7 @@ import { LEASE_INTERVALS } from '../../src/domain/job.ts'
 import { type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { failWorker, settleDueJob } from './transitions.ts'
+import { failWorker, settleDueJob, silenceReason } from './transitions.ts'
 
 /** Jobs settled in one commit; the rest follow at once in the next. */
 const DUE_BATCH = 200
@@ -76,8 +76,9 @@ export class Timers {
   private settleWorker(worker: Worker, nowMs: number, effects: Effects): void {
     const dueAtMs = workerDueAtMs(worker, this.lostAfterMs)
     if (dueAtMs === null || nowMs < dueAtMs) return
-    if (worker.phase === 'STARTING') failWorker(this.core, worker, 'the worker did not ask for work within 7 minutes of its start', nowMs, effects)
-    if (worker.phase === 'READY') failWorker(this.core, worker, `no ping for ${this.lostAfterMs / 1000} s`, nowMs, effects)
+    if (worker.phase === 'STARTING')
+      failWorker(this.core, worker, 'the worker did not ask for work within 7 minutes of its start', nowMs, effects)
+    if (worker.phase === 'READY') failWorker(this.core, worker, silenceReason(this.core), nowMs, effects)
     if (worker.phase === 'FAILED' && worker.hostId === null) this.core.workers.remove(worker.id)
   }
 }

@@ -1,4 +1,4 @@
-import { type Job, applyTime, canRetry, endLease, finishJob, isTerminal } from '../../src/domain/job.ts'
+import { applyTime, canRetry, endLease, finishJob, isTerminal, type Job, LEASE_INTERVALS } from '../../src/domain/job.ts'
 import { launchBackoffMs } from '../../src/domain/scaling.ts'
 import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
@@ -69,14 +69,33 @@ export function settleDueJob(core: EndpointCore, job: Job, nowMs: number, effect
     case 'lease-ended': {
       applyJob(core, job, due.job, effects)
       orderStop(core, job, nowMs, effects)
-      // LSE-9: this boot may not hold the job again, so a worker that lost one is replaced rather than starved of it.
-      const worker = job.holder ? core.workers.get(job.holder.workerId) : null
-      if (worker?.phase === 'READY') drainWorker(core, worker, `lost job ${job.id}: ${due.reason}`, nowMs, effects)
+      replaceLoser(core, job, due.reason, nowMs, effects)
       return
     }
     default:
       due satisfies never
   }
+}
+
+// LSE-9: this boot may not hold the job again, so a worker that lost one is replaced rather than starved of it.
+function replaceLoser(core: EndpointCore, job: Job, reason: string, nowMs: number, effects: Effects): void {
+  const worker = job.holder ? core.workers.get(job.holder.workerId) : null
+  if (worker?.phase !== 'READY') return
+  if (isSilent(core, worker, nowMs)) failWorker(core, worker, silenceReason(core), nowMs, effects)
+  else drainWorker(core, worker, `lost job ${job.id}: ${reason}`, nowMs, effects)
+}
+
+/** LSE-7: no ping for 4 × P. */
+export function isSilent(core: EndpointCore, worker: Worker, nowMs: number): boolean {
+  return worker.lastSeenAtMs !== null && nowMs >= worker.lastSeenAtMs + silenceLimitMs(core)
+}
+
+export function silenceReason(core: EndpointCore): string {
+  return `no ping for ${silenceLimitMs(core) / 1000} s`
+}
+
+function silenceLimitMs(core: EndpointCore): number {
+  return LEASE_INTERVALS * core.settings.workerPingIntervalMs
 }
 
 /** Ends every lease of a worker. `counted: false` when the platform itself took the jobs back (WRK-29). */

@@ -48,7 +48,14 @@ function workerOf(core: EndpointCore, from: Holder): Worker | null {
   return worker?.boot === from.boot ? worker : null
 }
 
-async function take(core: EndpointCore, call: JobCall, from: Holder, capacity: number, batch: boolean, signal: AbortSignal): Promise<Response> {
+async function take(
+  core: EndpointCore,
+  call: JobCall,
+  from: Holder,
+  capacity: number,
+  batch: boolean,
+  signal: AbortSignal,
+): Promise<Response> {
   let answer: (body: string | null) => void = () => undefined
   const answered = new Promise<string | null>((resolve) => {
     answer = resolve
@@ -79,7 +86,14 @@ async function take(core: EndpointCore, call: JobCall, from: Holder, capacity: n
 }
 
 function becomeReady(core: EndpointCore, worker: Worker, nowMs: number): void {
-  core.workers.save({ ...worker, phase: 'READY', lastSeenAtMs: nowMs, idleSinceMs: nowMs, startedAtMs: worker.startedAtMs ?? nowMs, reason: null })
+  core.workers.save({
+    ...worker,
+    phase: 'READY',
+    lastSeenAtMs: nowMs,
+    idleSinceMs: nowMs,
+    startedAtMs: worker.startedAtMs ?? nowMs,
+    reason: null,
+  })
   // Earlier failures have been overcome; what is left of them would only mislead.
   for (const other of core.workers.all()) {
     if (other.phase === 'FAILED' && other.hostId === null) core.workers.remove(other.id)
@@ -129,7 +143,8 @@ async function done(core: EndpointCore, jobId: string, from: Holder, request: Re
     const worker = workerOf(core, from)
     if (worker) core.workers.seen(worker.id, core.now())
     if (job) applyPost(core, job, from, post, effects)
-    if (post.kind === 'result' && post.stopWorker && worker) drainWorker(core, worker, 'the worker asked to be stopped', core.now(), effects)
+    if (post.kind === 'result' && post.stopWorker && worker)
+      drainWorker(core, worker, 'the worker asked to be stopped', core.now(), effects)
   })
   return jsonReply('{}')
 }
@@ -225,7 +240,13 @@ function enforceStops(core: EndpointCore, worker: Worker, listed: Set<string>, n
     if (!listed.has(order.jobId) || nowMs < order.killAtMs) continue
     core.workers.forgetStop(worker.id, order.jobId)
     endLeases(core, worker.id, 'its worker was killed because it did not stop another job', nowMs, false, effects)
-    core.workers.save({ ...worker, phase: 'FAILED', reason: `did not stop job ${order.jobId} within the grace`, nextAttemptAtMs: nowMs, forgetAtMs: nowMs })
+    core.workers.save({
+      ...worker,
+      phase: 'FAILED',
+      reason: `did not stop job ${order.jobId} within the grace`,
+      nextAttemptAtMs: nowMs,
+      forgetAtMs: nowMs,
+    })
     effects.releasedTakes.add(worker.id)
     effects.scale = true
     return

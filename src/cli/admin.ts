@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { errorText, OperatorError } from '../host-agent/fail.ts'
 import { type ApiClient, ApiError, createApiClient } from '../local/api-client.ts'
+import { newOperatorKey } from '../local/data-dir.ts'
 import { printAnswer } from './output.ts'
 import { findTarget } from './target.ts'
 
@@ -86,6 +87,11 @@ hosts
   .command('remove <id>')
   .description('withdraw the enrolment of a machine that holds nothing')
   .action((id: string) => call((api) => api.request('DELETE', `${API}/hosts/${encodeURIComponent(id)}`)))
+
+program
+  .command('operator-key')
+  .description('print a new operator key, for the secret OPERATOR_KEY of a plane; asks no plane')
+  .action(() => printAnswer(newOperatorKey(), false))
 
 try {
   await program.parseAsync()

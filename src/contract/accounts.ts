@@ -1,14 +1,20 @@
 import { z } from 'zod'
-import { Name, Timestamp } from './fields.ts'
+import { Name, PLAIN_TEXT, Timestamp } from './fields.ts'
 
-/** Longest life of a request's integers, so that a quota stays an exact integer everywhere. */
+/** Largest quota: far above any use, so that a window never counts beyond exact integers. */
 const MAX_QUOTA = 1_000_000_000
 /** `<resource>:<level>`, jobs optionally bound to one endpoint (AUT-3). */
 const SCOPE_FORM =
   /^((pods|clusters|serverless|templates|volumes|registries|account):(read|write)|(billing|organizations):read|jobs:(read|write)(@[A-Za-z0-9_-]+)?)$/
 
 export const CreateUserRequest = z
-  .strictObject({ email: z.string().max(254).regex(/^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/) })
+  .strictObject({
+    email: z
+      .string()
+      .max(254)
+      .regex(/^[^\s@]+@[^\s@]+$/)
+      .regex(PLAIN_TEXT),
+  })
   .meta({ id: 'CreateUserRequest', example: { email: 'ada@example.com' } })
 
 export const User = z

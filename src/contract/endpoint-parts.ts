@@ -55,7 +55,12 @@ export const EndpointScaling = z
 const Pools = z.array(ResourceId).min(1).meta({ description: 'GPU pools in order of preference.' })
 /** A leading hyphen is how the older interfaces spell an exclusion, so it is refused here (END-4). */
 const ExcludedTypes = z
-  .array(z.string().regex(/^\s*[^-\s]/).regex(PLAIN_TEXT))
+  .array(
+    z
+      .string()
+      .regex(/^\s*[^-\s]/)
+      .regex(PLAIN_TEXT),
+  )
   .refine(isUnique, { error: 'items must be unique' })
   .meta({ uniqueItems: true, description: 'GPU types of those pools that are not wanted.' })
 const GpuCount = z.number().int().min(1).meta({ description: 'GPUs of one worker; 1 by default.' })

@@ -42,7 +42,7 @@ export const CreateEndpointRequest = z
   .strictObject({
     ...sharedRequestFields,
     gpu: CreateEndpointGpuConfig.optional(),
-    name: Name.optional().meta({ description: "Required unless `templateId` is set, whose name is then the default." }),
+    name: Name.optional().meta({ description: 'Required unless `templateId` is set, whose name is then the default.' }),
     templateId: ResourceId.optional().meta({ description: 'A serverless template that fills what the body leaves out.' }),
   })
   .meta({

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 
 /** Text on one line: no control characters, which would otherwise reach logs, labels and command lines (GEN-6). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 export const PLAIN_TEXT = /^[^\u0000-\u001f\u007f]*$/
 /** Text that may hold tabs and line breaks but no NUL, which no process environment or argument can carry (GEN-6). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
 export const NO_NUL = /^[^\u0000]*$/
 /** `<major>.<minor>` (POD-7). */
 export const CUDA_VERSION = /^\d+\.\d+$/

@@ -8,7 +8,7 @@ export const JOIN_TOKEN_TTL_MS = 30 * 60 * 1000
 export const CreateJoinTokenRequest = z
   .strictObject({
     dataCenterId: DataCenterId.optional().meta({ description: '`LOCAL-1` by default.' }),
-    name: Name.max(128).optional().meta({ description: "Replaces the name that the machine gives itself." }),
+    name: Name.max(128).optional().meta({ description: 'Replaces the name that the machine gives itself.' }),
   })
   .meta({ id: 'CreateJoinTokenRequest', example: { dataCenterId: 'EU-RO-1', name: 'gpu-07' } })
 export type CreateJoinTokenRequest = z.infer<typeof CreateJoinTokenRequest>

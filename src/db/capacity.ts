@@ -82,7 +82,10 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
 
 /** Gives a workload's capacity back. Repeating it changes nothing. */
 export async function releaseCapacity(db: Database, id: string, hostId: string): Promise<void> {
-  await db.batch([db.delete(allocations).where(and(eq(allocations.id, id), eq(allocations.hostId, hostId))), ...recomputeFree(db, hostId, notBelowZero)])
+  await db.batch([
+    db.delete(allocations).where(and(eq(allocations.id, id), eq(allocations.hostId, hostId))),
+    ...recomputeFree(db, hostId, notBelowZero),
+  ])
 }
 
 /** Takes over what a host says it has. Existing allocations stay; a host that shrank below them has nothing free. */
@@ -94,7 +97,9 @@ export async function saveInventory(db: Database, hostId: string, inventory: Inv
       .set({ inventory, vcpuTotal: inventory.vcpus, memoryMbTotal: inventory.memoryMb, diskGbTotal: inventory.diskGb, lastSeenAt: nowMs })
       .where(eq(hosts.id, hostId)),
     db.delete(hostGpus).where(eq(hostGpus.hostId, hostId)),
-    ...gpus.map((gpu) => db.insert(hostGpus).values({ hostId, gpuTypeId: gpu.typeId, cudaVersion: gpu.cudaVersion, total: gpu.count, free: 0 })),
+    ...gpus.map((gpu) =>
+      db.insert(hostGpus).values({ hostId, gpuTypeId: gpu.typeId, cudaVersion: gpu.cudaVersion, total: gpu.count, free: 0 }),
+    ),
     ...recomputeFree(db, hostId, notBelowZero),
   ])
 }
@@ -104,7 +109,11 @@ function mergeGpus(inventory: Inventory): { typeId: string; count: number; cudaV
   const merged = new Map<string, { typeId: string; count: number; cudaVersion: string | null }>()
   for (const gpu of inventory.gpus) {
     const known = merged.get(gpu.typeId)
-    merged.set(gpu.typeId, { typeId: gpu.typeId, count: gpu.count + (known?.count ?? 0), cudaVersion: gpu.cudaVersion ?? known?.cudaVersion ?? null })
+    merged.set(gpu.typeId, {
+      typeId: gpu.typeId,
+      count: gpu.count + (known?.count ?? 0),
+      cudaVersion: gpu.cudaVersion ?? known?.cudaVersion ?? null,
+    })
   }
   return [...merged.values()]
 }

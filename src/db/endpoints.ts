@@ -60,12 +60,7 @@ export async function listEndpoints(
  * Writes a configuration if the row still has `revision`; false when another request was faster. The release row goes in only when
  * the guarded update did: D1 commits a batch whose update matched nothing.
  */
-export async function updateEndpoint(
-  db: Database,
-  config: EndpointConfig,
-  revision: number,
-  release: ReleaseRow | null,
-): Promise<boolean> {
+export async function updateEndpoint(db: Database, config: EndpointConfig, revision: number, release: ReleaseRow | null): Promise<boolean> {
   const update = db
     .update(endpoints)
     .set({ name: config.name, config, revision: config.revision })

@@ -11,7 +11,12 @@ export interface NewHost {
 }
 
 /** Uses up a join token. Null when it is unknown, used or expired; of two callers at once, one gets it. */
-export async function useJoinToken(db: Database, tokenHash: string, hostId: string, nowMs: number): Promise<{ dataCenterId: string; name: string | null } | null> {
+export async function useJoinToken(
+  db: Database,
+  tokenHash: string,
+  hostId: string,
+  nowMs: number,
+): Promise<{ dataCenterId: string; name: string | null } | null> {
   const rows = await db
     .update(joinTokens)
     .set({ usedAt: nowMs, usedByHostId: hostId })

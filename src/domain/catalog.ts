@@ -83,17 +83,15 @@ const ROWS: readonly Row[] = [
   ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null, null, null, null],
 ]
 
-export const GPU_TYPES: readonly GpuType[] = ROWS.map(
-  ([id, name, memoryGb, pool, securePrice, communityPrice, serverlessPrice]) => ({
-    id,
-    name,
-    memoryGb,
-    pool,
-    securePrice,
-    communityPrice,
-    serverlessPrice,
-  }),
-)
+export const GPU_TYPES: readonly GpuType[] = ROWS.map(([id, name, memoryGb, pool, securePrice, communityPrice, serverlessPrice]) => ({
+  id,
+  name,
+  memoryGb,
+  pool,
+  securePrice,
+  communityPrice,
+  serverlessPrice,
+}))
 
 /** Pool id to the types in it, types in seed order. */
 const POOLS: ReadonlyMap<string, readonly string[]> = groupByPool(GPU_TYPES)

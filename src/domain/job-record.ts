@@ -1,4 +1,4 @@
-import { type Job, isTerminal } from './job.ts'
+import { isTerminal, type Job } from './job.ts'
 
 /** Why a queued job waits (STA-2): a member that clients ignore unless they look for it. */
 export interface QueueNote {

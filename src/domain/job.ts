@@ -138,7 +138,17 @@ export function finishJob(job: Job, state: JobState, nowMs: number, error: strin
 
 /** CTL-2: back to the tail of the queue under a new order key; the attempt number goes on counting. */
 export function retryJob(job: Job, orderKey: number): Job {
-  return { ...job, state: 'IN_QUEUE', orderKey, retries: 0, finishedAtMs: null, error: null, errorDetail: null, startedAtMs: null, holder: null }
+  return {
+    ...job,
+    state: 'IN_QUEUE',
+    orderKey,
+    retries: 0,
+    finishedAtMs: null,
+    error: null,
+    errorDetail: null,
+    startedAtMs: null,
+    holder: null,
+  }
 }
 
 export function canRetry(state: JobState): boolean {
@@ -165,7 +175,11 @@ export function dueAtMs(job: Job): number {
   return Math.min(job.ttlAtMs, (job.finishedAtMs ?? job.createdAtMs) + job.retentionMs)
 }
 
-export type Due = { kind: 'none' } | { kind: 'delete'; wasRunning: boolean } | { kind: 'stop'; job: Job } | { kind: 'lease-ended'; job: Job; reason: string }
+export type Due =
+  | { kind: 'none' }
+  | { kind: 'delete'; wasRunning: boolean }
+  | { kind: 'stop'; job: Job }
+  | { kind: 'lease-ended'; job: Job; reason: string }
 
 /** What the passing of time does to a job (TMO-1, TMO-2, TMO-3, LSE). */
 export function applyTime(job: Job, nowMs: number): Due {

@@ -47,7 +47,8 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
     const failures = request.shapes.map((shape) => failedConstraints(request, shape, host))
     for (const [order, failed] of failures.entries()) {
       const shape = request.shapes[order]
-      if (failed.length === 0 && shape) candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, left: leftOver(shape, host) })
+      if (failed.length === 0 && shape)
+        candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, left: leftOver(shape, host) })
     }
     if (failures.every((failed) => failed.length > 0)) {
       refusals.push({ hostId: host.id, failed: failures.reduce((best, next) => (next.length < best.length ? next : best)) })

@@ -12,7 +12,8 @@ export type WorkerPost =
 export function readWorkerPost(body: string): WorkerPost {
   const text = repairPythonJson(body)
   const members = jsonMembers(text)
-  if (!members) return { kind: 'result', output: undefined, error: 'the worker returned a result that is not a JSON object', stopWorker: false }
+  if (!members)
+    return { kind: 'result', output: undefined, error: 'the worker returned a result that is not a JSON object', stopWorker: false }
   const output = members.get('output')
   if (tryParse(members.get('status') ?? 'null') === 'IN_PROGRESS') return { kind: 'progress', output: output ?? 'null' }
   return {

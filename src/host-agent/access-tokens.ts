@@ -2,7 +2,7 @@ import { TokenResponse } from '../host-protocol/messages.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import type { HostIdentity } from './enrolment.ts'
 import type { HostKey } from './host-key.ts'
-import { isTransient, planeUrl, postToPlane } from './plane-http.ts'
+import { planeUrl, postToPlane } from './plane-http.ts'
 
 /** The plane does not know this host, or not this key or epoch, any more. */
 export class IdentityRefused extends Error {
@@ -60,8 +60,9 @@ export class AccessTokens {
   private async renew(): Promise<string> {
     let answer = await this.request()
     if (answer.status >= 400 && answer.clockCorrected) answer = await this.request()
-    if (isTransient(answer.status)) throw new Error(`the plane answered ${answer.status}: ${answer.detail}`)
-    if (answer.status >= 400) throw new IdentityRefused(answer.detail)
+    if (answer.status === 401 || answer.status === 403) throw new IdentityRefused(answer.detail)
+    // Anything else (a proxy's 404, say) is no verdict about this host.
+    if (answer.status >= 300) throw new Error(`the plane answered ${answer.status}: ${answer.detail}`)
     return this.accept(TokenResponse.parse(answer.body))
   }
 

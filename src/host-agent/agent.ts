@@ -18,6 +18,7 @@ import type { Runtime } from './runtime.ts'
 import { createReportSender } from './send-reports.ts'
 import { Supervisor } from './supervisor.ts'
 import { createUtilisationReader } from './utilisation.ts'
+import { WorkloadLedger } from './workload-ledger.ts'
 import { WorkloadRecords } from './workload-records.ts'
 
 const RECONCILE_MS = 10_000
@@ -57,18 +58,23 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const { runtimes, relays } = await openRuntimes(context, survey, host)
   const send = createReportSender(options.planeUrl, host.tokens, clock, log)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
+  const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
+  const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
   const supervisor = new Supervisor({
     runtimes,
-    records: new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now()),
-    report: (report) => queue.push(report),
+    ledger,
     isReporting: (id) => queue.holdsReportOf(id),
     log,
     now: Date.now,
   })
   await supervisor.adopt()
   queue.start()
-  const outcome = await stayLinked(context, survey.inventory, host, supervisor)
-  await end(context, outcome, supervisor, queue, runtimes, relays)
+  let outcome: Outcome = 'shutdown'
+  try {
+    outcome = await stayLinked(context, survey.inventory, host, supervisor, ledger)
+  } finally {
+    await end(context, outcome, supervisor, queue, runtimes, relays)
+  }
 }
 
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
@@ -109,6 +115,7 @@ async function stayLinked(
   inventory: Inventory,
   host: Host,
   supervisor: Supervisor,
+  ledger: WorkloadLedger,
 ): Promise<Outcome> {
   const readUtilisation = createUtilisationReader()
   const lease = new LeaseWatch(HOST_LEASE_MS, () => {
@@ -122,8 +129,8 @@ async function stayLinked(
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
-    hello: () => ({ type: 'hello', inventory, workloads: supervisor.reports() }),
-    beat: () => ({ workloads: supervisor.states(), ...readUtilisation() }),
+    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports() }),
+    beat: () => ({ workloads: ledger.beatStates(), ...readUtilisation() }),
     onDesired: (workloads) => supervisor.apply(workloads),
     onLease: (sentAt) => lease.renew(sentAt),
     onRevoked: (reason) => {

@@ -73,7 +73,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
 async function startKnownRelay({ options, log }: RuntimesContext, runtime: RuntimeName, address: string): Promise<Relay> {
   const path = join(options.stateDir, `relay-${runtime}.json`)
   const known = z.object({ port: z.number().int() }).safeParse(readJsonFile(path)).data
-  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, log })
+  const spoolDir = join(options.stateDir, `results-${runtime}`)
+  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, spoolDir, log })
   writeJsonFile(path, { port: relay.port })
   log.info('relay listens', { runtime, address: relay.address, port: relay.port })
   return relay

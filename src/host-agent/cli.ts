@@ -31,8 +31,9 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     await program.parseAsync(argv)
     process.exit(0)
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    process.stderr.write(`podplane-agent: ${redact(error.message)}\n`)
+    const text = error instanceof OperatorError ? error.message : `unexpected error: ${errorText(error)} (--log-level debug shows more)`
+    process.stderr.write(`podplane-agent: ${redact(text)}\n`)
+    if (!(error instanceof OperatorError) && argv.includes('debug') && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     process.exit(1)
   }
 }

@@ -94,6 +94,8 @@ export class DockerRuntime implements Runtime {
         const facts = await this.inspectOwn(id)
         if (facts === undefined) return { exitCode: null, reason: 'the container was removed by somebody else' }
         if (isEnded(facts)) return await this.describe(name, facts)
+        // Being removed, say; without a pause this would ask as fast as the engine answers.
+        await sleep(RETRY_BASE_MS)
         failures = 0
       } catch (error) {
         // The engine is being restarted, say: the container may well go on running.

@@ -32,7 +32,10 @@ export async function enrol(options: EnrolOptions): Promise<{ identity: HostIden
   if (answer.status >= 400 && answer.status < 500 && answer.clockCorrected) answer = await requestEnrolment(options)
   if (isTransient(answer.status)) return { retry: `the plane answered ${answer.status}: ${answer.detail}` }
   const parsed = EnrolResponse.safeParse(answer.body)
-  if (answer.status >= 300) {
+  if (answer.status === 404 || answer.status === 405 || (answer.status >= 300 && answer.status < 400)) {
+    throw new OperatorError(`--url ${options.planeUrl} does not answer like a plane (${answer.status}); check the address`)
+  }
+  if (answer.status >= 400) {
     throw new OperatorError(
       `--token was refused by the plane (${answer.status}): ${answer.detail}; make a new join token and pass it with --token`,
     )

@@ -16,8 +16,13 @@ export interface ExitFacts {
 /** "exited with code 1: ModuleNotFoundError: …": the cause, then the line of output a user would look for. */
 export function describeExit(facts: ExitFacts): string {
   const cause = causeOf(facts)
-  const line = facts.exitCode === 0 ? undefined : tellingLine(facts.tail)
+  const line = isFromOutside(facts) ? undefined : tellingLine(facts.tail)
   return line === undefined ? cause : `${cause}: ${line}`
+}
+
+/** Whether the program did not end by itself, or ended well: then its last words explain nothing. */
+function isFromOutside({ exitCode, signal }: ExitFacts): boolean {
+  return exitCode === 0 || ['SIGTERM', 'SIGKILL'].includes(signal ?? signalOf(exitCode) ?? '')
 }
 
 function causeOf({ exitCode, signal, outOfMemory }: ExitFacts): string {

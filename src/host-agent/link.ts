@@ -71,6 +71,7 @@ export class Link {
       headers: { authorization: `Bearer ${token}` },
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MESSAGE_MAX_BYTES,
+      perMessageDeflate: false,
     })
     this.socket = socket
     const sentBeats = new Map<number, number>()

@@ -10,6 +10,8 @@ export interface ActualWorkload {
   /** `unknown`: belongs to a runtime that does not answer at present, so nothing may be concluded. */
   phase: 'starting' | 'running' | 'stopping' | 'unknown'
   runtime: RuntimeName | null
+  /** While stopping: when the grace ends. */
+  killAt?: number
 }
 
 export type Action =
@@ -31,14 +33,14 @@ type Records = ReadonlyMap<string, WorkloadRecord>
  */
 export function planActions(desired: readonly Workload[], actual: Actual, everStarted: Records, now: number): Action[] {
   const listed = new Set(desired.map((workload) => workload.id))
-  const wanted = desired.flatMap((workload) => planListed(workload, actual.get(workload.id), everStarted.get(workload.id)))
+  const wanted = desired.flatMap((workload) => planListed(workload, actual.get(workload.id), everStarted.get(workload.id), now))
   const unlisted = [...everStarted.values()].filter((record) => !listed.has(record.id))
   return [...wanted, ...unlisted.flatMap((record) => planUnlisted(record, actual.get(record.id), now))]
 }
 
-function planListed(workload: Workload, actual: ActualWorkload | undefined, record: WorkloadRecord | undefined): Action[] {
+function planListed(workload: Workload, actual: ActualWorkload | undefined, record: WorkloadRecord | undefined, now: number): Action[] {
   const returned: Action[] = record !== undefined && record.absentSince !== null ? [{ type: 'notePresent', id: workload.id }] : []
-  const action = workload.desired === 'running' ? planRunning(workload, actual, record) : planStopped(workload, actual, record)
+  const action = workload.desired === 'running' ? planRunning(workload, actual, record) : planStopped(workload, actual, record, now)
   return action === undefined ? returned : [...returned, action]
 }
 
@@ -60,7 +62,12 @@ function planRunning(workload: Workload, actual: ActualWorkload | undefined, rec
   }
 }
 
-function planStopped(workload: Workload, actual: ActualWorkload | undefined, record: WorkloadRecord | undefined): Action | undefined {
+function planStopped(
+  workload: Workload,
+  actual: ActualWorkload | undefined,
+  record: WorkloadRecord | undefined,
+  now: number,
+): Action | undefined {
   switch (actual?.phase) {
     case undefined:
       return record?.state === 'gone' ? undefined : { type: 'reportGone', id: workload.id }
@@ -69,6 +76,10 @@ function planStopped(workload: Workload, actual: ActualWorkload | undefined, rec
     case 'running':
       return { type: 'stop', id: workload.id, graceMs: workload.stopGraceMs }
     case 'stopping':
+      // The plane shortens the grace of a worker that it must be rid of.
+      return now + workload.stopGraceMs < (actual.killAt ?? 0)
+        ? { type: 'stop', id: workload.id, graceMs: workload.stopGraceMs }
+        : undefined
     case 'unknown':
       return undefined
   }

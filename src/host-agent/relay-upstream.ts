@@ -49,8 +49,11 @@ export function createUpstream(planeUrl: string): Upstream {
 }
 
 /** Only what the worker protocol needs goes upstream; cookies, forwarding headers and the like stay here. */
-export function pickHeaders(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
-  const picked: OutgoingHttpHeaders = {}
-  for (const name of FORWARDED_HEADERS) if (headers[name] !== undefined) picked[name] = headers[name]
+export function pickHeaders(headers: IncomingMessage['headers']): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const name of FORWARDED_HEADERS) {
+    const value = headers[name]
+    if (value !== undefined) picked[name] = value
+  }
   return picked
 }

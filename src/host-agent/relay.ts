@@ -4,9 +4,10 @@ import { errorText, hasCode } from './fail.ts'
 import type { Log } from './log.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './relay-bounds.ts'
 import { relayPoll } from './relay-poll.ts'
-import { answerPost, BodyTooLarge, deliverPost, readBody } from './relay-post.ts'
+import { answerPost, deliverPost, readBody } from './relay-post.ts'
 import { parseRelayRoute, type RelayRoute } from './relay-routes.ts'
 import { createUpstream, pickHeaders } from './relay-upstream.ts'
+import { ResultSpool } from './result-spool.ts'
 
 export interface RelayOptions {
   planeUrl: string
@@ -14,6 +15,8 @@ export interface RelayOptions {
   address: string
   /** Preferred port, so that running workloads reach a restarted agent; another is taken when it is in use. */
   port?: number | undefined
+  /** Where results are kept that the plane has not taken yet. */
+  spoolDir?: string
   bounds?: Partial<RelayBounds>
   log: Log
 }
@@ -29,6 +32,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const bounds = { ...RELAY_BOUNDS, ...options.bounds }
   const upstream = createUpstream(options.planeUrl)
   const closing = new AbortController()
+  const spool = options.spoolDir === undefined ? undefined : new ResultSpool(options.spoolDir)
+  const delivery = { upstream, bounds, spool, closing: closing.signal }
   let bufferedBytes = 0
 
   const server = createServer((request, response) => {
@@ -61,21 +66,22 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   }
 
   async function handlePost(route: RelayRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request, Math.min(bounds.bodyMaxBytes, bounds.bufferMaxBytes - bufferedBytes)).catch((error: unknown) => {
-      if (!(error instanceof BodyTooLarge)) throw error
-      return undefined
-    })
+    const body = await readBody(request, Math.min(bounds.bodyMaxBytes, bounds.bufferMaxBytes - bufferedBytes))
     // 503 is tried again by workers, and by then the buffer may have room.
     if (body === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
     bufferedBytes += body.length
     try {
-      answerPost(response, await deliverPost(upstream, bounds, route, pickHeaders(request.headers), body, closing.signal))
+      answerPost(response, await deliverPost(delivery, { target: route.target, headers: pickHeaders(request.headers), body }))
     } finally {
       bufferedBytes -= body.length
     }
   }
 
   const port = await listen(server, options)
+  for (const { result, remove } of spool?.takeOver() ?? []) {
+    options.log.info('delivers a result of a former agent process', { path: result.target.replace(/\?.*/, '') })
+    void deliverPost(delivery, result, remove)
+  }
   return {
     address: options.address,
     port,

@@ -1,23 +1,20 @@
-import type { Workload, WorkloadReport } from '../host-protocol/messages.ts'
+import type { Workload } from '../host-protocol/messages.ts'
 import { errorText } from './fail.ts'
 import type { Log } from './log.ts'
 import { type Action, type ActualWorkload, planActions } from './reconcile.ts'
-import { redact } from './redact.ts'
 import { type Runtime, StartError, type WorkloadExit } from './runtime.ts'
-import { newRecord, toReport, type WorkloadRecord, type WorkloadRecords } from './workload-records.ts'
+import type { WorkloadLedger } from './workload-ledger.ts'
+import type { WorkloadRecord } from './workload-records.ts'
 
 export interface SupervisorDeps {
   runtimes: readonly Runtime[]
-  records: WorkloadRecords
-  /** Queues a report for the plane. */
-  report(report: WorkloadReport): void
+  ledger: WorkloadLedger
   /** Whether a report of this workload still waits for the plane. */
   isReporting(id: string): boolean
   log: Log
   now(): number
 }
 
-const REASON_MAX_CHARS = 2_048
 /** Ids become file and container names; the plane makes them, but a host does not trust its input. */
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
@@ -49,13 +46,13 @@ export class Supervisor {
         else this.adoptOne(runtime, found.id)
       }
     }
-    for (const record of this.deps.records.all()) this.markUnanswered(record)
+    for (const record of this.deps.ledger.records.all()) this.markUnanswered(record)
   }
 
   private adoptOne(runtime: Runtime, id: string): void {
-    const record = this.deps.records.get(id)
+    const record = this.deps.ledger.records.get(id)
     if (record === undefined || record.state === 'pulling' || record.state === 'starting') {
-      this.record(id, { runtime: runtime.name, state: 'running' })
+      this.deps.ledger.change(id, { runtime: runtime.name, state: 'running' })
     }
     this.deps.log.info('adopted a workload', { workload: id, runtime: runtime.name })
     this.follow(runtime, id)
@@ -74,7 +71,7 @@ export class Supervisor {
     this.desired = desired.filter(({ id }) => SAFE_ID.test(id))
     // Said again with every snapshot that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired === 'stopped')) {
-      if (this.deps.records.get(id)?.state === 'gone' && !this.deps.isReporting(id)) this.record(id, { state: 'gone' })
+      if (this.deps.ledger.records.get(id)?.state === 'gone' && !this.deps.isReporting(id)) this.deps.ledger.change(id, { state: 'gone' })
     }
     this.reconcile()
   }
@@ -82,7 +79,7 @@ export class Supervisor {
   /** Also called by a timer, because the removal of workloads that the plane does not list is due by time. */
   reconcile(): void {
     if (this.desired === undefined || this.closed) return
-    const actions = planActions(this.desired, this.tracked, this.deps.records.map(), this.deps.now())
+    const actions = planActions(this.desired, this.tracked, this.deps.ledger.records.map(), this.deps.now())
     for (const action of actions) this.perform(action)
   }
 
@@ -98,19 +95,19 @@ export class Supervisor {
         void this.stop(action.id, action.graceMs)
         break
       case 'reportGone':
-        this.record(action.id, { state: 'gone' })
+        this.deps.ledger.change(action.id, { state: 'gone' })
         break
       case 'reportError':
-        this.record(action.id, { state: 'error', reason: action.reason })
+        this.deps.ledger.change(action.id, { state: 'error', reason: action.reason })
         break
       case 'reportVanished':
-        this.record(action.id, { state: 'exited', reason: 'disappeared from this host; somebody or something removed it' })
+        this.deps.ledger.change(action.id, { state: 'exited', reason: 'disappeared from this host; somebody or something removed it' })
         break
       case 'noteAbsent':
-        this.record(action.id, { absentSince: this.deps.now() })
+        this.deps.ledger.change(action.id, { absentSince: this.deps.now() })
         break
       case 'notePresent':
-        this.record(action.id, { absentSince: null })
+        this.deps.ledger.change(action.id, { absentSince: null })
         break
       default:
         action satisfies never
@@ -132,22 +129,22 @@ export class Supervisor {
   private refuse(workload: Workload): void {
     const cause = workload.image.startsWith('builtin/') ? 'the process runtime is off' : 'Docker does not answer'
     const reason = `no runtime on this host can run image '${workload.image}': ${cause}`
-    this.record(workload.id, { kind: workload.kind, state: 'error', reason })
+    this.deps.ledger.change(workload.id, { kind: workload.kind, state: 'error', reason })
   }
 
   private async runStart(runtime: Runtime, workload: Workload, signal: AbortSignal): Promise<void> {
     const { id, kind } = workload
     try {
-      const onState = (state: 'pulling' | 'starting') => this.record(id, { kind, runtime: runtime.name, state })
+      const onState = (state: 'pulling' | 'starting') => this.deps.ledger.change(id, { kind, runtime: runtime.name, state })
       const { ports } = await runtime.start(workload, { onState, signal })
-      this.record(id, { kind, runtime: runtime.name, state: 'running', ports })
+      this.deps.ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports })
       this.follow(runtime, id)
     } catch (error) {
       this.tracked.delete(id)
       // A cancelled start is no error: the plane wants it gone, and the next reconciliation reports that.
       if (signal.aborted) return
       if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
-      this.record(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error) })
+      this.deps.ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error) })
     }
   }
 
@@ -161,10 +158,10 @@ export class Supervisor {
 
   /** The exit is recorded before the remains are removed, so that a crash in between loses nothing. */
   private async collect(runtime: Runtime, id: string, exit: WorkloadExit): Promise<void> {
-    const known = this.deps.records.get(id)?.state
+    const known = this.deps.ledger.records.get(id)?.state
     const reason = this.stopReasons.get(id) ?? exit.reason
     this.stopReasons.delete(id)
-    if (known !== 'exited' && known !== 'gone') this.record(id, { state: 'exited', exitCode: exit.exitCode, reason })
+    if (known !== 'exited' && known !== 'gone') this.deps.ledger.change(id, { state: 'exited', exitCode: exit.exitCode, reason })
     await runtime
       .remove(id)
       .catch((error: unknown) => this.deps.log.warn('could not remove an ended workload', { workload: id, error: errorText(error) }))
@@ -175,8 +172,12 @@ export class Supervisor {
   private async stop(id: string, graceMs: number, reason?: string): Promise<void> {
     const tracked = this.tracked.get(id)
     const runtime = this.deps.runtimes.find((candidate) => candidate.name === tracked?.runtime)
-    if (tracked === undefined || runtime === undefined || tracked.phase === 'stopping') return await tracked?.ended
+    if (tracked === undefined || runtime === undefined) return
+    const killAt = this.deps.now() + graceMs
+    // A stop under way is overtaken only by one with less grace left.
+    if (tracked.phase === 'stopping' && killAt >= (tracked.killAt ?? 0)) return await tracked.ended
     tracked.phase = 'stopping'
+    tracked.killAt = killAt
     if (reason !== undefined) this.stopReasons.set(id, reason)
     try {
       await runtime.stop(id, graceMs)
@@ -191,7 +192,7 @@ export class Supervisor {
   /** Stops what `matches`, with at most `graceMaxMs` of grace each. */
   async stopAll(graceMaxMs: number, reason: string, matches: (record: WorkloadRecord | undefined) => boolean = () => true): Promise<void> {
     const graceMs = (id: string) => Math.min(graceMaxMs, this.desired?.find((workload) => workload.id === id)?.stopGraceMs ?? graceMaxMs)
-    const ids = [...this.tracked.keys()].filter((id) => matches(this.deps.records.get(id)))
+    const ids = [...this.tracked.keys()].filter((id) => matches(this.deps.ledger.records.get(id)))
     await Promise.all(
       ids.map(async (id) => {
         const starting = this.tracked.get(id)
@@ -206,37 +207,10 @@ export class Supervisor {
   async shutDown(graceMaxMs: number, reason: string): Promise<void> {
     this.closed = true
     await this.stopAll(graceMaxMs, reason)
-    for (const { id } of this.deps.records.all().filter(isHeld)) if (!this.tracked.has(id)) this.record(id, { state: 'gone' })
-  }
-
-  reports(): WorkloadReport[] {
-    return this.deps.records.all().filter(isHeld).map(toReport)
-  }
-
-  states(): { id: string; state: WorkloadReport['state'] }[] {
-    return this.deps.records
-      .all()
-      .filter(isHeld)
-      .map(({ id, state }) => ({ id, state }))
-  }
-
-  private record(id: string, change: Partial<WorkloadRecord>): void {
-    const former = this.deps.records.get(id) ?? newRecord(id, null)
-    const reason = change.reason == null ? null : redact(change.reason).slice(0, REASON_MAX_CHARS)
-    const exitCode = change.state === undefined || change.state === 'gone' ? former.exitCode : null
-    const kept = change.state === undefined || change.state === 'gone' ? former.reason : null
-    const sequence = former.sequence + 1
-    const record: WorkloadRecord = { ...former, exitCode, ...change, reason: reason ?? kept, sequence, at: this.deps.now() }
-    this.deps.records.save(record)
-    this.deps.log.info('workload', { workload: id, state: record.state, exitCode: record.exitCode, reason: record.reason })
-    this.deps.report(toReport(record))
+    for (const { id } of this.deps.ledger.held()) if (!this.tracked.has(id)) this.deps.ledger.change(id, { state: 'gone' })
   }
 }
 
 function settled(): Pick<Tracked, 'start' | 'started' | 'ended'> {
   return { start: new AbortController(), started: Promise.resolve(), ended: Promise.resolve() }
-}
-
-function isHeld(record: WorkloadRecord): boolean {
-  return record.state !== 'gone'
 }

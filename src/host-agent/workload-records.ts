@@ -21,7 +21,7 @@ const WorkloadRecord = z.object({
 export type WorkloadRecord = z.infer<typeof WorkloadRecord>
 
 /** How long the tombstone of a gone workload is kept; a plane that repeats an older snapshot is not believable any more. */
-const TOMBSTONE_MS = 30 * 24 * 3_600_000
+const TOMBSTONE_MS = 3 * 24 * 3_600_000
 
 export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRecord {
   return {

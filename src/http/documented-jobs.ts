@@ -29,12 +29,26 @@ const OPERATIONS: readonly JobOperation[] = [
   { path: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, ...submit },
   { path: 'runsync', operationId: 'runJobSync', summary: 'Submit a job and wait for it', reply: JobRecord, query: WaitQuery, ...submit },
   { path: 'status/{jobId}', operationId: 'getJobStatus', summary: 'State and result of a job', reply: JobRecord, ...read },
-  { path: 'status-sync/{jobId}', operationId: 'awaitJob', summary: 'The same, waiting until it is over', reply: JobRecord, query: WaitQuery, ...read },
+  {
+    path: 'status-sync/{jobId}',
+    operationId: 'awaitJob',
+    summary: 'The same, waiting until it is over',
+    reply: JobRecord,
+    query: WaitQuery,
+    ...read,
+  },
   { path: 'stream/{jobId}', operationId: 'streamJob', summary: 'Results as they appear', reply: StreamReply, query: WaitQuery, ...read },
   { path: 'cancel/{jobId}', operationId: 'cancelJob', summary: 'Cancel a job', reply: JobRecord, ...write },
   { path: 'retry/{jobId}', operationId: 'retryJob', summary: 'Queue a failed or timed-out job again', reply: JobRecord, ...write },
   { path: 'purge-queue', operationId: 'purgeQueue', summary: 'Cancel every queued job', reply: PurgeReply, ...write },
-  { path: 'health', operationId: 'getQueueHealth', summary: 'Counts of jobs and workers', reply: HealthReply, methods: ['get'], scope: 'jobs:read' },
+  {
+    path: 'health',
+    operationId: 'getQueueHealth',
+    summary: 'Counts of jobs and workers',
+    reply: HealthReply,
+    methods: ['get'],
+    scope: 'jobs:read',
+  },
 ]
 
 /**

@@ -13,7 +13,9 @@ function describeIssue(issue: Issue, input: unknown): string {
   if (found === undefined && issue.path.length > 0 && isTypeIssue(issue)) {
     return `${locationOf(issue.path.slice(0, -1))}: missing property '${String(issue.path.at(-1))}'`
   }
-  return `${locationOf(issue.path)}: ${describe(issue, found)}`
+  // A name that is not allowed is told of the object that holds it.
+  const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path
+  return `${locationOf(path)}: ${describe(issue, found)}`
 }
 
 function describe(issue: Issue, found: unknown): string {

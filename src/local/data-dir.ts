@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { customAlphabet } from 'nanoid'
 import { z } from 'zod'
+import { formatOperatorKey, SECRET_BYTES } from '../domain/access.ts'
 import { OperatorError } from '../host-agent/fail.ts'
 import { readJsonFile, writeJsonFile } from '../host-agent/json-file.ts'
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const OPERATOR_KEY_PREFIX = 'ppo_'
-const OPERATOR_KEY_RANDOM_CHARS = 43
-const SECRET_BYTES = 32
 const PRIVATE_DIR_MODE = 0o700
 
 const Secrets = z.object({ OPERATOR_KEY: z.string().min(1), KEY_PEPPER: z.string().min(1), TOKEN_SECRET: z.string().min(1) })
@@ -61,12 +57,16 @@ export function loadSecrets(dataDir: DataDir): Secrets {
     throw new OperatorError(`${path} is damaged; restore it, or remove the whole data directory to begin anew`)
   }
   const secrets: Secrets = {
-    OPERATOR_KEY: OPERATOR_KEY_PREFIX + customAlphabet(BASE62, OPERATOR_KEY_RANDOM_CHARS)(),
+    OPERATOR_KEY: newOperatorKey(),
     KEY_PEPPER: randomBytes(SECRET_BYTES).toString('base64url'),
     TOKEN_SECRET: randomBytes(SECRET_BYTES).toString('base64url'),
   }
   writeJsonFile(path, secrets)
   return secrets
+}
+
+export function newOperatorKey(): string {
+  return formatOperatorKey(randomBytes(SECRET_BYTES))
 }
 
 export function readDemoAccount(dataDir: DataDir): DemoAccount | undefined {

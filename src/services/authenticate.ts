@@ -14,9 +14,7 @@ export interface Principal {
   scopes: ReadonlySet<string>
 }
 
-export type Authentication =
-  | { ok: true; principal: Principal }
-  | { ok: false; detail: 'missing bearer token' | 'invalid bearer token' }
+export type Authentication = { ok: true; principal: Principal } | { ok: false; detail: 'missing bearer token' | 'invalid bearer token' }
 
 /** How long a verdict may outlive its revocation. */
 export const VERDICT_TTL_MS = 60_000

@@ -19,7 +19,9 @@ export function toEndpoint(config: EndpointConfig, serverlessUrl: string): Endpo
     ports: container.ports,
     registry: container.registry,
     gpu: compute.kind === 'gpu' ? gpuView(compute) : null,
-    ...(compute.kind === 'cpu' && { cpu: compute.options.map((option) => ({ ...option, memory: cpuMemoryGb(option.id, option.vcpuCount) ?? 1 })) }),
+    ...(compute.kind === 'cpu' && {
+      cpu: compute.options.map((option) => ({ ...option, memory: cpuMemoryGb(option.id, option.vcpuCount) ?? 1 })),
+    }),
     workers: {
       min: workers.min,
       max: workers.max,

@@ -3,7 +3,14 @@ import { Problem } from '../contract/problems.ts'
 import { openDatabase } from '../db/client.ts'
 import { findHostKey, insertHost, useJoinToken } from '../db/enrolment.ts'
 import type { Env } from '../env.ts'
-import { ACCESS_TOKEN_AUDIENCE, ASSERTION_AUDIENCE, type EnrolRequest, type EnrolResponse, PROTOCOL_VERSION, type TokenResponse } from '../host-protocol/messages.ts'
+import {
+  ACCESS_TOKEN_AUDIENCE,
+  ASSERTION_AUDIENCE,
+  type EnrolRequest,
+  type EnrolResponse,
+  PROTOCOL_VERSION,
+  type TokenResponse,
+} from '../host-protocol/messages.ts'
 import { sha256Hex } from './crypto.ts'
 import { newResourceId } from './ids.ts'
 
@@ -14,7 +21,9 @@ const ASSERTION_TOLERANCE_SECONDS = 60
 /** A machine joins: uses up its token and gets an id and a first access token. 401 with what to do when the token is no good. */
 export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number): Promise<EnrolResponse> {
   if (request.inventory.protocolVersion !== PROTOCOL_VERSION) {
-    throw new Problem('badRequest', { detail: `this plane speaks host protocol ${PROTOCOL_VERSION}, the agent ${request.inventory.protocolVersion}; upgrade the agent` })
+    throw new Problem('badRequest', {
+      detail: `this plane speaks host protocol ${PROTOCOL_VERSION}, the agent ${request.inventory.protocolVersion}; upgrade the agent`,
+    })
   }
   const tokenHash = await sha256Hex(request.joinToken)
   await verifySigned(request.proof, request.publicKey.x, tokenHash)
@@ -31,7 +40,8 @@ export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number):
 export async function renewHostToken(env: Env, assertion: string): Promise<TokenResponse> {
   const hostId = readIssuer(assertion)
   const host = hostId === null ? null : await findHostKey(openDatabase(env.DB), hostId)
-  if (hostId === null || !host) throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
+  if (hostId === null || !host)
+    throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
   await verifySigned(assertion, host.publicKeyX, hostId)
   return issueAccessToken(env, hostId, host.epoch)
 }
@@ -41,7 +51,11 @@ export async function verifyHostToken(env: Env, authorization: string | null): P
   const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1]
   if (!token) return null
   try {
-    const { payload } = await jwtVerify(token, secretKey(env), { audience: ACCESS_TOKEN_AUDIENCE, algorithms: ['HS256'], requiredClaims: ['sub', 'exp'] })
+    const { payload } = await jwtVerify(token, secretKey(env), {
+      audience: ACCESS_TOKEN_AUDIENCE,
+      algorithms: ['HS256'],
+      requiredClaims: ['sub', 'exp'],
+    })
     return payload.sub ?? null
   } catch {
     return null
@@ -70,7 +84,9 @@ async function verifySigned(jwt: string, publicKeyX: string, subject: string): P
       requiredClaims: ['exp', 'iat'],
     })
   } catch (error) {
-    throw new Problem('invalidToken', { detail: `the host's signature does not hold: ${error instanceof Error ? error.message : 'unreadable'}` })
+    throw new Problem('invalidToken', {
+      detail: `the host's signature does not hold: ${error instanceof Error ? error.message : 'unreadable'}`,
+    })
   }
 }
 

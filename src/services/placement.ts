@@ -2,11 +2,11 @@ import { hostStub } from '../../durable-objects/stubs.ts'
 import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/capacity.ts'
 import { openDatabase } from '../db/client.ts'
-import { type Candidate, type ComputeShape, type PlacementRequest, rankHosts, type Refusal } from '../domain/placement.ts'
+import { type Candidate, type ComputeShape, type PlacementRequest, type Refusal, rankHosts } from '../domain/placement.ts'
 import { runtimeOfImage, workerShapes } from '../domain/worker-shape.ts'
 import type { Env } from '../env.ts'
-import { issueWorkerToken } from './worker-token.ts'
 import { workerWorkload } from './worker-spec.ts'
+import { issueWorkerToken } from './worker-token.ts'
 
 export interface WorkerPlacement {
   config: EndpointConfig

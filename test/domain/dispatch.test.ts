@@ -3,7 +3,14 @@ import { assignJobs, type Taker } from '../../src/domain/dispatch.ts'
 import { formatJobId, parseJobSeq } from '../../src/domain/job-id.ts'
 import { queuedJob } from '../support/jobs.ts'
 
-const taker = (workerId: string, change: Partial<Taker> = {}): Taker => ({ workerId, boot: 'b', held: 0, capacity: 1, parkedAtMs: 0, ...change })
+const taker = (workerId: string, change: Partial<Taker> = {}): Taker => ({
+  workerId,
+  boot: 'b',
+  held: 0,
+  capacity: 1,
+  parkedAtMs: 0,
+  ...change,
+})
 const jobs = (count: number) => Array.from({ length: count }, (_, i) => queuedJob({ seq: i + 1, id: `j${i + 1}` }))
 const given = (queued: ReturnType<typeof jobs>, takers: Taker[]) =>
   assignJobs(queued, takers).map(({ job, takerIndex }) => `${job.id}>${takers[takerIndex]?.workerId}`)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { jobRecordJson } from '../../src/domain/job-record.ts'
 import { finishJob, leaseJob } from '../../src/domain/job.ts'
+import { jobRecordJson } from '../../src/domain/job-record.ts'
 import { queuedJob } from '../support/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }

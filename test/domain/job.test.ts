@@ -1,5 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { applyTime, dueAtMs, endLease, finishJob, judgePost, leaseJob, mayHold, missPing, renewLease, retryJob, showIdle } from '../../src/domain/job.ts'
+import {
+  applyTime,
+  dueAtMs,
+  endLease,
+  finishJob,
+  judgePost,
+  leaseJob,
+  mayHold,
+  missPing,
+  renewLease,
+  retryJob,
+  showIdle,
+} from '../../src/domain/job.ts'
 import { queuedJob } from '../support/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }
@@ -45,7 +57,12 @@ describe('leases', () => {
     const first = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'worker exited with code 137', 100)
     expect(first).toMatchObject({ state: 'IN_QUEUE', retries: 1, orderKey: 1 })
     const second = endLease(leaseJob(first, B, 200, TIMES), 'worker exited with code 1', 300)
-    expect(second).toMatchObject({ state: 'FAILED', error: 'job timed out after 1 retries', errorDetail: 'worker exited with code 1', finishedAtMs: 300 })
+    expect(second).toMatchObject({
+      state: 'FAILED',
+      error: 'job timed out after 1 retries',
+      errorDetail: 'worker exited with code 1',
+      finishedAtMs: 300,
+    })
   })
 
   test('[WRK-29] a job that the platform took back is requeued without counting a retry', () => {

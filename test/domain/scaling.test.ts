@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rankHosts, type PlacementHost, type PlacementRequest } from '../../src/domain/placement.ts'
+import { type PlacementHost, type PlacementRequest, rankHosts } from '../../src/domain/placement.ts'
 import { decideScaling, launchBackoffMs, type ScalingInputs } from '../../src/domain/scaling.ts'
 import { countWorkers, type Worker, type WorkerPhase } from '../../src/domain/worker.ts'
 
@@ -77,8 +77,21 @@ describe('scaling', () => {
   })
 
   test('[HLT-2] an idle worker counts as idle and as ready', () => {
-    const workers = [worker('a', 'READY'), worker('b', 'READY'), worker('c', 'PLACING', { attempts: 1 }), worker('d', 'FAILED'), worker('e', 'DRAINING')]
-    expect(countWorkers(workers, new Map([['b', 1]]))).toEqual({ idle: 1, initializing: 0, ready: 1, running: 1, throttled: 1, unhealthy: 1 })
+    const workers = [
+      worker('a', 'READY'),
+      worker('b', 'READY'),
+      worker('c', 'PLACING', { attempts: 1 }),
+      worker('d', 'FAILED'),
+      worker('e', 'DRAINING'),
+    ]
+    expect(countWorkers(workers, new Map([['b', 1]]))).toEqual({
+      idle: 1,
+      initializing: 0,
+      ready: 1,
+      running: 1,
+      throttled: 1,
+      unhealthy: 1,
+    })
   })
 })
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -75,12 +76,16 @@ describe('npm start', () => {
 
 describe('a port that is taken', () => {
   let server: Server
-  afterEach(() => new Promise((resolve) => server.close(resolve)))
+  let dataDir: string
+  afterEach(() => {
+    rmSync(dataDir, { recursive: true, force: true })
+    return new Promise((resolve) => server.close(resolve))
+  })
 
-  test('is a clear error and leaves nothing running', async ({ expect, task }) => {
+  test('is a clear error and leaves nothing running', async ({ expect }) => {
     const port = await claimPort(0)
     server = createServer().listen(port, LOOPBACK)
-    const dataDir = `/tmp/podplane-e2e-port-${process.pid}-${task.id}`
+    dataDir = mkdtempSync(join(tmpdir(), 'podplane-e2e-port-'))
     const launched = launch({ dataDir, port })
     expect(await launched.ended).toBe(1)
     expect(launched.output()).toContain(`port ${port} is already in use; set PORT=`)
@@ -100,6 +105,7 @@ describe('a stop and a second start', () => {
 
     expect(await plane.kill('SIGINT')).toBe(0)
     expect(started.filter(isAlive)).toEqual([])
+    expect(processesNaming(plane.dataDir)).toEqual([])
     expect(await claimPort(plane.port)).toBe(plane.port)
     expect(readdirSync(plane.dataDir)).not.toContain('lock.json')
 
@@ -112,6 +118,16 @@ describe('a stop and a second start', () => {
     })
     expect(await readJob(plane, plane.endpointId, job.id)).toMatchObject({ id: job.id, status: 'COMPLETED' })
     expect((await runJob(plane, { again: true })).status).toBe('COMPLETED')
+  })
+
+  test('Ctrl-C in a terminal, which signals the whole process group, ends everything too', async ({ expect }) => {
+    plane = await startPlane({ ownProcessGroup: true })
+    await runJob(plane, { start: 'a worker' })
+    const started = processesOf(plane)
+    process.kill(-plane.pid, 'SIGINT')
+    expect(await plane.ended).toBe(0)
+    expect(started.filter(isAlive)).toEqual([])
+    expect(processesNaming(plane.dataDir)).toEqual([])
   })
 
   test('SIGKILL of the launcher: the next start takes over and loses no accepted job', async ({ expect }) => {
@@ -163,4 +179,21 @@ async function createIdleEndpoint(plane: TestPlane): Promise<string> {
 function processesOf(plane: TestPlane): { pid: number; startTime: string }[] {
   const lock = JSON.parse(readFileSync(join(plane.dataDir, 'lock.json'), 'utf8')) as { children: { pid: number; startTime: string }[] }
   return lock.children.filter((child) => readStartTime(child.pid) === child.startTime)
+}
+
+/** Command lines that name a path, such as those of agents and workers; Linux only, and none elsewhere. */
+function processesNaming(path: string): string[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => readCommandLine(pid))
+    .filter((line) => line.includes(path))
+}
+
+function readCommandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
 }

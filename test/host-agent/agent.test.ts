@@ -38,7 +38,12 @@ describe('agent against a plane', () => {
   })
 
   function startAgent(...flags: string[]): Agent {
+    return startAgentWith([], ...flags)
+  }
+
+  function startAgentWith(nodeFlags: string[], ...flags: string[]): Agent {
     const args = [
+      ...nodeFlags,
       ENTRY,
       '--url',
       url,
@@ -148,6 +153,60 @@ describe('agent against a plane', () => {
     await waitUntil('errors', () => plane.last('pod1')?.state === 'error' && plane.last('pod2')?.state === 'error')
     expect(plane.last('pod1')?.reason).toBe("no runtime on this host can run image 'nginx:1.27': Docker does not answer")
     expect(plane.last('pod2')?.reason).toBe('unknown built-in image builtin/nothing; known: builtin/echo, builtin/idle, builtin/probe')
+  })
+
+  test('a shorter grace overtakes the stop under way', async ({ expect }) => {
+    startAgent()
+    const worker = { id: 'w1', kind: 'worker' as const, image: 'builtin/probe', platformEnv: workerEnv('ep1', 'w1') }
+    plane.want(makeWorkload(worker))
+    plane.jobs.submit('stuck', { hang: true })
+    await waitUntil('the job runs', () => plane.jobs.pings.some((ping) => ping.get('job_id') === 'stuck'))
+    plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 60_000 }))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(plane.last('w1')?.state).toBe('running')
+    plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 100 }))
+    await waitUntil('gone', () => plane.last('w1')?.state === 'gone')
+    expect(plane.last('w1')).toMatchObject({ exitCode: 137, reason: 'killed by signal SIGKILL' })
+  })
+
+  test('a machine whose clock is an hour off still gets its tokens', async ({ expect }) => {
+    const skew = 'const now = Date.now; Date.now = () => now() - 3_600_000'
+    const agent = startAgent()
+    await waitUntil('enrolment', () => plane.messages.length > 0)
+    await end(agent, 'SIGTERM')
+    plane.messages.length = 0
+    startAgentWith([`--import=data:text/javascript,${encodeURIComponent(skew)}`])
+    expect(await waitUntil('hello', () => plane.messages[0])).toMatchObject({ type: 'hello' })
+  })
+
+  test('links again, with a new token, when the plane forgot the old one', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'pod1' }))
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    plane.accessTokens.clear()
+    plane.messages.length = 0
+    plane.dropLinks()
+    const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
+    expect(hello.workloads).toMatchObject([{ workloadId: 'pod1', state: 'running' }])
+    expect(plane.states('pod1')).toEqual(['starting', 'running'])
+  })
+
+  test('waits for a plane that is not there yet, and says so; a bad token ends it in one line', async ({ expect }) => {
+    await plane.close()
+    const early = startAgent()
+    await waitUntil(
+      'a warning',
+      () => early.stderr.includes(`cannot reach the plane at ${url} (`) && early.stderr.includes('trying again in'),
+    )
+    plane = new FakePlane()
+    await plane.listen(Number(new URL(url).port))
+    await waitUntil('hello', () => plane.messages.length > 0)
+
+    const bad = startAgent('--token', 'ppj_wrong_token', '--state-dir', join(stateDir, 'other'))
+    expect(await bad.exit).toBe(1)
+    expect(bad.stderr).toMatch(
+      /podplane-agent: --token was refused by the plane \(401\): .*; make a new join token and pass it with --token\n$/,
+    )
   })
 
   test('a second agent on the same state directory is refused in one line', async ({ expect }) => {

@@ -1,9 +1,10 @@
-import { describe, test } from 'vitest'
+import { describe, test, vi } from 'vitest'
 import { buildContainerSpec, publishedPorts } from '../../src/host-agent/container-spec.ts'
 import { findBridgeAddress } from '../../src/host-agent/docker-bridge.ts'
 import { compareVersions, type DockerEngine } from '../../src/host-agent/docker-engine.ts'
 import { parseDockerLogs } from '../../src/host-agent/docker-logs.ts'
 import { describeExit } from '../../src/host-agent/exit-reason.ts'
+import { LeaseWatch } from '../../src/host-agent/lease-watch.ts'
 import { createLog } from '../../src/host-agent/log.ts'
 import { readOptions } from '../../src/host-agent/options.ts'
 import { redact } from '../../src/host-agent/redact.ts'
@@ -18,8 +19,9 @@ describe('exit reasons', () => {
     const node = ['Error: boom', '    at main (a.js:1:1)', '', 'Node.js v24.1.0']
     expect(describeExit({ ...facts, tail: node })).toBe('exited with code 1: Error: boom')
     expect(describeExit({ ...facts, exitCode: 0, tail: ['done'] })).toBe('exited with code 0')
-    expect(describeExit({ ...facts, exitCode: 137, outOfMemory: true })).toBe('killed by signal SIGKILL (out of memory)')
-    expect(describeExit({ ...facts, exitCode: 139 })).toBe('killed by signal SIGSEGV')
+    expect(describeExit({ ...facts, exitCode: 137, outOfMemory: true, tail: ['loading'] })).toBe('killed by signal SIGKILL (out of memory)')
+    expect(describeExit({ ...facts, exitCode: 139, tail: ['in kernel'] })).toBe('killed by signal SIGSEGV: in kernel')
+    expect(describeExit({ ...facts, exitCode: 143, tail: ['serving'] })).toBe('killed by signal SIGTERM')
     expect(describeExit({ ...facts, exitCode: null })).toBe('ended without an exit code')
   })
 
@@ -89,7 +91,10 @@ describe('docker details', () => {
     const own = async (address: string) => address === '172.17.0.1'
     expect(await findBridgeAddress(engine('172.17.0.1'), own)).toEqual({ listen: '172.17.0.1', advertise: '172.17.0.1' })
     expect(await findBridgeAddress(engine(undefined), own)).toEqual({ listen: '172.17.0.1', advertise: '172.17.0.1' })
-    expect(await findBridgeAddress(engine('172.17.0.1'), async () => false)).toEqual({ listen: '127.0.0.1', advertise: 'host.docker.internal' })
+    expect(await findBridgeAddress(engine('172.17.0.1'), async () => false)).toEqual({
+      listen: '127.0.0.1',
+      advertise: 'host.docker.internal',
+    })
   })
 })
 
@@ -103,6 +108,27 @@ describe('logs', () => {
       { level: 'info', msg: 'sent Authorization: [redacted]', key: '[redacted]', jwt: '[redacted]' },
     ])
     expect(redact('pp_ shows pods')).toBe('pp_ shows pods')
+  })
+})
+
+describe('lease watch', () => {
+  test('fires 5 s before the lease ends, counted from when the acknowledged beat was sent', ({ expect }) => {
+    vi.useFakeTimers()
+    try {
+      let lost = 0
+      const lease = new LeaseWatch(30_000, () => {
+        lost += 1
+      })
+      vi.advanceTimersByTime(20_000)
+      lease.renew(performance.now() - 1_000)
+      vi.advanceTimersByTime(23_999)
+      expect(lost).toBe(0)
+      vi.advanceTimersByTime(1)
+      expect(lost).toBe(1)
+      lease.close()
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 

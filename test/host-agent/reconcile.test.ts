@@ -45,6 +45,14 @@ describe('planActions: a workload that should be stopped', () => {
     ])
   })
 
+  test('is stopped sooner when the plane shortens the grace, and not again otherwise', ({ expect }) => {
+    const stopping = (killAt: number) => new Map([['a', { phase: 'stopping' as const, runtime: 'process' as const, killAt }]])
+    expect(planActions([stopped], stopping(NOW + 1_234), records({ state: 'running' }), NOW)).toEqual([])
+    expect(planActions([stopped], stopping(NOW + 1_235), records({ state: 'running' }), NOW)).toEqual([
+      { type: 'stop', id: 'a', graceMs: 1_234 },
+    ])
+  })
+
   test('has its start cancelled', ({ expect }) => {
     expect(planActions([stopped], actual('starting'), records({ state: 'pulling' }), NOW)).toEqual([{ type: 'cancelStart', id: 'a' }])
   })

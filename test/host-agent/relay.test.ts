@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { mkdtempSync, readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
@@ -25,9 +28,15 @@ async function startPlane(handler: Handler, port = 0): Promise<{ url: string; po
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, server }
 }
 
-async function startTestRelay(planeUrl: string): Promise<{ relay: Relay; origin: string }> {
+async function startTestRelay(planeUrl: string, spoolDir?: string): Promise<{ relay: Relay; origin: string }> {
   const bounds = { pollHoldMs: 300, deliverMs: 3_000, retryBaseMs: 10, retryMaxMs: 50, bodyMaxBytes: 1_000, pingTimeoutMs: 200 }
-  const relay = await startRelay({ planeUrl, address: '127.0.0.1', bounds, log: silentLog() })
+  const relay = await startRelay({
+    planeUrl,
+    address: '127.0.0.1',
+    bounds,
+    log: silentLog(),
+    ...(spoolDir === undefined ? {} : { spoolDir }),
+  })
   cleanups.push(() => relay.close())
   return { relay, origin: `http://127.0.0.1:${relay.port}` }
 }
@@ -128,6 +137,28 @@ describe('relay', () => {
     await expect
       .poll(() => seen.toSorted())
       .toEqual(['/v2/ep/job-done/w1/j1?a=b&isStream=false {"output":1}', '/v2/ep/job-done/w1/j2?a=b {"output":2}'])
+  })
+
+  test('a result that the plane did not take survives the end of the agent', async ({ expect }) => {
+    const spoolDir = mkdtempSync(join(tmpdir(), 'relay-spool-'))
+    const port = await freePort()
+    const first = await startTestRelay(`http://127.0.0.1:${port}`, spoolDir)
+    const headers = { authorization: 'raw-key', 'content-type': 'application/x-www-form-urlencoded' }
+    const lost = fetch(`${first.origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: '{"output":"\\n1"}', headers }).catch(
+      () => 'cut',
+    )
+    await expect.poll(() => readdirSync(spoolDir).length).toBe(1)
+    await first.relay.close()
+    await lost
+
+    const seen: unknown[] = []
+    const plane = await startPlane(async (incoming, response) => {
+      seen.push([incoming.url, incoming.headers.authorization, await text(incoming)])
+      response.end('{}')
+    }, port)
+    await startTestRelay(plane.url, spoolDir)
+    await expect.poll(() => seen).toEqual([['/v2/ep/job-done/w1/j1?a=b', 'raw-key', '{"output":"\\n1"}']])
+    await expect.poll(() => readdirSync(spoolDir)).toEqual([])
   })
 
   test('a result over the limit is answered 503', async ({ expect }) => {

@@ -1,6 +1,6 @@
 // The one file that knows the test runner and its runtime; tests import everything from here.
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from 'cloudflare:test'
-import { env as rawEnv, exports } from 'cloudflare:workers'
+import { exports, env as rawEnv } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { echo } from './echo.ts'
 import { runIdle } from './idle.ts'
 import type { BuiltinName } from './names.ts'
-import { probe } from './probe.ts'
 import { runWorker } from './worker-client.ts'
 import { readWorkerSettings } from './worker-settings.ts'
 
@@ -33,6 +32,7 @@ function writeExit(exitFile: string, exitCode: number): void {
 
 const programs: Record<BuiltinName, () => Promise<void>> = {
   echo: () => runWorker(readWorkerSettings(process.env), echo),
-  probe: () => runWorker(readWorkerSettings(process.env), probe),
+  // On demand: its input schema doubles the start-up time, and an echo worker does without.
+  probe: async () => runWorker(readWorkerSettings(process.env), (await import('./probe.ts')).probe),
   idle: runIdle,
 }

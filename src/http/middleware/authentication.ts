@@ -3,11 +3,16 @@ import { Problem, type ProblemKey } from '../../contract/problems.ts'
 import { authenticate, authenticateOperator } from '../../services/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
 
-const KEYS = { 'missing bearer token': 'missingToken', 'invalid bearer token': 'invalidToken' } as const satisfies Record<string, ProblemKey>
+const KEYS = { 'missing bearer token': 'missingToken', 'invalid bearer token': 'invalidToken' } as const satisfies Record<
+  string,
+  ProblemKey
+>
 
 /** Lets in callers with a good API key and sets `principal`; everyone else gets 401 (ERR-8). */
 export async function requireApiKey(c: AppContext, next: Next): Promise<void> {
-  const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (promise) => c.executionCtx.waitUntil(promise))
+  const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (promise) =>
+    c.executionCtx.waitUntil(promise),
+  )
   if (!result.ok) throw new Problem(KEYS[result.detail], { headers: { 'WWW-Authenticate': 'Bearer' } })
   c.set('principal', result.principal)
   await next()

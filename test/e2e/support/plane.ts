@@ -19,6 +19,8 @@ export interface StartOptions {
   /** Use this data directory, and leave it behind; a temporary one otherwise. */
   dataDir?: string
   port?: number
+  /** As a terminal does it: a signal to the negative pid then reaches the launcher and what shares its group. */
+  ownProcessGroup?: boolean
 }
 
 /** A program that a test started, with everything it printed. */
@@ -40,6 +42,7 @@ export interface TestPlane {
   readyMs: number
   output(): string
   pid: number
+  ended: Promise<number | NodeJS.Signals>
   /** Sends a signal to the launcher alone and waits until it has ended. */
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
   /** Ends the plane and removes its temporary data directory. */
@@ -70,6 +73,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     readyMs,
     output: launched.output,
     pid: pidOf(launched.process),
+    ended: launched.ended,
     kill,
     async stop() {
       await end()
@@ -90,11 +94,8 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
 
 /** Starts the launcher without waiting for it. */
 export function launch(options: StartOptions & { dataDir: string; port: number }): Launched {
-  return run(['src/local/start.ts', ...(options.args ?? [])], {
-    PODPLANE_DATA: options.dataDir,
-    PORT: String(options.port),
-    ...options.env,
-  })
+  const env = { PODPLANE_DATA: options.dataDir, PORT: String(options.port), ...options.env }
+  return run(['src/local/start.ts', ...(options.args ?? [])], env, options.ownProcessGroup)
 }
 
 export interface TestAgent {
@@ -167,8 +168,13 @@ export async function eventually<T>(what: string, timeoutMs: number, probe: () =
   }
 }
 
-export function run(args: readonly string[], env: Record<string, string>, command: string = process.execPath): Launched {
-  const child = spawn(command, args, { cwd: PROJECT_ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...cleanEnv(), ...env } })
+function run(args: readonly string[], env: Record<string, string>, ownProcessGroup = false): Launched {
+  const child = spawn(process.execPath, args, {
+    cwd: PROJECT_ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...cleanEnv(), ...env },
+    detached: ownProcessGroup,
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {

@@ -43,7 +43,7 @@ export class FakePlane {
   }
 
   async close(): Promise<void> {
-    for (const socket of this.sockets) socket.terminate()
+    this.dropLinks()
     this.server.closeAllConnections()
     await new Promise((resolve) => this.server.close(resolve))
   }
@@ -61,6 +61,10 @@ export class FakePlane {
 
   send(message: PlaneMessage): void {
     for (const socket of this.sockets) socket.send(JSON.stringify(message))
+  }
+
+  dropLinks(): void {
+    for (const socket of this.sockets) socket.terminate()
   }
 
   states(workloadId: string): string[] {

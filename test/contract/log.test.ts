@@ -1,0 +1,36 @@
+import { logEvent, redact, setLogLevel } from '../../src/log.ts'
+import { afterEach, describe, expect, it, vi } from '../support/unit.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  setLogLevel('info')
+})
+
+describe('redaction', () => {
+  const JWT = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2ln'
+  const cases: [string, string][] = [
+    ['key pp_k3y1d00000_abcDEF', 'key pp_[redacted]'],
+    ['ppo_secret ppw_worker ppj_join', 'ppo_[redacted] ppw_[redacted] ppj_[redacted]'],
+    ['Authorization: Bearer some.token-here', 'Authorization: Bearer [redacted]'],
+    [`token ${JWT}`, 'token [redacted jwt]'],
+    ['/graphql?api_key=abc123&x=1', '/graphql?api_key=[redacted]&x=1'],
+    ['nothing to hide', 'nothing to hide'],
+  ]
+  for (const [text, clean] of cases) it(text.slice(0, 24), () => expect(redact(text)).toBe(clean))
+})
+
+describe('lines', () => {
+  it('are one JSON object each, redacted, and none below the level', () => {
+    const info = vi.spyOn(console, 'info').mockImplementation(() => undefined)
+    const debug = vi.spyOn(console, 'debug').mockImplementation(() => undefined)
+    logEvent('debug', 'quiet')
+    logEvent('info', 'request', { path: '/x?api_key=abc', error: new Error('with pp_k3y_secret'), absent: undefined })
+    expect(debug).not.toHaveBeenCalled()
+    expect(info).toHaveBeenCalledOnce()
+    const line = String(info.mock.calls[0]?.[0])
+    expect(line).not.toContain('\n')
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', message: 'request', path: '/x?api_key=[redacted]' })
+    expect(line).toContain('pp_[redacted]')
+    expect(line).not.toContain('k3y_secret')
+  })
+})

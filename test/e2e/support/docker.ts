@@ -1,0 +1,73 @@
+import { execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const OUTPUT_MAX_BYTES = 64 * 2 ** 20
+
+/** Label that the agent puts on its containers: the id of the worker. */
+const WORKLOAD_LABEL = 'podplane.workload'
+/** Label that names the host a container belongs to. */
+const HOST_LABEL = 'podplane.host'
+
+const runFile = promisify(execFile)
+
+/** Runs the docker client and returns what it printed. */
+export async function docker(...args: string[]): Promise<string> {
+  const { stdout } = await runFile('docker', args, { maxBuffer: OUTPUT_MAX_BYTES })
+  return stdout.trim()
+}
+
+/** Throws, instead of skipping anything, on a machine where no Docker engine answers. */
+export async function requireDocker(): Promise<void> {
+  try {
+    await docker('version', '--format', '{{.Server.Version}}')
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    throw new Error(`The end-to-end tests run real containers and need a Docker engine (and the docker client) on this machine.\n${cause}`)
+  }
+}
+
+export async function hasImage(tag: string): Promise<boolean> {
+  return (await docker('images', '--quiet', tag)) !== ''
+}
+
+/** Makes an image of the file tree in `directory`. `change` is an instruction such as `CMD ["sh"]`. */
+export async function importDirectory(directory: string, tag: string, change: string): Promise<void> {
+  const tar = spawn('tar', ['-C', directory, '--numeric-owner', '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const load = spawn('docker', ['import', '--change', change, '-', tag], { stdio: ['pipe', 'ignore', 'inherit'] })
+  tar.stdout.pipe(load.stdin)
+  const codes = await Promise.all([tar, load].map((child) => new Promise<number | null>((resolve) => child.once('close', resolve))))
+  if (codes.some((code) => code !== 0)) throw new Error(`docker import of ${directory} failed: tar ended with ${codes[0]}, docker with ${codes[1]}`)
+}
+
+/** Id of the container of a worker, also when it has ended; undefined when there is none. */
+export async function findContainer(workerId: string): Promise<string | undefined> {
+  const ids = await docker('ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${WORKLOAD_LABEL}=${workerId}`)
+  return ids === '' ? undefined : ids.split('\n')[0]
+}
+
+/** Everything that a container prints from now on; `text()` grows, `ended` resolves when the container is over. */
+export function followLogs(container: string): { text(): string; ended: Promise<void> } {
+  const child = spawn('docker', ['logs', '--follow', container], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk
+    })
+  }
+  return { text: () => text, ended: new Promise((resolve) => child.once('close', () => resolve())) }
+}
+
+/** How many containers of an image were started since `since` (milliseconds), as the engine itself remembers it. */
+export async function countStarts(image: string, since: number): Promise<number> {
+  const window = ['--since', String(since / 1000), '--until', String(Date.now() / 1000)]
+  const events = await docker('events', ...window, '--filter', 'event=start', '--filter', `image=${image}`, '--format', '{{.ID}}')
+  return events === '' ? 0 : events.split('\n').length
+}
+
+/** Removes what a host of a test left behind, for a test that ended in the middle. */
+export async function removeContainersOf(hostIds: readonly string[]): Promise<void> {
+  for (const hostId of hostIds) {
+    const ids = await docker('ps', '--all', '--quiet', '--filter', `label=${HOST_LABEL}=${hostId}`)
+    if (ids !== '') await docker('rm', '--force', ...ids.split('\n'))
+  }
+}

@@ -1,0 +1,25 @@
+"""One coroutine handler; `do` in the input chooses what it does."""
+
+import asyncio
+import os
+
+import runpod
+
+
+async def handler(job):
+    wish = job["input"]
+    todo = wish.get("do", "echo")
+    if todo == "raise":
+        raise ValueError("the handler gave up")
+    if todo == "sleep":
+        await asyncio.sleep(wish["seconds"])
+    if todo == "unserialisable":
+        return {"values": {1, 2, 3}}
+    if todo == "bytes":
+        return {"data": "x" * wish["bytes"]}
+    if todo == "environment":
+        return {name: os.environ.get(name) for name in wish["names"]}
+    return {"echo": wish, "worker": os.environ["RUNPOD_POD_ID"]}
+
+
+runpod.serverless.start({"handler": handler})

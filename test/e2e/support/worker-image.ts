@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { docker, hasImage, importDirectory, requireDocker } from './docker.ts'
+
+const CACHE = join(PROJECT_ROOT, '.cache/e2e')
+const HANDLERS = join(import.meta.dirname, 'handlers')
+const BUSYBOX = '/bin/busybox'
+/** Of Debian bookworm, whose packages the image is made of. */
+const PYTHON_VERSION = '3.11'
+const SITE = `usr/local/lib/python${PYTHON_VERSION}/dist-packages`
+const SUITE = 'bookworm'
+const MIRROR = 'http://deb.debian.org/debian'
+/** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
+const SDK = 'runpod==1.12.0'
+const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, 'python3 ca-certificates', 'layout 1'].join('\n')
+const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
+const OUTPUT_MAX_BYTES = 64 * 2 ** 20
+
+const runFile = promisify(execFile)
+
+/** Enough for Debian, the SDK and everything that the SDK depends on, from empty caches. */
+export const BUILD_TIMEOUT_MS = 10 * 60_000
+
+/**
+ * An image with Python and the public worker SDK, built from Debian packages without any registry, with our handlers in `/handlers`.
+ * The slow part is kept as an image of its own under the hash of its recipe, so that a changed handler costs a second.
+ */
+export async function pythonWorkerImage(): Promise<string> {
+  await requireDocker()
+  const base = `podplane-e2e/python-base:${hashOf(RECIPE)}`
+  const sources = readdirSync(HANDLERS).filter((name) => name.endsWith('.py'))
+  const texts = sources.sort().map((name) => `${name}\n${readFileSync(join(HANDLERS, name), 'utf8')}`)
+  const tag = `podplane-e2e/python-worker:${hashOf([RECIPE, ...texts].join('\n'))}`
+  if (await hasImage(tag)) return tag
+  if (!(await hasImage(base))) await buildPythonBase(base)
+  const container = await docker('create', base)
+  try {
+    await docker('cp', HANDLERS, `${container}:/handlers`)
+    await docker('commit', container, tag)
+  } finally {
+    await docker('rm', '--force', container)
+  }
+  return tag
+}
+
+/** The Python interpreter of a virtual environment that holds the public SDK. */
+export async function pythonClient(): Promise<string> {
+  const directory = join(CACHE, `python-client-${hashOf(SDK)}`)
+  const python = join(directory, 'bin/python')
+  const finished = join(directory, 'finished')
+  if (existsSync(finished)) return python
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(CACHE, { recursive: true })
+  await run('python3', '-m', 'venv', directory)
+  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', SDK)
+  mkdirSync(finished)
+  return python
+}
+
+/** The smallest image that can run anything: one static binary. */
+export async function busyboxImage(): Promise<string> {
+  await requireDocker()
+  if (!existsSync(BUSYBOX)) throw new Error(`${BUSYBOX} is missing: install the Debian package busybox-static`)
+  const tag = `podplane-e2e/busybox:${hashOf(readFileSync(BUSYBOX))}`
+  if (await hasImage(tag)) return tag
+  const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-busybox-'))
+  try {
+    mkdirSync(join(directory, 'bin'))
+    cpSync(BUSYBOX, join(directory, 'bin/busybox'))
+    symlinkSync('busybox', join(directory, 'bin/sh'))
+    await importDirectory(directory, tag, 'CMD ["/bin/sh"]')
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+  return tag
+}
+
+/** Debian with Python as a file tree, made once and kept; then the SDK on top, compiled so that a container starts fast. */
+async function buildPythonBase(tag: string): Promise<void> {
+  const root = join(CACHE, `python-base-${hashOf(RECIPE)}`)
+  if (!existsSync(root)) {
+    if (process.getuid?.() !== 0) throw new Error('debootstrap needs root to build the worker image; run the end-to-end tests as root once')
+    const python = await pythonClient()
+    const draft = mkdtempSync(join(CACHE, 'draft-'))
+    try {
+      await run('debootstrap', '--variant=minbase', '--include=python3,ca-certificates', SUITE, draft, MIRROR)
+      await installSdk(python, draft)
+      for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
+      await run('chmod', '755', draft)
+      renameSync(draft, root)
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
+  }
+  await importDirectory(root, tag, 'CMD ["python3"]')
+}
+
+// From outside, so that nothing of this machine's certificates or package settings is needed inside.
+async function installSdk(python: string, root: string): Promise<void> {
+  const target = ['--target', join(root, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
+  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, SDK)
+  await run('chroot', root, 'python3', '-m', 'compileall', '-q', `/${SITE}`, `/usr/lib/python${PYTHON_VERSION}`)
+}
+
+async function run(program: string, ...args: string[]): Promise<void> {
+  try {
+    await runFile(program, args, { maxBuffer: OUTPUT_MAX_BYTES })
+  } catch (error) {
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr).slice(-2000) : ''
+    throw new Error(`${program} ${args[0]} failed: ${error instanceof Error ? error.message.slice(0, 500) : error}\n${output}`)
+  }
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 12)
+}

@@ -1,0 +1,206 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { admin, expect, send } from './harness.ts'
+
+const INVENTORY: Inventory = {
+  agentVersion: 'test',
+  protocolVersion: 1,
+  os: 'test',
+  vcpus: 4_096,
+  memoryMb: 16 * 1024 * 1024,
+  diskGb: 100_000,
+  gpus: [{ typeId: 'NVIDIA GeForce RTX 4090', count: 1_000, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
+  runtimes: ['process', 'docker'],
+  simulated: true,
+}
+
+/** A machine that speaks the host protocol with the plane and starts nothing: tests play its workers by hand. */
+export class FakeHost {
+  readonly id: string
+  private readonly socket: WebSocket
+  private readonly accessToken: string
+  private readonly sequences = new Map<string, number>()
+  private workloads: Workload[] = []
+  private waiting: (() => void)[] = []
+
+  private constructor(id: string, socket: WebSocket, accessToken: string) {
+    this.id = id
+    this.socket = socket
+    this.accessToken = accessToken
+    socket.addEventListener('message', (event) => this.receive(JSON.parse(String(event.data)) as PlaneMessage))
+  }
+
+  /** Enrols through the public path and waits until the plane has taken the host in. */
+  static async join(change: Partial<Inventory> = {}): Promise<FakeHost> {
+    const inventory = { ...INVENTORY, ...change }
+    const token = (await admin().post('/admin/v1/join-tokens', { name: 'test-host' })).body.token
+    const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const jwk = await exportJWK(publicKey)
+    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
+    const subject = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+    const proof = await new SignJWT({})
+      .setProtectedHeader({ alg: 'EdDSA' })
+      .setAudience('podplane-host')
+      .setSubject(subject)
+      .setIssuedAt()
+      .setExpirationTime('60s')
+      .setJti(crypto.randomUUID())
+      .sign(privateKey)
+    const reply = await postJson('/host/v1/enrol', {
+      joinToken: token,
+      name: 'x',
+      publicKey: { kty: 'OKP', crv: 'Ed25519', x: jwk.x },
+      proof,
+      inventory,
+    })
+    expect(reply.status).toBe(200)
+    const { hostId, accessToken } = (await reply.json()) as { hostId: string; accessToken: string }
+    const link = await send('/host/v1/link', { headers: { Upgrade: 'websocket', Authorization: `Bearer ${accessToken}` } })
+    expect(link.status).toBe(101)
+    const socket = link.webSocket
+    if (!socket) throw new Error('no socket')
+    const host = new FakeHost(hostId, socket, accessToken)
+    socket.accept()
+    const welcomed = host.changed()
+    socket.send(JSON.stringify({ type: 'hello', inventory, workloads: [] }))
+    await welcomed
+    return host
+  }
+
+  /** Waits for a workload that satisfies `wanted`. */
+  async waitFor(wanted: (workload: Workload) => boolean): Promise<Workload> {
+    for (;;) {
+      const found = this.workloads.find(wanted)
+      if (found) return found
+      await this.changed()
+    }
+  }
+
+  /** Waits for a running workload of an endpoint that is not in `known`, and plays its container's start. */
+  async startWorker(endpointId: string, known: readonly string[] = []): Promise<FakeWorker> {
+    const workload = await this.waitFor(
+      (w) => w.desired === 'running' && w.platformEnv.RUNPOD_ENDPOINT_ID === endpointId && !known.includes(w.id),
+    )
+    await this.report(workload.id, { state: 'running' })
+    return new FakeWorker(workload)
+  }
+
+  /** Reports a state change as an agent does. */
+  async report(workloadId: string, change: Partial<WorkloadReport>): Promise<void> {
+    const sequence = (this.sequences.get(workloadId) ?? 0) + 1
+    this.sequences.set(workloadId, sequence)
+    const report = { workloadId, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence, ...change }
+    const reply = await postJson('/host/v1/events', { reports: [report] }, this.accessToken)
+    expect(reply.status).toBe(200)
+  }
+
+  desired(): readonly Workload[] {
+    return this.workloads
+  }
+
+  leave(): void {
+    this.socket.close(1000, 'test over')
+  }
+
+  private receive(message: PlaneMessage): void {
+    if (message.type !== 'desired') return
+    this.workloads = message.workloads
+    const waiting = this.waiting
+    this.waiting = []
+    for (const wake of waiting) wake()
+  }
+
+  private changed(): Promise<void> {
+    return new Promise((resolve) => this.waiting.push(resolve))
+  }
+}
+
+/** A worker played by hand: the calls that a worker SDK makes, with the key and the templates that the plane injected. */
+export class FakeWorker {
+  readonly id: string
+  readonly workload: Workload
+  private readonly token: string
+
+  constructor(workload: Workload) {
+    this.workload = workload
+    this.id = workload.id
+    this.token = workload.platformEnv.RUNPOD_AI_API_KEY ?? ''
+  }
+
+  /** One take. Null: nothing (204). */
+  async take(options: { jobInProgress?: '0' | '1'; signal?: AbortSignal } = {}): Promise<{ id: string; input: unknown } | null> {
+    const reply = await this.call(
+      'RUNPOD_WEBHOOK_GET_JOB',
+      '',
+      `&job_in_progress=${options.jobInProgress ?? '0'}`,
+      undefined,
+      options.signal,
+    )
+    return reply.status === 200 ? ((await reply.json()) as { id: string; input: unknown }) : null
+  }
+
+  async takeRaw(extra = '&job_in_progress=0'): Promise<Response> {
+    return this.call('RUNPOD_WEBHOOK_GET_JOB', '', extra)
+  }
+
+  async takeBatch(size: number): Promise<{ id: string }[]> {
+    const url = this.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-take-batch/')
+    const reply = await send(`${url}&batch_size=${size}&job_in_progress=0`, { headers: { Authorization: this.token } })
+    return reply.status === 200 ? ((await reply.json()) as { id: string }[]) : []
+  }
+
+  async done(jobId: string, body: unknown, stream = false): Promise<number> {
+    return (await this.call('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, `&isStream=${stream}`, body)).status
+  }
+
+  async stream(jobId: string, body: unknown): Promise<number> {
+    return (await this.call('RUNPOD_WEBHOOK_POST_STREAM', jobId, '&isStream=false', body)).status
+  }
+
+  async ping(jobIds: readonly string[] = []): Promise<number> {
+    const list = jobIds.length > 0 ? `&job_id=${jobIds.join(',')}` : ''
+    return (await this.call('RUNPOD_WEBHOOK_PING', '', `${list}&runpod_version=1.12.0`)).status
+  }
+
+  async unhealthy(check: string, reason: string): Promise<number> {
+    return (await this.call('RUNPOD_WEBHOOK_PING', '', `&status=unhealthy&check=${check}&reason=${encodeURIComponent(reason)}`)).status
+  }
+
+  async stopPoll(): Promise<string[]> {
+    const url = this.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-stop/')
+    const reply = await send(url, { headers: { Authorization: this.token } })
+    return reply.status === 200 ? ((await reply.json()) as { jobsToStop: string[] }).jobsToStop : []
+  }
+
+  /** The same worker under another boot nonce: what a paused predecessor would send. */
+  withBoot(boot: string): FakeWorker {
+    const platformEnv = Object.fromEntries(
+      Object.entries(this.workload.platformEnv).map(([name, value]) => [name, value.replace(/boot=[^&]+/, `boot=${boot}`)]),
+    )
+    return new FakeWorker({ ...this.workload, platformEnv })
+  }
+
+  url(template: string, jobId: string): string {
+    return (this.workload.platformEnv[template] ?? '')
+      .replace('{{relay_url}}', '')
+      .replace('$RUNPOD_POD_ID', this.id)
+      .replace('$ID', template === 'RUNPOD_WEBHOOK_GET_JOB' ? this.id : jobId)
+  }
+
+  private call(template: string, jobId: string, extra: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+    const headers = {
+      Authorization: this.token,
+      'Content-Type': body === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+    }
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: text }
+    return send(this.url(template, jobId) + extra, signal ? { ...init, signal } : init)
+  }
+}
+
+function postJson(path: string, body: unknown, token?: string): Promise<Response> {
+  const headers: Record<string, string> = { 'Content-Type': 'application/json' }
+  if (token) headers.Authorization = `Bearer ${token}`
+  const text = JSON.stringify(body)
+  return send(path, { method: 'POST', headers: { ...headers, 'Content-Length': String(text.length) }, body: text })
+}

@@ -1,0 +1,58 @@
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { endpointStub } from '../../durable-objects/stubs.ts'
+import { FakeHost, type FakeWorker } from './fake-host.ts'
+import { type Account, api, createAccount, createEndpoint, env, expect, type Reply, runInDurableObject } from './harness.ts'
+
+/** An account with one endpoint and a host that can run its workers. */
+export interface QueueSetup {
+  account: Account
+  endpointId: string
+  host: FakeHost
+  post: (path: string, body?: unknown) => Promise<Reply>
+  get: (path: string) => Promise<Reply>
+}
+
+// One host serves a whole test file: placement would spread the workers of a test over the hosts of earlier ones.
+let shared: Promise<FakeHost> | null = null
+
+/** Makes a fresh account and endpoint, on a host that has room for every test of a file. */
+export async function setUpQueue(changes: Record<string, unknown> = {}): Promise<QueueSetup> {
+  shared ??= FakeHost.join()
+  const host = await shared
+  const account = await createAccount()
+  const endpointId = await createEndpoint(account.key, { workers: { min: 0, max: 1, idleTimeout: 60 }, ...changes })
+  const call = api(account.key)
+  const base = `/v2/${endpointId}`
+  return { account, endpointId, host, post: (path, body) => call.post(base + path, body), get: (path) => call.get(base + path) }
+}
+
+/** Submits with /run and returns the job's id. */
+export async function run(queue: QueueSetup, input: unknown = {}, policy?: Record<string, unknown>): Promise<string> {
+  const reply = await queue.post('/run', { input, ...(policy && { policy }) })
+  expect(reply.status).toBe(200)
+  expect(reply.body.status).toBe('IN_QUEUE')
+  return reply.body.id
+}
+
+/** Submits one job and plays the worker that the platform starts for it, up to holding the job. */
+export async function runAndTake(
+  queue: QueueSetup,
+  input: unknown = {},
+  policy?: Record<string, unknown>,
+): Promise<{ jobId: string; worker: FakeWorker }> {
+  const jobId = await run(queue, input, policy)
+  const worker = await queue.host.startWorker(queue.endpointId)
+  const job = await worker.take()
+  expect(job?.id).toBe(jobId)
+  return { jobId, worker }
+}
+
+/** Moves the endpoint's clock and lets its alarm look. */
+export async function advance(endpointId: string, ms: number): Promise<void> {
+  const stub = endpointStub(env, endpointId)
+  await runInDurableObject(stub, (object) => {
+    const before = object.core.now
+    object.core.now = () => before() + ms
+  })
+  await runDurableObjectAlarm(stub)
+}

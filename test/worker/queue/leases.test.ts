@@ -1,0 +1,271 @@
+import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { advance, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+
+const P = 10_000
+
+describe('leases end and jobs move on', () => {
+  it('[LSE-2] a job nobody confirms goes to another worker after 3 P, and completes once', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await advance(queue.endpointId, 3 * P - 500)
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_PROGRESS')
+    await advance(queue.endpointId, 1_000)
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect((await second.take())?.id).toBe(jobId)
+    await worker.done(jobId, { output: 'from the first' })
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_PROGRESS', retries: 1, workerId: second.id })
+    await second.done(jobId, { output: 'from the second' })
+    await worker.done(jobId, { output: 'again from the first' })
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'COMPLETED', output: 'from the second', retries: 1 })
+  })
+
+  it('[LSE-4, INV-24] a job that is still pinged is never requeued', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    for (let i = 0; i < 8; i++) {
+      await worker.ping([jobId])
+      await advance(queue.endpointId, 3 * P)
+    }
+    await worker.done(jobId, { output: 1 })
+    const { body } = await queue.get(`/status/${jobId}`)
+    expect(body).toMatchObject({ status: 'COMPLETED' })
+    expect(body.retries).toBeUndefined()
+  })
+
+  it('[LSE-5] a result that was dropped on the way shows as a job missing from two pings', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId])
+    await worker.ping([])
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_PROGRESS')
+    await worker.ping([])
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+  })
+
+  it('[LSE-3] a worker that asks for work while holding a job loses it after 2 s', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId])
+    void worker.take()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await advance(queue.endpointId, 1_500)
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_PROGRESS')
+    await advance(queue.endpointId, 1_000)
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+  })
+
+  it('[LSE-11] a late final result is accepted while the job waits for its next attempt', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await advance(queue.endpointId, 3 * P)
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_QUEUE')
+    await worker.done(jobId, { output: 'late but whole' })
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'COMPLETED', output: 'late but whole' })
+  })
+
+  it('[LSE-10] another boot of the same worker changes nothing', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const ghost = worker.withBoot('an-older-boot')
+    expect(await ghost.done(jobId, { output: 'ghost' })).toBe(200)
+    expect(await ghost.stream(jobId, { output: 'ghost' })).toBe(200)
+    expect(await ghost.ping([jobId])).toBe(200)
+    expect((await ghost.takeRaw()).status).toBe(429)
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_PROGRESS' })
+  })
+
+  it('[LSE-7, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails and says why', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId])
+    await advance(queue.endpointId, 4 * P)
+    expect((await queue.get('/health')).body.workers.unhealthy).toBe(1)
+    await advance(queue.endpointId, 2_000)
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect((await second.take())?.id).toBe(jobId)
+    await queue.host.report(second.id, { state: 'exited', exitCode: 137, reason: 'exited with code 137' })
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({
+      status: 'FAILED',
+      error: 'job timed out after 1 retries',
+      errorDetail: 'exited with code 137',
+      retries: 1,
+    })
+  })
+
+  it('[WRK-24] a container that ended gives its job back at once, without waiting for pings', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId])
+    await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'exited with code 1: ImportError' })
+    await queue.host.report(worker.id, { state: 'gone' })
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({
+      status: 'IN_QUEUE',
+      retries: 1,
+      queue: { reason: 'exited with code 1: ImportError' },
+    })
+  })
+
+  it('[WRK-16] a worker that asks to be stopped is drained after its result is stored', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { output: 1, stopPod: true })
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+  })
+
+  it('[WRK-23] a worker that reports itself unhealthy shows its reason', async () => {
+    const queue = await setUpQueue()
+    const jobId = await run(queue)
+    const worker = await queue.host.startWorker(queue.endpointId)
+    await worker.unhealthy('gpu', 'no CUDA device')
+    expect((await queue.get(`/status/${jobId}`)).body.queue).toMatchObject({ reason: 'gpu: no CUDA device', workers: { unhealthy: 1 } })
+  })
+})
+
+describe('timers', () => {
+  it('[TMO-2, JOB-10] the execution timeout fails the job, tells the worker, and kills it when it goes on', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
+    await worker.ping([jobId])
+    await advance(queue.endpointId, 5_000)
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'FAILED', error: 'executionTimeout exceeded' })
+    expect(await worker.stopPoll()).toEqual([jobId])
+    await worker.ping([jobId])
+    await advance(queue.endpointId, 30_000)
+    await worker.ping([jobId])
+    const stopped = await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    expect(stopped.stopGraceMs).toBe(0)
+  })
+
+  it('[TMO-1, JOB-9] at its ttl a job is gone, whatever its state', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue, {}, { ttl: 10_000 })
+    await worker.ping([jobId])
+    await advance(queue.endpointId, 10_000)
+    expect((await queue.get(`/status/${jobId}`)).status).toBe(404)
+    expect(await worker.stopPoll()).toEqual([jobId])
+    expect(await worker.done(jobId, { output: 1 })).toBe(200)
+    expect((await queue.get(`/status/${jobId}`)).status).toBe(404)
+  })
+
+  it('[TMO-3, LIM-4] a /run result is kept 30 minutes, to the millisecond', async () => {
+    const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue)
+    let nowMs = 0
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      nowMs = object.core.now()
+      object.core.now = () => nowMs
+    })
+    await worker.done(jobId, { output: 1 })
+    nowMs += 30 * 60_000 - 1
+    expect((await queue.get(`/status/${jobId}`)).status).toBe(200)
+    nowMs += 1
+    expect((await queue.get(`/status/${jobId}`)).status).toBe(404)
+  })
+
+  it('[PP-13] an outage of the plane itself does not count as silence of the workers', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId])
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      const before = object.core.now
+      object.core.now = () => before() + 120_000
+    })
+    await worker.ping([jobId])
+    await worker.done(jobId, { output: 'survived' })
+    const { body } = await queue.get(`/status/${jobId}`)
+    expect(body).toMatchObject({ status: 'COMPLETED', output: 'survived' })
+    expect(body.retries).toBeUndefined()
+  })
+
+  it('[SCALE-5] an idle worker is stopped after its idle timeout and its row ends with the container', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 7 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { output: 1 })
+    await advance(queue.endpointId, 6_500)
+    expect((await queue.get('/health')).body.workers.idle).toBe(1)
+    const open = worker.take()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await advance(queue.endpointId, 1_000)
+    expect(await open).toBeNull()
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    await queue.host.report(worker.id, { state: 'exited', exitCode: 0 })
+    await queue.host.report(worker.id, { state: 'gone' })
+    expect((await queue.get('/health')).body.workers).toEqual({
+      idle: 0,
+      initializing: 0,
+      ready: 0,
+      running: 0,
+      throttled: 0,
+      unhealthy: 0,
+    })
+  })
+})
+
+describe('trouble with workers', () => {
+  it('an image that cannot be pulled: the job waits, says why, and starts are backed off', async () => {
+    const queue = await setUpQueue()
+    const jobId = await run(queue)
+    const seen: string[] = []
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const workload = await queue.host.waitFor(
+        (w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId && w.desired === 'running' && !seen.includes(w.id),
+      )
+      seen.push(workload.id)
+      await queue.host.report(workload.id, { state: 'error', reason: 'image pull failed: no such image' })
+      await queue.host.report(workload.id, { state: 'gone' })
+      expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({
+        status: 'IN_QUEUE',
+        queue: { reason: 'image pull failed: no such image' },
+      })
+      await advance(queue.endpointId, 1_000 * 2 ** attempt)
+    }
+    expect(new Set(seen).size).toBe(3)
+  })
+
+  it('[STA-2] without capacity the reason names the constraint and the worker shows as throttled', async () => {
+    const queue = await setUpQueue({ gpu: { pools: ['HOPPER_141'], count: 1 } })
+    const jobId = await run(queue)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const { body } = await queue.get(`/status/${jobId}`)
+    expect(body.queue.reason).toContain('no capacity: none of 1 online host fits (gpu NVIDIA H200: 1 > 0)')
+    expect((await queue.get('/health')).body.workers.throttled).toBe(1)
+  })
+
+  it('[WRK-7] a worker with a wrong key is told to slow down, its posts are refused with 401', async () => {
+    const queue = await setUpQueue()
+    await run(queue)
+    const worker = await queue.host.startWorker(queue.endpointId)
+    const bad = { headers: { Authorization: 'ppw_wrong' } }
+    const { send } = await import('../../support/harness.ts')
+    const take = await send(worker.url('RUNPOD_WEBHOOK_GET_JOB', ''), bad)
+    expect([take.status, take.headers.get('retry-after')]).toEqual([429, '5'])
+    expect((await send(worker.url('RUNPOD_WEBHOOK_POST_OUTPUT', 'x'), { ...bad, method: 'POST', body: '{}' })).status).toBe(401)
+  })
+
+  it('[WRK-18] posts about unknown jobs are answered 200', async () => {
+    const queue = await setUpQueue()
+    const { worker } = await runAndTake(queue)
+    expect(await worker.done('no-such-job', { output: 1 })).toBe(200)
+    expect(await worker.stream('no-such-job', { output: 1 })).toBe(200)
+  })
+
+  it('[END-1] deleting an endpoint cancels its jobs, stops its workers and hides it', async () => {
+    const queue = await setUpQueue()
+    const { worker } = await runAndTake(queue)
+    expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    expect((await queue.get('/health')).status).toBe(404)
+  })
+
+  it("[API-5] another account's endpoint cannot be told from an unknown one", async () => {
+    const queue = await setUpQueue()
+    const jobId = await run(queue)
+    const stranger = api((await createAccount()).key)
+    const foreign = await stranger.get(`/v2/${queue.endpointId}/status/${jobId}`)
+    const unknown = await stranger.get(`/v2/aaaaaaaaaaaaaa/status/${jobId}`)
+    expect([foreign.status, foreign.body]).toEqual([404, unknown.body])
+    expect(foreign.headers.get('content-type')).toBe('application/json')
+  })
+})

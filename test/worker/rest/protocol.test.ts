@@ -1,0 +1,194 @@
+import { RESERVED_WORDS } from '../../../src/contract/reserved-words.ts'
+import { adminDocument } from '../../../src/http/admin-api.ts'
+import { restDocument } from '../../../src/http/rest-api.ts'
+import { admin, api, createAccount, createEndpoint, describe, endpointBody, expect, it, send } from '../../support/harness.ts'
+
+const PATH = '/v2/serverless'
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
+
+describe('body size', () => {
+  const bodyOf = (bytes: number) => {
+    const empty = JSON.stringify(endpointBody({ env: { A: '' } })).length
+    return endpointBody({ env: { A: 'a'.repeat(bytes - empty) } })
+  }
+
+  it('[LIM-6] 102400 bytes pass, one more is 413', async () => {
+    const { key } = await createAccount()
+    expect((await api(key).post(PATH, bodyOf(102_400))).status).toBe(201)
+    expect(await api(key).post(PATH, bodyOf(102_401))).toMatchObject({
+      status: 413,
+      body: { title: 'Payload Too Large', status: 413, detail: 'request body exceeds 102400 bytes' },
+    })
+  })
+
+  it('[ERR-6][LIM-3] is decided before the key, so without rate limit headers', async () => {
+    const reply = await api(null).post(PATH, bodyOf(102_401))
+    expect(reply.status).toBe(413)
+    expect(reply.headers.get('ratelimit')).toBeNull()
+  })
+
+  it('[LIM-6] a body of undeclared length is measured as well', async () => {
+    const { key } = await createAccount()
+    const stream = (bytes: number) => {
+      const text = new TextEncoder().encode(JSON.stringify(bodyOf(bytes)))
+      return new ReadableStream({
+        start(controller) {
+          for (let at = 0; at < text.length; at += 10_000) controller.enqueue(text.slice(at, at + 10_000))
+          controller.close()
+        },
+      })
+    }
+    const post = (bytes: number, headers: Record<string, string>) =>
+      send(PATH, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: stream(bytes) })
+    expect((await post(102_401, {})).status).toBe(413)
+    expect((await post(102_400, { Authorization: `Bearer ${key}` })).status).toBe(201)
+  })
+})
+
+describe('content type', () => {
+  it('[ERR-2] a body that is not JSON is 415', async () => {
+    const { key } = await createAccount()
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx']) {
+      expect(await api(key).post(PATH, JSON.stringify(endpointBody()), { 'Content-Type': type }), type).toMatchObject({
+        status: 415,
+        body: { title: 'Unsupported Media Type', status: 415, detail: 'content type must be application/json' },
+      })
+    }
+    expect((await api(key).post(PATH, endpointBody(), { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201)
+  })
+
+  it('a body without a content type does not slip past validation', async () => {
+    const { key } = await createAccount()
+    const bare = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` }, body: new Uint8Array([123, 125]) })
+    expect(bare.status).toBe(415)
+    const none = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` } })
+    expect(none.status).toBe(422)
+  })
+})
+
+describe('paths and methods', () => {
+  it('[ERR-2] another method of a known path is 405 with Allow', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key)
+    expect(await api(key).put(PATH, {})).toMatchObject({
+      status: 405,
+      body: { title: 'Method Not Allowed', status: 405, detail: 'The requested method is not allowed for this path.' },
+    })
+    expect((await api(key).delete(PATH)).headers.get('allow')).toBe('GET, POST')
+    expect((await api(key).post(`${PATH}/${id}`, {})).headers.get('allow')).toBe('GET, PATCH, DELETE')
+  })
+
+  it('[ERR-6] 401 comes before 404 and 405', async () => {
+    expect((await api(null).put(PATH, {})).status).toBe(401)
+    expect((await api(null).get('/v2/pods')).status).toBe(401)
+  })
+
+  it('[CFG-2][GEN-5] every reserved word is REST: 404 problem once the key is good', async () => {
+    const { key } = await createAccount()
+    for (const word of RESERVED_WORDS.filter((name) => name !== 'serverless' && name !== 'openapi.json')) {
+      for (const path of [`/v2/${word}`, `/v2/${word}/x`, `/v2/${word}/run`]) {
+        const reply = await api(key).get(path)
+        expect(reply, path).toMatchObject({ status: 404, body: { detail: 'The requested path was not found.' } })
+        expect(reply.headers.get('content-type'), path).toBe('application/problem+json')
+        expect((await api(null).get(path)).status, path).toBe(401)
+      }
+    }
+    expect((await api(key).get(`${PATH}/a/b/c`)).status).toBe(404)
+  })
+
+  it('[API-3] a path that no interface knows is a problem; one of the job API is plain JSON', async () => {
+    const other = await api(null).get('/nosuch')
+    expect(other).toMatchObject({ status: 404, body: { title: 'Not Found', status: 404, detail: 'The requested path was not found.' } })
+    expect(other.headers.get('content-type')).toBe('application/problem+json')
+    const job = await api(null).post('/v2/abcdefgh123456/run', { input: {} })
+    expect(job.status).toBe(401)
+    expect(job.headers.get('content-type')).toBe('application/json')
+  })
+})
+
+describe('request id', () => {
+  it('is echoed when it is plain, made otherwise, and on problems too', async () => {
+    const id = async (given: string | null, path = '/healthz') =>
+      (await send(path, { headers: given === null ? {} : { 'X-Request-ID': given } })).headers.get('x-request-id')
+    expect(await id('abc-1.2_3')).toBe('abc-1.2_3')
+    expect(await id('a'.repeat(128))).toBe('a'.repeat(128))
+    expect(await id('a'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await id('a b')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await id(null)).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await id('mine', PATH)).toBe('mine')
+  })
+})
+
+describe('documents', () => {
+  it('[CFG-3] are served without a key, as generated', async () => {
+    const rest = await api(null).get('/v2/openapi.json')
+    expect(rest.status).toBe(200)
+    expect(rest.headers.get('content-type')).toBe('application/json')
+    expect(rest.body).toEqual(plain(restDocument()))
+    expect((await api(null).get('/admin/v1/openapi.json')).body).toEqual(plain(adminDocument()))
+  })
+
+  it('the reference page loads everything from this origin', async () => {
+    const page = await send('/docs')
+    const html = await page.text()
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+    expect(html).not.toMatch(/https?:\/\//)
+    expect(html).toContain('disable-telemetry="true"')
+    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self';/)
+    const script = await send('/reference/redoc.standalone.js')
+    expect(script.status).toBe(200)
+    expect(script.headers.get('content-type')).toMatch(/javascript/)
+    await script.body?.cancel()
+  })
+
+  it('health needs no key', async () => expect((await api(null).get('/healthz')).body).toEqual({ status: 'ok' }))
+})
+
+describe('inventory', () => {
+  interface Operation {
+    'x-scope'?: string
+    requestBody?: object
+  }
+  const operations = Object.entries(plain(restDocument().paths) as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      path,
+      method,
+      scope: operation['x-scope'] ?? '',
+      body: operation.requestBody !== undefined,
+    })),
+  )
+  const call = (key: string | null, method: string, path: string, body: boolean) =>
+    api(key)[method as 'get'](path, body ? { ...endpointBody(), input: {} } : undefined)
+
+  it('[AUT-5] every documented route is authorised: 401 without a key, 403 without the scope, 404 for a foreign id', async () => {
+    const [owner, stranger] = [await createAccount(), await createAccount()]
+    const id = await createEndpoint(owner.key)
+    for (const { path, method, scope, body } of operations) {
+      const isJob = path.startsWith('/v2/{endpointId}')
+      const url = path.replace('{id}', id).replace('{endpointId}', id).replace('{jobId}', 'nosuchjob')
+      const label = `${method} ${path}`
+      expect((await call(null, method, url, body)).status, label).toBe(401)
+      const other = scope.startsWith('jobs') ? 'serverless:read' : 'jobs:read'
+      const { body: created } = await admin().post(`/admin/v1/users/${owner.userId}/keys`, {
+        name: 'x',
+        permission: 'RESTRICTED',
+        scopes: [other],
+      })
+      // The job API's own table answers 401 for a lacking scope (API-5).
+      expect((await call(created.key, method, url, body)).status, label).toBe(isJob ? 401 : 403)
+      // An empty PATCH fits every schema, so only the id can be what is refused.
+      if (path.includes('{')) expect((await call(stranger.key, method, url, body && method !== 'patch')).status, label).toBe(404)
+    }
+  })
+
+  it('[AUT-4a] every operator route is 401 without the operator key', async () => {
+    for (const [path, methods] of Object.entries(plain(adminDocument().paths) as Record<string, object>)) {
+      for (const method of Object.keys(methods)) {
+        const url = path.replace('{id}', 'x')
+        expect((await call(null, method, url, false)).status, `${method} ${path}`).toBe(401)
+        expect((await call((await createAccount()).key, method, url, false)).status, `${method} ${path}`).toBe(401)
+      }
+    }
+  })
+})

@@ -1,0 +1,110 @@
+import { parseList } from 'structured-headers'
+import { rateLimiterStub } from '../../../durable-objects/stubs.ts'
+import { forgetQuota } from '../../../src/services/rate-limit.ts'
+import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+
+const PATH = '/v2/serverless'
+const POLICY = '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400'
+const STATE = /^"minute";r=(\d+);t=\d+, "hour";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/
+const quota = (account: { userId: string }, members: object) =>
+  admin().put(`/admin/v1/users/${account.userId}/quotas`, { minute: 60, hour: 3000, day: 50000, exempt: false, ...members })
+
+describe('rate limit', () => {
+  it('[LIM-2] the headers have the documented form, counting down', async () => {
+    const account = await createAccount({ exempt: false })
+    const first = await api(account.key).get(PATH)
+    const second = await api(account.key).get(PATH)
+    expect(first.headers.get('ratelimit-policy')).toBe(POLICY)
+    const [, minute, hour, day] = STATE.exec(second.headers.get('ratelimit') ?? '') ?? []
+    // A minute may turn between the two requests.
+    expect([58, 59]).toContain(Number(minute))
+    expect(Number(hour)).toBeLessThanOrEqual(2999)
+    expect(Number(day)).toBeLessThanOrEqual(49999)
+    expect(parseList(second.headers.get('ratelimit') ?? '').map(([name]) => name)).toEqual(['minute', 'hour', 'day'])
+  })
+
+  it('[LIM-3] 2xx and 4xx alike carry them: 400, 403, 404, 405, 415, 422', async () => {
+    const account = await createAccount({ exempt: false })
+    const client = api(account.key)
+    const replies = [
+      await client.get(PATH),
+      await client.post(PATH, '{'),
+      await client.get(`${PATH}/nosuch`),
+      await client.put(PATH, {}),
+      await client.get('/v2/pods'),
+      await client.post(PATH, 'x', { 'Content-Type': 'text/plain' }),
+      await client.post(PATH, {}),
+    ]
+    expect(replies.map(({ status }) => status)).toEqual([200, 400, 404, 405, 404, 415, 422])
+    for (const { headers } of replies) expect(headers.get('ratelimit')).toMatch(STATE)
+  })
+
+  it('[LIM-3] an exempt account has none', async () => {
+    const { key } = await createAccount({ exempt: true })
+    const reply = await api(key).get(PATH)
+    expect(reply.status).toBe(200)
+    expect(reply.headers.get('ratelimit')).toBeNull()
+    expect(reply.headers.get('ratelimit-policy')).toBeNull()
+  })
+
+  it('[LIM-1][LIM-4] the request above the quota is 429, names the window and tells when to come back', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { hour: 2 })
+    expect((await api(account.key).get(PATH)).status).toBe(200)
+    expect((await api(account.key).get(PATH)).status).toBe(200)
+    const refused = await api(account.key).get(PATH)
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { title: 'Too Many Requests', status: 429, detail: 'rate limit exceeded for the hour window' },
+    })
+    const wait = Number(refused.headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(0)
+    expect(refused.headers.get('ratelimit')).toContain(`"hour";r=0;t=${wait}`)
+  })
+
+  it('[ERR-6] the limit comes after the key and before path and scope', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { minute: 1, hour: 1 })
+    await api(account.key).get(PATH)
+    expect((await api(account.key).get('/v2/pods/x')).status).toBe(429)
+    expect((await api('pp_bad').get(PATH)).status).toBe(401)
+  })
+
+  it('[LIM-5] 100 callers at once spend exactly the quota', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { minute: 1000, hour: 17 })
+    const replies = await Promise.all(Array.from({ length: 100 }, () => api(account.key).get(PATH)))
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(17)
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(83)
+  })
+
+  it('[LIM-1] the job API has limits of its own: it spends nothing here', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { minute: 1, hour: 1 })
+    await api(account.key).get(PATH)
+    const reply = await api(account.key).get('/v2/nosuchendpoint/health')
+    expect(reply.status).toBe(404)
+    expect(reply.headers.get('ratelimit')).toBeNull()
+  })
+
+  it('[AUT-4a] changed quotas are felt without a new key', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { minute: 1000, hour: 1 })
+    await api(account.key).get(PATH)
+    expect((await api(account.key).get(PATH)).status).toBe(429)
+    await quota(account, { minute: 1000, hour: 5 })
+    expect((await api(account.key).get(PATH)).status).toBe(200)
+  })
+
+  it('[LIM-5] the counts survive, and a new window starts at its border', async () => {
+    const account = await createAccount({ exempt: false })
+    const team = await teamOf(account)
+    forgetQuota(team)
+    const stub = rateLimiterStub(env, team)
+    const noon = Date.UTC(2030, 0, 1, 12)
+    const limits = { minute: 1, hour: 10, day: 10 }
+    expect((await stub.take(limits, noon)).allowed).toBe(true)
+    expect((await stub.take(limits, noon + 59_999)).allowed).toBe(false)
+    expect((await stub.take(limits, noon + 60_000)).allowed).toBe(true)
+  })
+})

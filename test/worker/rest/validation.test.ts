@@ -1,0 +1,165 @@
+import { api, createAccount, createEndpoint, describe, endpointBody, expect, it } from '../../support/harness.ts'
+
+const gpu = (members: object) => ({ gpu: { pools: ['ADA_24'], ...members } })
+
+/** [title, changes to a good create body, the one expected entry of `errors`] */
+const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
+  ['[ERR-4] a missing name', { name: undefined }, "$: missing property 'name'"],
+  ['[STR-1] an unknown member', { bogus: 1 }, "$: additional properties 'bogus' not allowed"],
+  ['[STR-1] an unknown member of gpu', gpu({ x: 1 }), "$.gpu: additional properties 'x' not allowed"],
+  ['[STR-1] an unknown member of workers', { workers: { y: 1 } }, "$.workers: additional properties 'y' not allowed"],
+  [
+    '[STR-1] an unknown member of scaling',
+    { scaling: { type: 'QUEUE_DELAY', queueDelay: 4, z: 1 } },
+    "$.scaling: additional properties 'z' not allowed",
+  ],
+  ['[STR-2] null', { name: null }, '$.name: got null, want string'],
+  ['[STR-2] null env', { env: null }, '$.env: got null, want object'],
+  ['[CON-6] a number in env', { env: { A: 1 } }, '$.env.A: got number, want string'],
+  ['[CON-6] a UDP port', { ports: ['53/udp'] }, '$.ports[0]: does not match pattern'],
+  ['[CON-6] disk 0', { disk: 0 }, '$.disk: minimum: got 0, want 1'],
+  ['[CON-6] half a disk', { disk: 1.5 }, '$.disk: got number, want integer'],
+  ['[END-4] no pools', { gpu: {} }, "$.gpu: missing property 'pools'"],
+  ['[END-4] empty pools', { gpu: { pools: [] } }, '$.gpu.pools: minItems: got 0, want 1'],
+  ['[END-4] an exclusion with a hyphen', gpu({ excludedTypes: [' -NVIDIA L4'] }), '$.gpu.excludedTypes[0]: does not match pattern'],
+  ['[END-4] an exclusion twice', gpu({ excludedTypes: ['a', 'a'] }), '$.gpu.excludedTypes: items must be unique'],
+  ['[END-4] count 0', gpu({ count: 0 }), '$.gpu.count: minimum: got 0, want 1'],
+  ['[END-4] a CUDA version without minor', gpu({ minCudaVersion: '12' }), '$.gpu.minCudaVersion: does not match pattern'],
+  ['[END-4] an empty CUDA floor on create', gpu({ minCudaVersion: '' }), '$.gpu.minCudaVersion: does not match pattern'],
+  [
+    '[END-4] CUDA with cpu',
+    { gpu: undefined, cpu: [{ id: 'cpu3c', vcpuCount: 2, minCudaVersion: '12.1' }] },
+    "$.cpu[0]: additional properties 'minCudaVersion' not allowed",
+  ],
+  ['[END-4] no cpu', { gpu: undefined, cpu: [] }, '$.cpu: minItems: got 0, want 1'],
+  ['[END-4] a cpu without size', { gpu: undefined, cpu: [{ id: 'cpu3c' }] }, "$.cpu[0]: missing property 'vcpuCount'"],
+  [
+    '[END-4] a cpu twice',
+    {
+      gpu: undefined,
+      cpu: [
+        { id: 'cpu3c', vcpuCount: 2 },
+        { id: 'cpu3c', vcpuCount: 2 },
+      ],
+    },
+    '$.cpu: items must be unique',
+  ],
+  [
+    '[END-5] an unknown scaling type',
+    { scaling: { type: 'OTHER' } },
+    "$.scaling.type: value must be one of 'QUEUE_DELAY', 'REQUEST_COUNT'",
+  ],
+  ['[END-5] a scaling without type', { scaling: { queueDelay: 4 } }, "$.scaling: missing property 'type'"],
+  ['[END-5] a short delay', { scaling: { type: 'QUEUE_DELAY', queueDelay: 0.4 } }, '$.scaling.queueDelay: minimum: got 0.4, want 0.5'],
+  ['[END-5] requestCount 0', { scaling: { type: 'REQUEST_COUNT', requestCount: 0 } }, '$.scaling.requestCount: minimum: got 0, want 1'],
+  ['[END-6] a negative bound', { workers: { min: -1 } }, '$.workers.min: minimum: got -1, want 0'],
+  ['[END-6] more than 1000 workers', { workers: { max: 1001 } }, '$.workers.max: maximum: got 1001, want 1000'],
+  ['[END-6] idleTimeout 0', { workers: { idleTimeout: 0 } }, '$.workers.idleTimeout: minimum: got 0, want 1'],
+  ['[END-6] idleTimeout above an hour', { workers: { idleTimeout: 3601 } }, '$.workers.idleTimeout: maximum: got 3601, want 3600'],
+  ['[END-7] another flashboot', { flashboot: 'ON' }, "$.flashboot: value must be one of 'OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'"],
+  ['[END-7] another type', { type: 'STREAM' }, "$.type: value must be one of 'QUEUE', 'LOAD_BALANCER'"],
+  ['[TMO-2] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
+  ['[GEN-6] a control character in the name', { name: 'a\u0007' }, '$.name: does not match pattern'],
+  ['[GEN-6] a line break in the image', { image: 'a\nb' }, '$.image: does not match pattern'],
+  ['[GEN-6] delete in a volume id', { networkVolumes: ['\u007f'] }, '$.networkVolumes[0]: does not match pattern'],
+  ['[GEN-6] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern'],
+  ['[GEN-6] an env name with a digit first', { env: { '1A': 'a' } }, "$.env: property name '1A' does not match pattern"],
+  ['an empty name', { name: '' }, '$.name: minLength: got 0, want 1'],
+  ['a data center that is none', { dataCenterIds: ['a b'] }, '$.dataCenterIds[0]: does not match pattern'],
+]
+
+describe('422', () => {
+  it.each(UNPROCESSABLE)('%s', async (_title, changes, error) => {
+    const { key } = await createAccount()
+    const reply = await api(key).post('/v2/serverless', endpointBody(changes))
+    expect(reply.body).toEqual({ title: 'Unprocessable Entity', status: 422, detail: 'Request validation failed.', errors: [error] })
+    expect(reply.status).toBe(422)
+    expect(reply.headers.get('content-type')).toBe('application/problem+json')
+  })
+
+  it('[ERR-4] a body that is no object', async () => {
+    const { key } = await createAccount()
+    for (const [body, found] of [
+      ['"x"', 'string'],
+      ['[]', 'array'],
+      ['null', 'null'],
+      ['1', 'number'],
+    ] as const) {
+      expect((await api(key).post('/v2/serverless', body)).body.errors).toEqual([`$: got ${found}, want object`])
+    }
+  })
+
+  it('[ERR-4] every failure is listed', async () => {
+    const { key } = await createAccount()
+    const reply = await api(key).post('/v2/serverless', { name: '', gpu: { x: 1 }, disk: 0 })
+    expect(reply.body.errors.sort()).toEqual([
+      '$.disk: minimum: got 0, want 1',
+      "$.gpu: additional properties 'x' not allowed",
+      "$.gpu: missing property 'pools'",
+      '$.name: minLength: got 0, want 1',
+    ])
+  })
+
+  it('[STR-1] __proto__ is refused wherever it stands', async () => {
+    const { key } = await createAccount()
+    const good = JSON.stringify(endpointBody())
+    for (const [member, location] of [
+      ['"__proto__":{}', '$'],
+      ['"env":{"__proto__":"x"}', '$.env'],
+      ['"env":{"\\u005f_proto__":"x"}', '$.env'],
+    ]) {
+      const reply = await api(key).post('/v2/serverless', `{${member},${good.slice(1)}`)
+      expect(reply.body.errors).toEqual([`${location}: additional properties '__proto__' not allowed`])
+    }
+  })
+
+  it('[END-11] a PATCH is checked like a create', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key)
+    for (const [body, error] of [
+      [{ bogus: 1 }, "$: additional properties 'bogus' not allowed"],
+      [{ gpu: { minCudaVersion: '12' } }, '$.gpu.minCudaVersion: does not match pattern'],
+      [{ name: '' }, '$.name: minLength: got 0, want 1'],
+      [{ workers: null }, '$.workers: got null, want object'],
+    ] as const) {
+      expect(await api(key).patch(`/v2/serverless/${id}`, body)).toMatchObject({ status: 422, body: { errors: [error] } })
+    }
+    expect((await api(key).patch(`/v2/serverless/${id}`, { gpu: { minCudaVersion: '' } })).status).toBe(200)
+  })
+})
+
+describe('400', () => {
+  it('[ERR-2] malformed JSON and an empty body', async () => {
+    const { key } = await createAccount()
+    for (const body of ['{', '', '{"name":}']) {
+      expect(await api(key).post('/v2/serverless', body)).toMatchObject({
+        status: 400,
+        body: { title: 'Bad Request', status: 400, detail: 'request could not be processed' },
+      })
+    }
+  })
+
+  it('[ERR-3][END-6] min above max fits the schema and is 400', async () => {
+    const { key } = await createAccount()
+    expect(await api(key).post('/v2/serverless', endpointBody({ workers: { min: 2, max: 1 } }))).toMatchObject({
+      status: 400,
+      body: { detail: 'workers.min 2 is above workers.max 1' },
+    })
+  })
+
+  it('[END-8] a template is 404', async () => {
+    const { key } = await createAccount()
+    expect(await api(key).post('/v2/serverless', endpointBody({ templateId: 'abc' }))).toMatchObject({
+      status: 404,
+      body: { detail: 'template not found' },
+    })
+  })
+})
+
+describe('CON-1', () => {
+  it('[CON-2] cmd and entrypoint are stored as compact JSON', async () => {
+    const { key } = await createAccount()
+    const reply = await api(key).post('/v2/serverless', endpointBody({ cmd: ['b'], entrypoint: ['a'] }))
+    expect(reply.body).toMatchObject({ args: '{"entrypoint":["a"],"cmd":["b"]}', cmd: ['b'], entrypoint: ['a'] })
+  })
+})
