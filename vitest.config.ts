@@ -8,6 +8,9 @@ const SECRETS = {
   TOKEN_SECRET: 'token-secret-for-tests-only-32-bytes-long',
 }
 
+/** These start processes or a runtime; a busy machine with two cores needs more than the runner's five seconds. */
+const SLOW_MACHINE_MS = 30_000
+
 export default defineConfig({
   test: {
     projects: [
@@ -17,7 +20,7 @@ export default defineConfig({
           include: ['test/domain/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/model/**/*.test.ts', 'test/architecture.test.ts'],
         },
       },
-      { test: { name: 'agent', include: ['test/host-agent/**/*.test.ts'] } },
+      { test: { name: 'agent', testTimeout: SLOW_MACHINE_MS, include: ['test/host-agent/**/*.test.ts'] } },
       {
         plugins: [
           cloudflareTest(async () => ({
@@ -25,7 +28,12 @@ export default defineConfig({
             miniflare: { bindings: { ...SECRETS, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') } },
           })),
         ],
-        test: { name: 'worker', include: ['test/worker/**/*.test.ts'], setupFiles: ['test/support/apply-migrations.ts'] },
+        test: {
+          name: 'worker',
+          testTimeout: SLOW_MACHINE_MS,
+          include: ['test/worker/**/*.test.ts'],
+          setupFiles: ['test/support/apply-migrations.ts'],
+        },
       },
     ],
   },

@@ -25,6 +25,8 @@ export interface ScalingDecision {
   nextAtMs: number | null
 }
 
+/** Workers of one endpoint that look for a host at the same time. */
+const MAX_PLACING = 10
 const BACKOFF_BASE_MS = 1_000
 const BACKOFF_MAX_MS = 5 * 60_000
 
@@ -45,15 +47,23 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   const desired = Math.max(inputs.min, Math.min(inputs.max, wanted))
   const missing = Math.max(0, Math.min(desired, inputs.max) - current.length)
   const mayLaunch = nowMs >= inputs.launchNotBeforeMs
+  const start = mayLaunch ? Math.min(missing, roomToPlace(current)) : 0
 
   const stop = stale.map((w) => w.id)
   const surplus = surplusWorkers(inputs, current, stop)
   return {
     desired,
-    start: mayLaunch ? missing : 0,
+    start,
     stop: [...stop, ...surplus.stop],
     nextAtMs: missing > 0 && !mayLaunch ? inputs.launchNotBeforeMs : surplus.nextAtMs,
   }
+}
+
+// A long queue and no capacity must not become thousands of workers that all look for a host: a few at a time, and while one of them
+// has found no room, no more.
+function roomToPlace(current: readonly Worker[]): number {
+  const placing = current.filter((w) => w.phase === 'PLACING')
+  return placing.some((w) => w.attempts > 0) ? 0 : Math.max(0, MAX_PLACING - placing.length)
 }
 
 function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], alreadyStopping: readonly string[]) {

@@ -4,7 +4,7 @@ import type { AppContext } from './app-env.ts'
 const SCRIPT_PATH = '/reference/redoc.standalone.js'
 
 /**
- * Everything comes from this origin: the renderer's usage reports and web fonts are switched off in the page, and this policy holds
+ * Everything comes from this origin: the renderer's usage reports are switched off in the page, and this policy holds
  * even if a later version ignores that.
  */
 const POLICY = [
@@ -29,9 +29,9 @@ const PAGE = `<!doctype html>
 <style>body { margin: 0; font-family: system-ui, sans-serif; }</style>
 </head>
 <body>
-<redoc spec-url="/v2/openapi.json" disable-telemetry="true" disable-google-font="true"></redoc>
+<redoc spec-url="/v2/openapi.json" disable-telemetry="true"></redoc>
 <noscript>The document itself is at <a href="/v2/openapi.json">/v2/openapi.json</a>.</noscript>
-<script src="${SCRIPT_PATH}"></script>
+<script type="module" src="${SCRIPT_PATH}"></script>
 </body>
 </html>
 `

@@ -76,6 +76,14 @@ describe('scaling', () => {
     expect([1, 2, 3, 30].map(launchBackoffMs)).toEqual([1_000, 2_000, 4_000, 300_000])
   })
 
+  test('a long queue starts a few workers at a time, and none while one has found no room', () => {
+    const placing = Array.from({ length: 4 }, (_, i) => worker(`p${i}`, 'PLACING'))
+    expect(decideScaling(inputs({ queued: 5_000, max: 1_000 })).start).toBe(10)
+    expect(decideScaling(inputs({ queued: 5_000, max: 1_000, workers: placing })).start).toBe(6)
+    const throttled = [...placing, worker('t', 'PLACING', { attempts: 1 })]
+    expect(decideScaling(inputs({ queued: 5_000, max: 1_000, workers: throttled })).start).toBe(0)
+  })
+
   test('[HLT-2] an idle worker counts as idle and as ready', () => {
     const workers = [
       worker('a', 'READY'),

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
+import { ProcessRuntime } from '../../src/host-agent/process-runtime.ts'
 import { FakePlane } from './support/fake-plane.ts'
 import { waitUntil } from './support/wait-until.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
@@ -28,10 +29,10 @@ describe('agent against a plane', () => {
     stateDir = mkdtempSync(join(tmpdir(), 'podplane-agent-'))
   })
   afterEach(async () => {
-    // With --on-exit stop nothing outlives a test; an agent that was already ended is started once more to clean up.
-    const sweeper = startAgent('--on-exit', 'stop')
-    await Promise.all(agents.filter((agent) => agent !== sweeper).map((agent) => end(agent, 'SIGKILL')))
-    await end(sweeper, 'SIGTERM')
+    await Promise.all(agents.map((agent) => end(agent, 'SIGKILL')))
+    // Workloads outlive their agent by design, but not a test.
+    const left = new ProcessRuntime({ dir: join(stateDir, 'processes'), command: [process.execPath], relayUrl: '' })
+    for (const { id } of await left.list()) await left.stop(id, 0)
     agents.length = 0
     await plane.close()
     rmSync(stateDir, { recursive: true, force: true })

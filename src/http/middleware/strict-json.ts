@@ -8,7 +8,7 @@ import type { AppContext } from '../app-env.ts'
  */
 export async function refuseProtoMembers(c: AppContext, next: Next): Promise<void> {
   // Any other type is refused by the route itself (415).
-  if (!/json/i.test(c.req.header('content-type') ?? '')) return next()
+  if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? '')) return next()
   const text = await c.req.text()
   // The name can also be spelled with escapes; only a parse tells.
   if (text.includes('__proto__') || text.includes('\\u')) {
