@@ -3,11 +3,10 @@ import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
 import { type JobCall, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
-import { isTerminal } from '../src/domain/job.ts'
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
-import { clientOperation } from './endpoint/client-operations.ts'
+import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { endpointNotFound, problemReply } from './endpoint/replies.ts'
@@ -50,13 +49,12 @@ export class EndpointObject extends DurableObject<Env> {
   async destroy(): Promise<void> {
     await this.core.transact((effects) => {
       const nowMs = this.core.now()
-      for (const job of [...this.core.jobs.running(), ...this.core.jobs.queued(Number.MAX_SAFE_INTEGER)]) {
-        if (!isTerminal(job.state)) cancelJob(this.core, job, nowMs, effects)
-      }
+      for (const job of this.core.jobs.running()) cancelJob(this.core, job, nowMs, effects)
       for (const worker of this.core.workers.all()) drainWorker(this.core, worker, 'the endpoint was deleted', nowMs, effects)
       this.core.meta.setDeleted()
       effects.scale = true
     })
+    await cancelQueued(this.core)
   }
 
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */

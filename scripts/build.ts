@@ -25,8 +25,15 @@ await build({
   format: 'esm',
   // The SSH transport of the Docker client wants these compiled ones; the agent speaks to a socket and never loads them.
   external: ['cpu-features', '*.node'],
-  // CommonJS packages inside an ES module still call `require`.
-  banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+  // CommonJS packages inside an ES module still ask for these.
+  banner: {
+    js: [
+      "import { createRequire } from 'node:module';",
+      'const require = createRequire(import.meta.url);',
+      'const __filename = import.meta.filename;',
+      'const __dirname = import.meta.dirname;',
+    ].join('\n'),
+  },
   logLevel: 'warning',
 })
 const EXECUTABLE_MODE = 0o755

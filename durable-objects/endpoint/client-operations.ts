@@ -37,7 +37,7 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
     case 'retry':
       return retry(core, call)
     case 'purge-queue':
-      return purge(core)
+      return jsonReply(`{"removed":${await cancelQueued(core)},"status":"completed"}`)
     case 'health':
       return health(core)
     default:
@@ -192,8 +192,8 @@ async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
   return jsonReply(`{"id":"${job.id}","status":"IN_QUEUE"}`)
 }
 
-/** CTL-3. In batches, so that a long queue does not hold up everything else. */
-async function purge(core: EndpointCore): Promise<Response> {
+/** CTL-3: cancels every queued job; returns how many. In batches, so that a long queue does not hold up everything else. */
+export async function cancelQueued(core: EndpointCore): Promise<number> {
   let removed = 0
   for (;;) {
     const batch = await core.transact((effects) => {
@@ -202,7 +202,7 @@ async function purge(core: EndpointCore): Promise<Response> {
       return jobs.length
     })
     removed += batch
-    if (batch < PURGE_BATCH) return jsonReply(`{"removed":${removed},"status":"completed"}`)
+    if (batch < PURGE_BATCH) return removed
   }
 }
 

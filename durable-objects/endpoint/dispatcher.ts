@@ -46,9 +46,11 @@ export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTa
 
 function readyTakers(core: EndpointCore, takes: readonly ParkedTake[]): { take: ParkedTake; taker: Taker }[] {
   const held = core.jobs.heldCounts()
+  const version = core.config()?.version
   return takes.flatMap((take) => {
     const worker = core.workers.get(take.workerId)
-    if (worker?.phase !== 'READY' || worker.boot !== take.boot) return []
+    // SCALE-6: a worker of an old release finishes what it holds and gets nothing new.
+    if (worker?.phase !== 'READY' || worker.boot !== take.boot || worker.version !== version) return []
     const taker: Taker = {
       workerId: take.workerId,
       boot: take.boot,

@@ -28,7 +28,7 @@ function knownPaths(app: OpenAPIHono<AppEnv>): KnownPath[] {
     methods.set(path, (methods.get(path) ?? new Set()).add(method.toUpperCase()))
   }
   return [...methods].map(([path, verbs]) => ({
-    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     allow: [...verbs].join(', '),
   }))
 }

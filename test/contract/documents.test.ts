@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { adminApi, adminDocument } from '../../src/http/admin-api.ts'
 import { restApi, restDocument } from '../../src/http/rest-api.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
-const read = (file: string) => JSON.parse(readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8'))
+const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../../docs', file), 'utf8'))
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 interface Operation {

@@ -1,10 +1,10 @@
 // The one file that knows the test runner and its runtime; tests import everything from here.
-import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from 'cloudflare:test'
+import { runInDurableObject } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 
-export { afterEach, beforeEach, createExecutionContext, describe, expect, it, runInDurableObject, vi, waitOnExecutionContext }
+export { describe, expect, it, runInDurableObject, vi }
 
 /** Bindings of the Worker under test. */
 export const env = rawEnv as unknown as Env

@@ -203,6 +203,22 @@ describe('timers', () => {
   })
 })
 
+describe('releases', () => {
+  it('[SCALE-6, END-12] a worker of an old release finishes its job, gets no other and is replaced', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    expect((await api(queue.account.key).patch(`/v2/serverless/${queue.endpointId}`, { env: { A: '2' } })).status).toBe(200)
+    const next = await run(queue)
+    await worker.done(jobId, { output: 'finished' })
+    expect(await worker.take()).toBeNull()
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect(second.workload.env).toEqual({ A: '2' })
+    expect((await second.take())?.id).toBe(next)
+    expect((await queue.get(`/status/${jobId}`)).body.output).toBe('finished')
+  })
+})
+
 describe('trouble with workers', () => {
   it('an image that cannot be pulled: the job waits, says why, and starts are backed off', async () => {
     const queue = await setUpQueue()

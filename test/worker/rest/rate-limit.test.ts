@@ -1,5 +1,6 @@
 import { parseList } from 'structured-headers'
 import { rateLimiterStub } from '../../../durable-objects/stubs.ts'
+import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
 import { forgetQuota } from '../../../src/services/rate-limit.ts'
 import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 
@@ -8,6 +9,23 @@ const POLICY = '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400'
 const STATE = /^"minute";r=(\d+);t=\d+, "hour";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/
 const quota = (account: { userId: string }, members: object) =>
   admin().put(`/admin/v1/users/${account.userId}/quotas`, { minute: 60, hour: 3000, day: 50000, exempt: false, ...members })
+
+describe('header form', () => {
+  it('[LIM-2] what is written can be parsed back', () => {
+    const windows = [
+      { name: 'minute', quota: 60, windowSeconds: 60, remaining: 0, resetSeconds: 12 },
+      { name: 'hour', quota: 3000, windowSeconds: 3600, remaining: 2800, resetSeconds: 1812 },
+      { name: 'day', quota: 50000, windowSeconds: 86400, remaining: 49500, resetSeconds: 45012 },
+    ] as const
+    const headers = rateLimitHeaders({ windows: [...windows] })
+    expect(headers).toEqual({
+      RateLimit: '"minute";r=0;t=12, "hour";r=2800;t=1812, "day";r=49500;t=45012',
+      'RateLimit-Policy': POLICY,
+    })
+    const parsed = parseList(headers.RateLimit).map(([name, parameters]) => [name, Object.fromEntries(parameters)])
+    expect(parsed).toEqual(windows.map(({ name, remaining, resetSeconds }) => [name, { r: remaining, t: resetSeconds }]))
+  })
+})
 
 describe('rate limit', () => {
   it('[LIM-2] the headers have the documented form, counting down', async () => {
