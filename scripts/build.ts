@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
@@ -9,11 +10,11 @@ const ASSETS = join(PROJECT_ROOT, 'dist/assets')
 /** Served at `/reference/`, where the reference page looks for it. */
 const REFERENCE = join(ASSETS, 'reference')
 const AGENT = join(PROJECT_ROOT, 'dist/podplane-agent.mjs')
-const REDOC = join(PROJECT_ROOT, 'node_modules/redoc')
+const REDOC = fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
 
 mkdirSync(REFERENCE, { recursive: true })
-copyFileSync(join(REDOC, 'bundles/redoc.standalone.js'), join(REFERENCE, 'redoc.standalone.js'))
-copyFileSync(join(REDOC, 'LICENSE'), join(REFERENCE, 'redoc.LICENSE.txt'))
+copyFileSync(REDOC, join(REFERENCE, 'redoc.standalone.js'))
+copyFileSync(join(dirname(REDOC), '../LICENSE'), join(REFERENCE, 'redoc.LICENSE.txt'))
 
 await build({
   absWorkingDir: PROJECT_ROOT,

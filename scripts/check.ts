@@ -21,7 +21,9 @@ const TYPE_PROJECTS = [
   'src/host-agent/tsconfig.json',
   'src/local/tsconfig.json',
   'bench/baseline/tsconfig.json',
+  'scripts/tsconfig.json',
   'test/tsconfig.json',
+  'test/local/tsconfig.json',
 ]
 
 const steps: Step[] = [

@@ -8,7 +8,7 @@ import { INPUT } from './payload-store.ts'
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
 
 /** TMO-7: how long a stopped job may still be pinged before its worker is killed. */
-export const STOP_GRACE_MS = 30_000
+const STOP_GRACE_MS = 30_000
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000
 
@@ -37,7 +37,7 @@ function markIdle(core: EndpointCore, job: Job): void {
 }
 
 /** Removes a job and all that belongs to it (TMO-1, TMO-3). */
-export function deleteJob(core: EndpointCore, job: Job, effects: Effects): void {
+function deleteJob(core: EndpointCore, job: Job, effects: Effects): void {
   core.jobs.remove(job)
   core.payloads.clearJob(job.seq)
   effects.changedJobs.add(job.seq)
@@ -86,7 +86,7 @@ function replaceLoser(core: EndpointCore, job: Job, reason: string, nowMs: numbe
 }
 
 /** LSE-7: no ping for 4 × P. */
-export function isSilent(core: EndpointCore, worker: Worker, nowMs: number): boolean {
+function isSilent(core: EndpointCore, worker: Worker, nowMs: number): boolean {
   return worker.lastSeenAtMs !== null && nowMs >= worker.lastSeenAtMs + silenceLimitMs(core)
 }
 

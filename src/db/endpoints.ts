@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import type { Database } from './client.ts'
 import { endpoints, releases } from './schema.ts'
@@ -80,6 +80,16 @@ export async function updateEndpoint(db: Database, config: EndpointConfig, revis
 export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number): Promise<boolean> {
   const result = await db.update(endpoints).set({ deletedAt: nowMs }).where(ownedBy(teamId, id))
   return result.meta.changes > 0
+}
+
+/** Says whether a team had an endpoint of that id and deleted it. */
+export async function isDeletedEndpoint(db: Database, teamId: string, id: string): Promise<boolean> {
+  const row = await db
+    .select({ id: endpoints.id })
+    .from(endpoints)
+    .where(and(eq(endpoints.teamId, teamId), eq(endpoints.id, id), isNotNull(endpoints.deletedAt)))
+    .get()
+  return row !== undefined
 }
 
 function ownedBy(teamId: string, id: string) {

@@ -46,14 +46,14 @@ export interface LeaseTimes {
   pingIntervalMs: number
 }
 
-export const ACK_INTERVALS = 3
+const ACK_INTERVALS = 3
 export const LEASE_INTERVALS = 4
-export const MISSING_PINGS_LIMIT = 2
-export const RETRY_LIMIT = 1
+const MISSING_PINGS_LIMIT = 2
+const RETRY_LIMIT = 1
 /** LSE-3: time for a result in flight once a worker has shown that it holds no job. */
-export const RESULT_GRACE_MS = 2_000
+const RESULT_GRACE_MS = 2_000
 
-export const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
+const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 export function isTerminal(state: JobState): boolean {
   return state !== 'IN_QUEUE' && state !== 'IN_PROGRESS'

@@ -93,7 +93,7 @@ function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: n
 }
 
 /** Numeric comparison of `major.minor` (POD-7): 12.11 is above 12.2. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const left = a.split('.').map(Number)
   const right = b.split('.').map(Number)
   for (let i = 0; i < Math.max(left.length, right.length); i++) {

@@ -31,14 +31,14 @@ export interface Worker {
 export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
 
 /** TMO-8, from the start of the container: a large image may take longer than this to pull. */
-export const INIT_TIMEOUT_MS = 7 * 60_000
+const INIT_TIMEOUT_MS = 7 * 60_000
 const PLACEMENT_RETRY_MIN_MS = 2_000
 const PLACEMENT_RETRY_MAX_MS = 30_000
 /** How long a failed worker stays visible. */
 export const FAILED_VISIBLE_MS = 10 * 60_000
 
 /** SCALE-6's table. A draining worker without jobs takes part in nothing any more: null. */
-export function workerStatus(worker: Worker, held: number): WorkerStatus | null {
+function workerStatus(worker: Worker, held: number): WorkerStatus | null {
   switch (worker.phase) {
     case 'PLACING':
       return worker.attempts > 0 ? 'THROTTLED' : 'INITIALIZING'

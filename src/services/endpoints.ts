@@ -62,7 +62,11 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
     const before = await findOrThrow(ctx, id)
     const result = patchEndpointConfig(before, patch)
     if (!result.ok) throw problemOf(result.problem)
-    if (!result.changed) return before
+    if (!result.changed) {
+      // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
+      await endpointStub(ctx.env, id).configure(before)
+      return before
+    }
     const { config, releaseDiff } = result
     const row = releaseDiff && release(ctx, config, releaseDiff)
     if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
@@ -76,10 +80,15 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
 /** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */
 export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'serverless:write')
-  const deleted = await table.deleteEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, id, ctx.nowMs)
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  const deleted = await table.deleteEndpoint(db, teamId, id, ctx.nowMs)
+  // A repeat after a lost push ends the queue all the same, though its answer is 404.
+  if (deleted || (await table.isDeletedEndpoint(db, teamId, id))) {
+    forgetEndpointTeam(id)
+    await endpointStub(ctx.env, id).destroy()
+  }
   if (!deleted) throw new Problem('notFound')
-  forgetEndpointTeam(id)
-  await endpointStub(ctx.env, id).destroy()
 }
 
 async function findOrThrow(ctx: VerbContext, id: string): Promise<EndpointConfig> {

@@ -1,2 +1,2 @@
 // The same for tests that need no platform: the only place where they meet the runner.
-export { afterEach, describe, expect, it, vi } from 'vitest'
+export { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

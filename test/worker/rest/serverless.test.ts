@@ -1,3 +1,4 @@
+import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { Endpoint } from '../../../src/contract/endpoint.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, ORIGIN } from '../../support/harness.ts'
 
@@ -242,3 +243,13 @@ async function touchCreation(ids: readonly string[]): Promise<void> {
       .run()
   }
 }
+
+describe('when the push to the queue was lost', () => {
+  it('[END-1] a repeated DELETE ends the queue all the same', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key)
+    await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(id).run()
+    expect((await api(key).delete(`/v2/serverless/${id}`)).status).toBe(404)
+    expect((await endpointStub(env, id).fetch(`${ORIGIN}/v2/${id}/health`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findTarget } from '../../src/cli/target.ts'
+import { banner } from '../../src/local/banner.ts'
+import { openDataDir, writeDemoFile } from '../../src/local/data-dir.ts'
+import { claimPort, LOOPBACK } from '../../src/local/port.ts'
+import { readStartSettings } from '../../src/local/settings.ts'
+import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+
+const DEMO = { url: 'http://127.0.0.1:8787', apiKey: 'pp_key', endpointId: 'abc', operatorKey: 'ppo_local', podImage: 'builtin/idle' }
+
+describe('settings of npm start', () => {
+  it('have defaults', () => {
+    const settings = readStartSettings([], {})
+    expect(settings).toMatchObject({ port: 8787, agent: true, simulateGpus: undefined, echoLogs: false, vars: {} })
+    expect(settings.dataDir).toBe(join(process.cwd(), '.podplane'))
+  })
+
+  it('come from flags and environment', () => {
+    const env = { PORT: '9000', PODPLANE_DATA: '/tmp/elsewhere', PODPLANE_LOG: 'stdout', LOG_LEVEL: 'debug', OPERATOR_KEY: 'ignored' }
+    expect(readStartSettings(['--no-agent', '--simulate-gpus', 'NVIDIA L4:2'], env)).toEqual({
+      dataDir: '/tmp/elsewhere',
+      port: 9000,
+      agent: false,
+      simulateGpus: 'NVIDIA L4:2',
+      echoLogs: true,
+      vars: { LOG_LEVEL: 'debug' },
+    })
+  })
+
+  it('name a wrong port', () => {
+    for (const PORT of ['http', '-1', '65536', '80.5']) expect(() => readStartSettings([], { PORT })).toThrow(`PORT=${PORT}`)
+  })
+})
+
+describe('a port', () => {
+  it('is picked for 0, and refused with a way out when it is taken', async () => {
+    const port = await claimPort(0)
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(port, LOOPBACK, resolve))
+    await expect(claimPort(port)).rejects.toThrow(`port ${port} is already in use; set PORT=… or stop the other program`)
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
+
+describe('the banner', () => {
+  it('holds a curl command that starts at the first column and needs no editing', () => {
+    const text = banner(DEMO, { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs' })
+    const line = text.split('\n').find((candidate) => candidate.startsWith('curl '))
+    expect(line).toContain("'http://127.0.0.1:8787/v2/abc/runsync'")
+    expect(line).toContain("'Authorization: Bearer pp_key'")
+    expect(text).not.toContain('ppo_local')
+  })
+})
+
+describe('the plane that npm run admin speaks to', () => {
+  let directory: string
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'podplane-cli-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+  const env = (more: Record<string, string> = {}) => ({ PODPLANE_DATA: directory, ...more })
+
+  it('is the local one by default', () => {
+    writeDemoFile(openDataDir(directory), DEMO)
+    expect(findTarget(undefined, env())).toEqual({ url: DEMO.url, operatorKey: 'ppo_local' })
+  })
+
+  it('is the one of --url, whose key comes from the environment', () => {
+    const target = findTarget('https://plane.example.com', env({ PODPLANE_OPERATOR_KEY: 'ppo_other' }))
+    expect(target).toEqual({ url: 'https://plane.example.com', operatorKey: 'ppo_other' })
+  })
+
+  it('never gets the key of the local plane when it is another one', () => {
+    writeDemoFile(openDataDir(directory), DEMO)
+    expect(() => findTarget('https://plane.example.com', env())).toThrow('set PODPLANE_OPERATOR_KEY')
+  })
+
+  it('is missing with a way out', () => {
+    expect(() => findTarget(undefined, env())).toThrow(/run npm start first, or pass --url/)
+    expect(() => findTarget('plane', env({ PODPLANE_OPERATOR_KEY: 'x' }))).toThrow('--url plane is not an http or https address')
+  })
+})

@@ -1,0 +1,96 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isOperatorKey } from '../../src/domain/access.ts'
+import { serveAsset } from '../../src/local/assets.ts'
+import { loadSecrets, openDataDir, readDemoFile, removeDemoFile, writeDemoFile } from '../../src/local/data-dir.ts'
+import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'podplane-local-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+describe('static assets', () => {
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    serveAsset(join(directory, 'assets'), { method, url: `http://127.0.0.1${path}`, headers: new Headers(headers) })
+
+  beforeEach(() => {
+    mkdirSync(join(directory, 'assets/guide'), { recursive: true })
+    writeFileSync(join(directory, 'assets/app.js'), 'let a')
+    writeFileSync(join(directory, 'assets/docs.html'), '<p>')
+    writeFileSync(join(directory, 'assets/guide/index.html'), '<b>')
+    writeFileSync(join(directory, 'secrets.json'), '{}')
+  })
+
+  it('are served with their type and a validator', async () => {
+    const asset = await get('/app.js')
+    expect(asset).toMatchObject({ status: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } })
+    expect(Buffer.from(asset.body ?? []).toString()).toBe('let a')
+    const again = await get('/app.js', { 'if-none-match': asset.headers.etag ?? '' })
+    expect(again).toMatchObject({ status: 304, body: null })
+  })
+
+  it('have pretty addresses for pages', async () => {
+    expect((await get('/docs')).headers['content-type']).toBe('text/html; charset=utf-8')
+    expect((await get('/guide/')).status).toBe(200)
+    expect((await get('/guide')).status).toBe(200)
+  })
+
+  it('answer HEAD without a body and nothing but GET and HEAD', async () => {
+    expect(await get('/app.js', {}, 'HEAD')).toMatchObject({ status: 200, body: null })
+    expect(await get('/app.js', {}, 'POST')).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
+  })
+
+  it('end at their directory', async () => {
+    for (const path of [
+      '/../secrets.json',
+      '/..%2fsecrets.json',
+      '/%2e%2e/secrets.json',
+      '/guide/..%2f..%2fsecrets.json',
+      '/%00',
+      '/%',
+      '/none',
+    ]) {
+      expect(await get(path), path).toMatchObject({ status: 404, body: null })
+    }
+  })
+})
+
+describe('the data directory', () => {
+  const modeOf = (path: string) => statSync(path).mode & 0o777
+
+  it('belongs to its owner alone', () => {
+    const dataDir = openDataDir(join(directory, 'data'))
+    loadSecrets(dataDir)
+    expect(modeOf(dataDir.path)).toBe(0o700)
+    expect(modeOf(join(dataDir.path, 'secrets.json'))).toBe(0o600)
+  })
+
+  it('keeps its secrets, and has others than another one', () => {
+    const first = openDataDir(join(directory, 'first'))
+    const secrets = loadSecrets(first)
+    expect(isOperatorKey(secrets.OPERATOR_KEY)).toBe(true)
+    expect(loadSecrets(first)).toEqual(secrets)
+    const others = Object.values(loadSecrets(openDataDir(join(directory, 'second'))))
+    expect(Object.values(secrets).filter((secret) => others.includes(secret))).toEqual([])
+  })
+
+  it('refuses damaged secrets instead of making new ones, which would void every key', () => {
+    const dataDir = openDataDir(directory)
+    writeFileSync(join(directory, 'secrets.json'), '{"OPERATOR_KEY":"x"}')
+    expect(() => loadSecrets(dataDir)).toThrow(/secrets\.json is damaged/)
+  })
+
+  it('holds demo.json, private, and without a draft left over', () => {
+    const dataDir = openDataDir(directory)
+    const demo = { url: 'http://127.0.0.1:8787', apiKey: 'k', endpointId: 'e', operatorKey: 'o', podImage: 'builtin/idle' }
+    writeDemoFile(dataDir, demo)
+    expect(readDemoFile(directory)).toEqual(demo)
+    expect(modeOf(join(directory, 'demo.json'))).toBe(0o600)
+    expect(readdirSync(directory).filter((name) => /draft|tmp/.test(name))).toEqual([])
+    removeDemoFile(dataDir)
+    expect(readDemoFile(directory)).toBeUndefined()
+  })
+})
