@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { adminDocument } from '../src/http/admin-api.ts'
 import { restDocument } from '../src/http/rest-api.ts'
+import { PROJECT_ROOT } from '../src/local/paths.ts'
 
 // Writes the documents that the plane serves, so that a change of the API shows in review. A test compares them with the code.
 const DOCUMENTS = { 'docs/openapi-v2.json': restDocument, 'docs/openapi-admin-v1.json': adminDocument }
 for (const [file, document] of Object.entries(DOCUMENTS)) {
-  writeFileSync(new URL(`../${file}`, import.meta.url), `${JSON.stringify(document(), null, 2)}\n`)
+  writeFileSync(join(PROJECT_ROOT, file), `${JSON.stringify(document(), null, 2)}\n`)
   console.log(`wrote ${file}`)
 }

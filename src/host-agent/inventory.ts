@@ -12,15 +12,16 @@ export interface Machine {
   diskGb: number
 }
 
-/** A machine with one core still runs pods of two vCPUs, the smallest size sold; they share it. */
+/** A small machine still offers the smallest size sold, two vCPUs with four gigabytes, so that anybody can try the platform (HOST-6). */
 const VCPUS_MIN = 2
+const MEMORY_MB_MIN = 4 * 1024
 
 export function readMachine(stateDir: string): Machine {
   const disk = statfsSync(stateDir)
   return {
     os: `${type()} ${release()} ${arch()}`.slice(0, 128),
     vcpus: Math.max(VCPUS_MIN, cpus().length),
-    memoryMb: Math.floor(totalmem() / 2 ** 20),
+    memoryMb: Math.max(MEMORY_MB_MIN, Math.floor(totalmem() / 2 ** 20)),
     diskGb: Math.max(1, Math.floor((disk.bavail * disk.bsize) / 1e9)),
   }
 }

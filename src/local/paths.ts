@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 
 /** The checkout, whatever directory the command was started from. */
-export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url))
+export const PROJECT_ROOT = join(import.meta.dirname, '../..')
