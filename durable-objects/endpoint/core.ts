@@ -136,7 +136,8 @@ export class EndpointCore {
     if (effects.scale) runWorkerEffects(this)
   }
 
-  private settle(seq: number, effects: Effects): void {
+  /** Inside a transaction: applies what time has done to one job. */
+  settle(seq: number, effects: Effects): void {
     const job = this.jobs.bySeq(seq)
     if (job) settleDueJob(this, job, this.now(), effects)
   }

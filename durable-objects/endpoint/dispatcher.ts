@@ -4,7 +4,6 @@ import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import type { ParkedTake } from './parking.ts'
 import { INPUT } from './payload-store.ts'
-import { settleDueJob } from './transitions.ts'
 
 /** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */
 const LOOK_AHEAD = 16
@@ -21,7 +20,7 @@ export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTa
 
   const nowMs = core.now()
   const head = core.jobs.queueHead(wanted + LOOK_AHEAD)
-  for (const job of head) settleDueJob(core, job, nowMs, effects)
+  for (const job of head) core.settle(job.seq, effects)
   const queued = head.filter((job) => nowMs < job.ttlAtMs)
   const assignments = assignJobs(
     queued,

@@ -113,8 +113,10 @@ export class JobStore {
     return new Map(rows.map((row) => [String(row.id), Number(row.n)]))
   }
 
-  due(nowMs: number, limit: number): Job[] {
-    return this.select('SELECT * FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?', nowMs, limit)
+  /** Sequence numbers of jobs whose deadline has passed, earliest first. */
+  due(nowMs: number, limit: number): number[] {
+    const rows = this.sql.exec('SELECT seq FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?', nowMs, limit).toArray()
+    return rows.map((row) => Number(row.seq))
   }
 
   nextDueAtMs(): number | null {

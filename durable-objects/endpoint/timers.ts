@@ -2,7 +2,7 @@ import { LEASE_INTERVALS } from '../../src/domain/job.ts'
 import { type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { failWorker, settleDueJob, silenceReason } from './transitions.ts'
+import { failWorker, silenceReason } from './transitions.ts'
 
 /** Jobs settled in one commit; the rest follow at once in the next. */
 const DUE_BATCH = 200
@@ -22,7 +22,8 @@ export class Timers {
   /** Applies every deadline that has passed. */
   settleDue(effects: Effects): void {
     const nowMs = this.core.now()
-    for (const job of this.core.jobs.due(nowMs, DUE_BATCH)) settleDueJob(this.core, job, nowMs, effects)
+    // By number, not by row: settling one job may fail its worker and with it end the leases of later ones.
+    for (const seq of this.core.jobs.due(nowMs, DUE_BATCH)) this.core.settle(seq, effects)
     for (const worker of this.core.workers.all()) this.settleWorker(worker, nowMs, effects)
     effects.scale = true
   }

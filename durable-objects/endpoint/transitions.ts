@@ -105,8 +105,9 @@ export function endLeases(core: EndpointCore, workerId: string, reason: string, 
 
 /** No more work for this worker; its container is stopped with a grace (WRK-29). */
 export function drainWorker(core: EndpointCore, worker: Worker, reason: string, nowMs: number, effects: Effects): void {
-  if (worker.phase === 'DRAINING' || worker.phase === 'FAILED') return
-  core.workers.save({ ...worker, phase: 'DRAINING', reason, nextAttemptAtMs: nowMs })
+  const now = core.workers.get(worker.id)
+  if (!now || now.phase === 'DRAINING' || now.phase === 'FAILED') return
+  core.workers.save({ ...now, phase: 'DRAINING', reason, nextAttemptAtMs: nowMs })
   effects.releasedTakes.add(worker.id)
   effects.stopPolls.add(worker.id)
   effects.scale = true

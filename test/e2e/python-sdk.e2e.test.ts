@@ -119,7 +119,7 @@ describe('CLI-3: the Python worker in a container', () => {
   })
 
   test('CLI-12, WRK-11: one worker runs four jobs at a time', async () => {
-    const endpoint = await serve('concurrent', { workers: { max: 1, idleTimeout: 300 } })
+    const endpoint = await serve('four_at_once', { workers: { max: 1, idleTimeout: 300 } })
     await endpoint.runToEnd({ seconds: 0 })
     const startedAt = Date.now()
     const views = await Promise.all(Array.from({ length: 8 }, () => endpoint.runToEnd({ seconds: 2 })))

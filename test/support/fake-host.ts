@@ -64,6 +64,14 @@ export class FakeHost {
     const welcomed = host.changed()
     socket.send(JSON.stringify({ type: 'hello', inventory, workloads: [] }))
     await welcomed
+    let beat = 0
+    setInterval(
+      () =>
+        socket.send(
+          JSON.stringify({ type: 'beat', beat: beat++, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [] }),
+        ),
+      5_000,
+    )
     return host
   }
 

@@ -93,6 +93,17 @@ describe('leases end and jobs move on', () => {
     })
   })
 
+  it('[LSE-7] two jobs of one silent worker are each requeued once', async () => {
+    const queue = await setUpQueue()
+    const ids = [await run(queue), await run(queue)]
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect((await worker.takeBatch(2)).map((job) => job.id)).toEqual(ids)
+    await worker.ping(ids)
+    await advance(queue.endpointId, 4 * P)
+    for (const id of ids) expect((await queue.get(`/status/${id}`)).body).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    expect((await queue.get('/health')).body.jobs).toEqual({ completed: 0, failed: 0, inProgress: 0, inQueue: 2, retried: 2 })
+  })
+
   it('[WRK-24] a container that ended gives its job back at once, without waiting for pings', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { docker, findContainer } from './support/docker.ts'
+import { GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
+import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
+
+// What happens to jobs when the plane or an agent is killed with SIGKILL.
+
+const SUBMITS = 300
+const KILL_AFTER = 120
+const CONCURRENT_SUBMITS = 16
+const SUBMIT_PAUSE_MS = 50
+
+describe('the plane is killed under load', () => {
+  let plane: TestPlane
+  beforeAll(async () => {
+    plane = await startPlane({ args: GPU_ARGS })
+  })
+  afterAll(() => plane?.stop())
+
+  test('no acknowledged job is lost, and each is completed once', async () => {
+    const endpoint = await TestEndpoint.create(plane, 'load', { image: 'builtin/probe', workers: { max: 2, idleTimeout: 120 } })
+    await endpoint.runToEnd({ warm: true })
+
+    const acknowledged: string[] = []
+    let unclear = 0
+    let left = SUBMITS
+    let killed: Promise<unknown> | undefined
+    const submit = async () => {
+      while (left > 0) {
+        left -= 1
+        try {
+          acknowledged.push(await endpoint.run({ n: left, sleepMs: 5 }))
+        } catch {
+          // The plane was gone: this submit may or may not have been taken. A client would try again.
+          unclear += 1
+          left += 1
+          await sleep(SUBMIT_PAUSE_MS)
+        }
+        if (acknowledged.length >= KILL_AFTER && killed === undefined) killed = killAndRestart()
+      }
+    }
+    const killAndRestart = async () => {
+      const before = await endpoint.health().catch(() => undefined)
+      await plane.kill('SIGKILL')
+      plane = await plane.restart()
+      return before
+    }
+    await Promise.all(Array.from({ length: CONCURRENT_SUBMITS }, submit))
+    await killed
+    expect(unclear, 'submits that the kill interrupted').toBeGreaterThan(0)
+    expect(acknowledged).toHaveLength(SUBMITS)
+    expect(new Set(acknowledged).size).toBe(SUBMITS)
+
+    await eventually('the queue is empty', 60_000, async () => {
+      const { jobs } = await endpoint.health()
+      return jobs.inQueue === 0 && jobs.inProgress === 0
+    })
+    const views = await Promise.all(acknowledged.map((job) => endpoint.status(job)))
+    expect(views.filter(({ status }) => status !== 'COMPLETED')).toEqual([])
+    // Every job that was taken is counted as completed once: those we know, the first one, and at most the unclear ones.
+    const { jobs } = await endpoint.health()
+    expect(jobs.failed).toBe(0)
+    expect(jobs.completed).toBeGreaterThanOrEqual(SUBMITS + 1)
+    expect(jobs.completed).toBeLessThanOrEqual(SUBMITS + 1 + CONCURRENT_SUBMITS)
+  })
+})
+
+describe('an agent is killed', () => {
+  let plane: TestPlane
+  let agent: TestAgent
+  let image: string
+  const stateDir = mkdtempSync(join(tmpdir(), 'podplane-e2e-agent-'))
+  beforeAll(async () => {
+    image = await pythonWorkerImage()
+    plane = await startPlane({ args: ['--no-agent'] })
+  }, BUILD_TIMEOUT_MS)
+  afterAll(async () => {
+    await agent?.stop()
+    await plane?.stop()
+    rmSync(stateDir, { recursive: true, force: true })
+  })
+
+  test.each([
+    ['docker', () => ({ image, cmd: ['python3', '-u', '/handlers/plain.py'] }), { do: 'sleep', seconds: 8 }],
+    ['process', () => ({ image: 'builtin/probe' }), { sleepMs: 8_000 }],
+  ] as const)('%s runtime: its next process adopts the running worker, which completes its job without a retry', async (_name, program, input) => {
+    agent ??= await start()
+    const endpoint = await TestEndpoint.create(plane, 'adopted', { ...withWords(program()), workers: { max: 1, idleTimeout: 60 } })
+    const job = await endpoint.run({ ...input })
+    const worker = await eventually('the job runs', 60_000, async () => {
+      const view = await endpoint.status(job)
+      return view.status === 'IN_PROGRESS' && view.workerId
+    })
+    const container = await findContainer(worker)
+    await agent.kill('SIGKILL')
+    agent = await start()
+
+    const view = await endpoint.finished(job)
+    expect(view).toMatchObject({ status: 'COMPLETED', workerId: worker })
+    expect(view).not.toHaveProperty('retries')
+    expect(view.executionTime).toBeGreaterThanOrEqual(8_000)
+    if (container !== undefined) expect(await docker('inspect', '--format', '{{.State.Running}}', container)).toBe('true')
+    // The adopted worker takes the next job too, and ends when it is told to.
+    expect(await endpoint.runToEnd({})).toMatchObject({ status: 'COMPLETED', workerId: worker })
+    await endpoint.remove()
+    if (container !== undefined) {
+      await eventually('the container is removed', 40_000, async () => (await findContainer(worker)) === undefined)
+    }
+  })
+
+  /** The first start enrols, the later ones use the identity that is there. */
+  function start(): Promise<TestAgent> {
+    return startAgent({ plane, name: 'survivor', simulateGpus: GPU_ARGS[1] ?? '', stateDir })
+  }
+})
+
+function withWords({ image, cmd }: { image: string; cmd?: readonly string[] }): { image: string; cmd?: string[] } {
+  return { image, ...(cmd === undefined ? {} : { cmd: [...cmd] }) }
+}

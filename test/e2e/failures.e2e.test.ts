@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countStarts, docker, findContainer, followLogs } from './support/docker.ts'
+import { GPU_ARGS, type JobView, TestEndpoint } from './support/endpoint.ts'
+import { eventually, startPlane, type TestPlane } from './support/plane.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from './support/worker-image.ts'
+
+// What happens to jobs when their workers fail. A ping every second makes a lease four seconds long (LSE-4).
+
+const PLAIN = ['python3', '-u', '/handlers/plain.py']
+/** Nothing listens there, so a pull is refused at once. */
+const MISSING_IMAGE = 'localhost:1/podplane-e2e/missing:1'
+const WATCH_MS = 20_000
+/** Starts at 0, 1, 3, 7 and 15 s, when each failure doubles the pause from one second on. */
+const MOST_STARTS = 6
+
+let plane: TestPlane
+let python: string
+let busybox: string
+
+beforeAll(async () => {
+  python = await pythonWorkerImage()
+  busybox = await busyboxImage()
+  plane = await startPlane({ args: GPU_ARGS, env: { WORKER_PING_INTERVAL_MS: '1000' } })
+}, BUILD_TIMEOUT_MS)
+afterAll(() => plane?.stop())
+
+describe('a worker that fails in the middle of a job', () => {
+  test('LSE-8, WRK-24: its container is killed: another worker runs the job again, once', async () => {
+    const endpoint = await TestEndpoint.create(plane, 'killed', { image: python, cmd: PLAIN, workers: { max: 2, idleTimeout: 60 } })
+    const job = await endpoint.run({ do: 'sleep', seconds: 5 })
+    const first = await runningOn(endpoint, job)
+    await docker('kill', '--signal', 'KILL', await containerOf(first))
+
+    const view = await endpoint.finished(job)
+    expect(view).toMatchObject({ status: 'COMPLETED', retries: 1, output: { worker: view.workerId } })
+    expect(view.workerId).not.toBe(first)
+    expect((await endpoint.health()).jobs).toMatchObject({ completed: 1, failed: 0, inQueue: 0, inProgress: 0, retried: 1 })
+    await endpoint.remove()
+  })
+
+  test('LSE-7, LSE-10, INV-26: it is paused past its lease: what it posts when it wakes up changes nothing', async () => {
+    const endpoint = await TestEndpoint.create(plane, 'paused', { image: python, cmd: PLAIN, workers: { max: 2, idleTimeout: 60 } })
+    const job = await endpoint.run({ do: 'sleep', seconds: 10 })
+    const first = await runningOn(endpoint, job)
+    const container = await containerOf(first)
+    const logs = followLogs(container)
+    await docker('pause', container)
+
+    const second = await eventually('another worker has the job', 60_000, async () => {
+      const view = await endpoint.status(job)
+      return view.status === 'IN_PROGRESS' && view.workerId !== first && view.workerId
+    })
+    await docker('unpause', container)
+    // Its sleep is over soon after, so its result comes while the second worker is at work.
+    await eventually('the first worker posts its result', 20_000, async () => /Finished/.test(logs.text()))
+    expect(await endpoint.status(job)).toMatchObject({ status: 'IN_PROGRESS', workerId: second })
+
+    const view = await endpoint.finished(job)
+    expect(view).toMatchObject({ status: 'COMPLETED', retries: 1, workerId: second, output: { worker: second } })
+    await logs.ended
+    expect(await endpoint.status(job)).toEqual(view)
+    expect((await endpoint.health()).jobs).toMatchObject({ completed: 1, failed: 0, retried: 1 })
+    await endpoint.remove()
+  })
+})
+
+describe('a worker that cannot start', () => {
+  test('STA-2, HLT-1: an image that cannot be pulled: the job waits with the reason, and attempts back off', async () => {
+    const endpoint = await TestEndpoint.create(plane, 'missing-image', { image: MISSING_IMAGE, workers: { max: 2 } })
+    const view = await watchFailing(endpoint)
+    expect(view.queue?.reason).toMatch(/image pull failed: .*connect/)
+    const attempts = readFileSync(join(plane.dataDir, 'logs/agent.log'), 'utf8').split('\n')
+    expectFewStarts(attempts.filter((line) => line.includes('pulling an image') && line.includes(MISSING_IMAGE)).length)
+    await endpoint.remove()
+  })
+
+  test('STA-2, HLT-1: a program that ends at once: the job waits with the reason, and attempts back off', async () => {
+    const startedAt = Date.now()
+    const cmd = ['/bin/sh', '-c', 'echo no licence found >&2; exit 3']
+    const endpoint = await TestEndpoint.create(plane, 'crash-loop', { image: busybox, cmd, workers: { max: 2 } })
+    const view = await watchFailing(endpoint)
+    expect(view.queue?.reason).toMatch(/exited with code 3: no licence found/)
+    expectFewStarts(await countStarts(busybox, startedAt))
+    await endpoint.remove()
+    expect(await docker('ps', '--all', '--quiet', '--filter', `ancestor=${busybox}`)).toBe('')
+  })
+})
+
+/** Submits a job that no worker can run, and returns what it says after a while. */
+async function watchFailing(endpoint: TestEndpoint): Promise<JobView> {
+  const watch = sleep(WATCH_MS)
+  const job = await endpoint.run({})
+  await eventually('a worker is unhealthy', WATCH_MS, async () => (await endpoint.health()).workers.unhealthy > 0)
+  await watch
+  const view = await endpoint.status(job)
+  expect(view.status).toBe('IN_QUEUE')
+  expect((await endpoint.health()).workers.unhealthy).toBeGreaterThan(0)
+  expect((await endpoint.health()).jobs).toMatchObject({ inQueue: 1, inProgress: 0, failed: 0 })
+  return view
+}
+
+/** More than one, so that the platform did try again; few, so that it does not spin. */
+function expectFewStarts(count: number): void {
+  expect(count).toBeGreaterThan(1)
+  expect(count).toBeLessThanOrEqual(MOST_STARTS)
+}
+
+/** Waits until a job runs, and a second more so that its handler has begun; returns the worker. */
+async function runningOn(endpoint: TestEndpoint, job: string): Promise<string> {
+  const worker = await eventually('the job runs', 60_000, async () => {
+    const view = await endpoint.status(job)
+    return view.status === 'IN_PROGRESS' && view.workerId
+  })
+  await sleep(1_000)
+  return worker
+}
+
+async function containerOf(workerId: string): Promise<string> {
+  const container = await findContainer(workerId)
+  if (container === undefined) throw new Error(`worker ${workerId} has no container`)
+  return container
+}
