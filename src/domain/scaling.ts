@@ -45,7 +45,7 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
 
   const wanted = current.length + Math.max(0, inputs.queued - free.length)
   const desired = Math.max(inputs.min, Math.min(inputs.max, wanted))
-  const missing = Math.max(0, Math.min(desired, inputs.max) - current.length)
+  const missing = Math.max(0, desired - current.length)
   const mayLaunch = nowMs >= inputs.launchNotBeforeMs
   const start = mayLaunch ? Math.min(missing, roomToPlace(current)) : 0
 

@@ -2,8 +2,14 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from './paths.ts'
 
-/** Wrangler must neither report usage, nor look for updates, nor ask questions. */
-export const WRANGLER_ENV = { WRANGLER_SEND_METRICS: 'false', DO_NOT_TRACK: '1', WRANGLER_HIDE_BANNER: 'true', NO_UPDATE_NOTIFIER: '1' }
+/** Wrangler must neither report usage, nor look for updates, nor ask where on earth this machine is. */
+export const WRANGLER_ENV = {
+  WRANGLER_SEND_METRICS: 'false',
+  DO_NOT_TRACK: '1',
+  WRANGLER_HIDE_BANNER: 'true',
+  NO_UPDATE_NOTIFIER: '1',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+}
 
 const WRANGLER = join(PROJECT_ROOT, 'node_modules/wrangler/bin/wrangler.js')
 

@@ -99,9 +99,10 @@ describe('fencing', () => {
 
 describe('timers', () => {
   test('[TMO-2] the execution timeout ends the job at the first instant it has passed', () => {
-    const job = renewLease(leaseJob(queuedJob({ executionTimeoutMs: 5_000 }), A, 1_000, TIMES), 1_000, TIMES)
-    expect(applyTime(job, 5_999).kind).toBe('none')
-    expect(applyTime(job, 6_000)).toMatchObject({ kind: 'stop', job: { state: 'FAILED', error: 'executionTimeout exceeded' } })
+    const job = renewLease(leaseJob(queuedJob({ executionTimeoutMs: 5_000 }), A, 4_000, TIMES), 4_000, TIMES)
+    expect(dueAtMs(job)).toBe(9_000)
+    expect(applyTime(job, 8_999).kind).toBe('none')
+    expect(applyTime(job, 9_000)).toMatchObject({ kind: 'stop', job: { state: 'FAILED', error: 'executionTimeout exceeded' } })
   })
 
   test.each([

@@ -72,6 +72,7 @@ describe('worker posts', () => {
     ['{"error":"x","output":[1]}', { kind: 'result', output: '[1]', error: 'x', stopWorker: false }],
     ['{"error":"","output":1}', { kind: 'result', output: '1', error: null, stopWorker: false }],
     ['{"output":1,"stopPod":true}', { kind: 'result', output: '1', error: null, stopWorker: true }],
+    ['{"output":1,"stopPod":"no"}', { kind: 'result', output: '1', error: null, stopWorker: false }],
     ['{"status":"IN_PROGRESS","output":"50%"}', { kind: 'progress', output: '"50%"' }],
     ['{"output":NaN}', { kind: 'result', output: 'null', error: null, stopWorker: false }],
   ])('[WRK-13, WRK-14] %s', (body, post) => {

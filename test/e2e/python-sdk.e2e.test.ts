@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docker, findContainer } from './support/docker.ts'
 import { type EndpointOptions, GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
@@ -41,20 +42,23 @@ describe('CLI-1: the Python client with a plain handler', () => {
     expect(await client.call(plain.id, { call: 'status', job: id })).toBe('COMPLETED')
   })
 
-  test('WRK-26: cancel reaches the handler, so that the worker is free at once', async () => {
+  test.each([
+    ['while its handler runs', 1_000],
+    ['in the moment in which its worker took it', 0],
+  ])('WRK-26, LSE-12: cancel %s frees the worker at once', async (_when, delayMs) => {
     const job = await plain.run({ do: 'sleep', seconds: 60 })
     await eventually('the job runs', 20_000, async () => (await plain.status(job)).status === 'IN_PROGRESS')
+    await sleep(delayMs)
     expect(await client.call(plain.id, { call: 'cancel', job })).toMatchObject({ id: job, status: 'CANCELLED' })
     expect(await plain.runToEnd({ after: 'cancel' }, 15_000)).toMatchObject({ status: 'COMPLETED' })
     expect(await plain.status(job)).toMatchObject({ status: 'CANCELLED' })
   })
 
   test('HLT-1: health and purge_queue', async () => {
-    const workers = { idle: 1, ready: 1, running: 0, initializing: 0, throttled: 0, unhealthy: 0 }
-    await eventually('the worker is idle', 5_000, async () => (await plain.health()).workers.idle === 1)
+    await eventually('the worker is idle', 60_000, async () => (await plain.health()).workers.idle === 1)
     expect(await client.call(plain.id, { call: 'health' })).toEqual({
-      jobs: { completed: 3, failed: 0, inProgress: 0, inQueue: 0, retried: 0 },
-      workers,
+      jobs: { completed: 4, failed: 0, inProgress: 0, inQueue: 0, retried: 0 },
+      workers: { idle: 1, ready: 1, running: 0, initializing: 0, throttled: 0, unhealthy: 0 },
     })
     expect(await client.call(plain.id, { call: 'purge_queue' })).toEqual({ removed: 0, status: 'completed' })
   })
@@ -127,6 +131,18 @@ describe('CLI-3: the Python worker in a container', () => {
     expect(new Set(outputs.map(({ worker }) => worker)).size).toBe(1)
     expect(Math.max(...outputs.map(({ most }) => most))).toBe(4)
     expect(Date.now() - startedAt).toBeLessThan(8 * 2_000)
+    await endpoint.remove()
+  })
+
+  test('CLI-12, WRK-16, INV-30: a worker with refresh_worker is replaced after its job, and no job is lost by it', async () => {
+    const endpoint = await serve('refresh', { workers: { max: 1, idleTimeout: 300 } })
+    const jobs = [await endpoint.run({}), await endpoint.run({})]
+    const views = await Promise.all(jobs.map((job) => endpoint.finished(job)))
+    for (const view of views) {
+      expect(view).toMatchObject({ status: 'COMPLETED', output: { worker: view.workerId } })
+      expect(view).not.toHaveProperty('retries')
+    }
+    expect(views[0]?.workerId).not.toBe(views[1]?.workerId)
     await endpoint.remove()
   })
 

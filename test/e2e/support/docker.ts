@@ -5,8 +5,6 @@ const OUTPUT_MAX_BYTES = 64 * 2 ** 20
 
 /** Label that the agent puts on its containers: the id of the worker. */
 const WORKLOAD_LABEL = 'podplane.workload'
-/** Label that names the host a container belongs to. */
-const HOST_LABEL = 'podplane.host'
 
 const runFile = promisify(execFile)
 
@@ -36,7 +34,8 @@ export async function importDirectory(directory: string, tag: string, change: st
   const load = spawn('docker', ['import', '--change', change, '-', tag], { stdio: ['pipe', 'ignore', 'inherit'] })
   tar.stdout.pipe(load.stdin)
   const codes = await Promise.all([tar, load].map((child) => new Promise<number | null>((resolve) => child.once('close', resolve))))
-  if (codes.some((code) => code !== 0)) throw new Error(`docker import of ${directory} failed: tar ended with ${codes[0]}, docker with ${codes[1]}`)
+  if (codes.some((code) => code !== 0))
+    throw new Error(`docker import of ${directory} failed: tar ended with ${codes[0]}, docker with ${codes[1]}`)
 }
 
 /** Id of the container of a worker, also when it has ended; undefined when there is none. */
@@ -62,12 +61,4 @@ export async function countStarts(image: string, since: number): Promise<number>
   const window = ['--since', String(since / 1000), '--until', String(Date.now() / 1000)]
   const events = await docker('events', ...window, '--filter', 'event=start', '--filter', `image=${image}`, '--format', '{{.ID}}')
   return events === '' ? 0 : events.split('\n').length
-}
-
-/** Removes what a host of a test left behind, for a test that ended in the middle. */
-export async function removeContainersOf(hostIds: readonly string[]): Promise<void> {
-  for (const hostId of hostIds) {
-    const ids = await docker('ps', '--all', '--quiet', '--filter', `label=${HOST_LABEL}=${hostId}`)
-    if (ids !== '') await docker('rm', '--force', ...ids.split('\n'))
-  }
 }

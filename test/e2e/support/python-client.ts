@@ -20,12 +20,16 @@ export class PythonClient {
   private readonly lines: Interface
   private readonly key: string
   private readonly home: string
+  private readonly ended: Promise<never>
 
   private constructor(child: ChildProcess, lines: Interface, key: string, home: string) {
     this.child = child
     this.lines = lines
     this.key = key
     this.home = home
+    this.ended = new Promise((_, reject) => lines.once('close', () => reject(new Error('the Python client ended'))))
+    // It ends between calls too.
+    this.ended.catch(() => {})
   }
 
   static async start(plane: { url: string; apiKey: string }): Promise<PythonClient> {
@@ -41,9 +45,9 @@ export class PythonClient {
 
   /** Returns what the client's method returned; throws with the type and text of what it raised. */
   async call<T>(endpoint: string, request: Request): Promise<T> {
-    const answered = once(this.lines, 'line')
+    const answered: Promise<unknown[]> = once(this.lines, 'line')
     this.child.stdin?.write(`${JSON.stringify({ endpoint, key: this.key, ...request })}\n`)
-    const [line] = await answered
+    const [line] = await Promise.race([answered, this.ended])
     const reply = JSON.parse(String(line)) as { result: T } | { error: string }
     if ('error' in reply) throw new Error(reply.error)
     return reply.result

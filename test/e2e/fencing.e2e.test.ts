@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { docker, findContainer, followLogs } from './support/docker.ts'
+import { TestEndpoint } from './support/endpoint.ts'
+import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
+
+// A whole machine that stops for a while and then goes on, with a worker in the middle of a job: nobody was there to end that worker.
+
+const GPUS = 'NVIDIA L4:2'
+const JOB_SECONDS = 8
+/** The host lease of 30 s has to end before its workers are placed elsewhere. */
+const TAKE_OVER_MS = 90_000
+
+let plane: TestPlane
+let image: string
+const agents: TestAgent[] = []
+
+beforeAll(async () => {
+  image = await pythonWorkerImage()
+  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: '1000' } })
+}, BUILD_TIMEOUT_MS)
+afterAll(async () => {
+  for (const agent of agents) await agent.stop()
+  await plane?.stop()
+})
+
+test('LSE-7, LSE-10, INV-26: what a worker posts after its machine was frozen changes nothing', async () => {
+  const frozen = await join('frozen')
+  const cmd = ['python3', '-u', '/handlers/plain.py']
+  const endpoint = await TestEndpoint.create(plane, 'frozen', { image, cmd, workers: { max: 2, idleTimeout: 60 } })
+  const job = await endpoint.run({ do: 'sleep', seconds: JOB_SECONDS })
+  const first = await workerOf(endpoint, job)
+  const container = await findContainer(first)
+  if (container === undefined) throw new Error(`worker ${first} has no container`)
+  await sleep(1_000)
+  await join('healthy')
+
+  const logs = followLogs(container)
+  process.kill(frozen.pid, 'SIGSTOP')
+  try {
+    await docker('pause', container)
+    const second = await workerOf(endpoint, job, first)
+    // The time of its sleep is long over: it posts as soon as it can, through its own agent.
+    await docker('unpause', container)
+    await sleep(1_000)
+    process.kill(frozen.pid, 'SIGCONT')
+    await eventually('the first worker has posted its result', 10_000, async () => /Finished/.test(logs.text()))
+    expect(logs.text()).not.toMatch(/Failed to return|Error while returning/)
+    expect(await endpoint.status(job)).toMatchObject({ status: 'IN_PROGRESS', workerId: second })
+
+    const view = await endpoint.finished(job)
+    expect(view).toMatchObject({ status: 'COMPLETED', retries: 1, workerId: second, output: { worker: second } })
+    await logs.ended
+    await eventually('the first container is removed', 60_000, async () => (await findContainer(first)) === undefined)
+    expect(await endpoint.status(job)).toEqual(view)
+    expect((await endpoint.health()).jobs).toMatchObject({ completed: 1, failed: 0, inQueue: 0, inProgress: 0, retried: 1 })
+  } finally {
+    process.kill(frozen.pid, 'SIGCONT')
+  }
+}, 240_000)
+
+async function join(name: string): Promise<TestAgent> {
+  const agent = await startAgent({ plane, name, simulateGpus: GPUS })
+  agents.push(agent)
+  return agent
+}
+
+/** Waits until a job runs on a worker other than `past`. */
+function workerOf(endpoint: TestEndpoint, job: string, past?: string): Promise<string> {
+  return eventually('a worker has the job', TAKE_OVER_MS, async () => {
+    const view = await endpoint.status(job)
+    return view.status === 'IN_PROGRESS' && view.workerId !== past && view.workerId
+  })
+}
