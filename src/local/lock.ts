@@ -24,6 +24,8 @@ const KILL_WAIT_MS = 5_000
 const POLL_MS = 50
 
 export interface DataDirLock {
+  /** Whether processes of an earlier owner were ended just now. */
+  tookOver: boolean
   /** Remembers a child process, so that a later start can end it if this process is killed. */
   addChild(pid: number): void
   markStopping(): void
@@ -39,6 +41,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const owner = identifyProcess(process.pid)
   if (owner === undefined) throw new Error('cannot read the start time of this process')
   const record: LockRecord = { owner, stopping: false, children: [] }
+  let tookOver = false
   await waitForStoppingOwner(path)
   await withGuard(`${path}.guard`, async () => {
     const previous = readLock(path)
@@ -47,10 +50,11 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
         `${dataDir} is in use by another podplane (process ${previous.owner.pid}); stop that one, or set PODPLANE_DATA to another directory`,
       )
     }
-    for (const child of previous?.children ?? []) await endProcess(child)
+    for (const child of previous?.children ?? []) tookOver = (await endProcess(child)) || tookOver
     writeJsonFile(path, record)
   })
   return {
+    tookOver,
     addChild(pid) {
       const child = identifyProcess(pid)
       if (child === undefined) return
@@ -102,12 +106,13 @@ function tryCreateGuard(path: string): boolean {
 }
 
 // SIGKILL and not SIGTERM: an agent told to terminate would stop its workloads, killed it leaves them for the next agent to adopt.
-async function endProcess(child: ProcessIdentity): Promise<void> {
-  if (!isAlive(child)) return
+async function endProcess(child: ProcessIdentity): Promise<boolean> {
+  if (!isAlive(child)) return false
   process.kill(child.pid, 'SIGKILL')
   const deadline = Date.now() + KILL_WAIT_MS
   while (isAlive(child)) {
     if (Date.now() > deadline) throw new OperatorError(`process ${child.pid} of an earlier run does not end; end it, then start again`)
     await sleep(POLL_MS)
   }
+  return true
 }

@@ -1,13 +1,24 @@
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode, OperatorError } from '../host-agent/fail.ts'
 
 export const LOOPBACK = '127.0.0.1'
 
-/** Makes sure that a port of the loopback address can be bound, and picks one for port 0. Workerd itself would only say "failed to start". */
-export async function claimPort(port: number): Promise<number> {
+const RETRY_MS = 50
+
+/**
+ * Makes sure that a port of the loopback address can be bound, and picks one for port 0. Workerd itself would only say
+ * "failed to start". A killed process lets go of its sockets a moment after it has ended, so `patienceMs` may be given.
+ */
+export async function claimPort(port: number, patienceMs = 0): Promise<number> {
+  const deadline = performance.now() + patienceMs
   try {
     return await bindOnce(port)
   } catch (error) {
+    if (hasCode(error, 'EADDRINUSE') && patienceMs > 0) {
+      await sleep(RETRY_MS)
+      return await claimPort(port, Math.max(0, deadline - performance.now()))
+    }
     if (hasCode(error, 'EADDRINUSE')) throw new OperatorError(`port ${port} is already in use; set PORT=… or stop the other program`)
     if (hasCode(error, 'EACCES')) throw new OperatorError(`port ${port} needs more rights than this user has; set PORT=… to one above 1023`)
     throw error

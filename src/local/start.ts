@@ -27,6 +27,7 @@ import { readStartSettings, type StartSettings } from './settings.ts'
 const HOST_NAME = 'local'
 const POD_IMAGE = 'builtin/idle'
 const HOST_ONLINE_TIMEOUT_MS = 10_000
+const KILLED_PORT_WAIT_MS = 5_000
 const PARENT_POLL_MS = 250
 const EXIT_FAILURE = 1
 const EXIT_FORCED = 130
@@ -63,7 +64,7 @@ async function start(settings: StartSettings): Promise<void> {
   running.lock = await lockDataDir(dataDir.path)
   running.dataDir = dataDir
   removeDemoFile(dataDir)
-  const port = await claimPort(settings.port)
+  const port = await claimPort(settings.port, running.lock.tookOver ? KILLED_PORT_WAIT_MS : 0)
   const secrets = loadSecrets(dataDir)
   running.plane = await startLocalPlane(settings, dataDir, port, secrets)
   const { url } = running.plane

@@ -93,6 +93,18 @@ describe('leases end and jobs move on', () => {
     })
   })
 
+  it('[LSE-7] an idle worker that falls silent is unhealthy too', async () => {
+    const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    void worker.take()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await advance(queue.endpointId, 4 * P - 1_000)
+    expect((await queue.get('/health')).body.workers).toMatchObject({ idle: 1, unhealthy: 0 })
+    await advance(queue.endpointId, 1_500)
+    expect((await queue.get('/health')).body.workers).toMatchObject({ idle: 0, unhealthy: 1 })
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+  })
+
   it('[LSE-7] two jobs of one silent worker are each requeued once', async () => {
     const queue = await setUpQueue()
     const ids = [await run(queue), await run(queue)]
@@ -198,8 +210,10 @@ describe('timers', () => {
     expect((await queue.get('/health')).body.workers.idle).toBe(1)
     const open = worker.take()
     await new Promise((resolve) => setTimeout(resolve, 50))
+    const idledOutAtMs = Date.now()
     await advance(queue.endpointId, 1_000)
     expect(await open).toBeNull()
+    expect(Date.now() - idledOutAtMs, 'released, not left to the end of the hold').toBeLessThan(10_000)
     await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
     await queue.host.report(worker.id, { state: 'exited', exitCode: 0 })
     await queue.host.report(worker.id, { state: 'gone' })
