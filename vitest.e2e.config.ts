@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/e2e/**/*.e2e.test.ts'],
     fileParallelism: false,
+    globalSetup: ['test/e2e/support/require-docker.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: jsonFile ? ['default', 'json'] : ['default'],

@@ -5,6 +5,7 @@ import { setHostStatus } from '../src/db/enrolment.ts'
 import type { Env } from '../src/env.ts'
 import {
   AgentMessage,
+  BEAT_INTERVAL_MS,
   HOST_LEASE_MS,
   type Inventory,
   type PlaneMessage,
@@ -18,6 +19,8 @@ import { endpointStub } from './stubs.ts'
 
 /** A closed link gets this long to come back before the host counts as offline. */
 const RECONNECT_GRACE_MS = 10_000
+/** A host that misses this much is not given new work. */
+const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 const MAX_MESSAGE_CHARS = 1_000_000
 
 interface LinkState {
@@ -34,13 +37,25 @@ export class HostObject extends DurableObject<Env> {
     this.store = new WorkloadStore(ctx.storage.sql)
   }
 
-  /** Makes the host run a workload. Repeating it changes nothing. */
-  async assign(hostId: string, workload: Workload, ownerId: string): Promise<void> {
-    this.ctx.storage.transactionSync(() => {
-      this.store.setHostId(hostId)
-      if (!this.store.get(workload.id)) this.store.want(workload, ownerId)
-    })
+  /**
+   * Makes the host run a workload. Repeating it changes nothing. False when the host is suspect (no beat for three intervals): it is still
+   * online by its lease, but what is given to it now may have to wait for its return.
+   */
+  async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
+    if (!this.store.get(workload.id)) {
+      if (!this.liveSockets().some((socket) => Date.now() - this.lastBeat(socket) < SUSPECT_AFTER_MS)) return false
+      this.ctx.storage.transactionSync(() => {
+        this.store.setHostId(hostId)
+        this.store.want(workload, ownerId)
+      })
+    }
     this.pushDesired()
+    return true
+  }
+
+  /** Whether the host has been told to run this workload. */
+  async knows(workloadId: string): Promise<boolean> {
+    return this.store.get(workloadId) !== null
   }
 
   /** Makes the host stop a workload. False when it knows no such workload, so nothing of it can be running. */

@@ -15,10 +15,15 @@ export interface LaunchState {
   notBeforeMs: number
 }
 
-/** The small values of an endpoint object, kept in memory and written through. */
+interface Entry {
+  text: string
+  value: unknown
+}
+
+/** The small values of an endpoint object, kept parsed in memory (every call reads some) and written through. */
 export class MetaStore {
   private readonly sql: SqlStorage
-  private readonly cache = new Map<string, string>()
+  private readonly cache = new Map<string, Entry>()
 
   constructor(sql: SqlStorage) {
     this.sql = sql
@@ -28,7 +33,7 @@ export class MetaStore {
   /** After a transaction that was rolled back. */
   reload(): void {
     this.cache.clear()
-    for (const row of this.sql.exec('SELECT key, value FROM meta').toArray()) this.cache.set(String(row.key), String(row.value))
+    for (const row of this.sql.exec('SELECT key, value FROM meta').toArray()) this.keep(String(row.key), String(row.value))
   }
 
   config(): EndpointConfig | null {
@@ -84,14 +89,18 @@ export class MetaStore {
   }
 
   private read<T>(key: string): T | null {
-    const text = this.cache.get(key)
-    return text === undefined ? null : (JSON.parse(text) as T)
+    return (this.cache.get(key)?.value as T | undefined) ?? null
   }
 
   private write(key: string, value: unknown): void {
     const text = JSON.stringify(value)
-    if (this.cache.get(key) === text) return
+    if (this.cache.get(key)?.text === text) return
     this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, text)
-    this.cache.set(key, text)
+    this.keep(key, text)
+  }
+
+  // Parsed again rather than kept as given, so that nobody else holds a reference to what is cached.
+  private keep(key: string, text: string): void {
+    this.cache.set(key, { text, value: JSON.parse(text) })
   }
 }

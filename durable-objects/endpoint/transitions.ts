@@ -8,7 +8,7 @@ import { INPUT } from './payload-store.ts'
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
 
 /** TMO-7: how long a stopped job may still be pinged before its worker is killed. */
-const STOP_GRACE_MS = 30_000
+export const STOP_GRACE_MS = 30_000
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000
 

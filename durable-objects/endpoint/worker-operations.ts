@@ -1,10 +1,10 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { type Holder, missPing, renewLease, sameHolder } from '../../src/domain/job.ts'
+import { type Holder, isTerminal, missPing, renewLease, sameHolder } from '../../src/domain/job.ts'
 import type { Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import { jsonReply, problemReply } from './replies.ts'
-import { endLeases, failWorker } from './transitions.ts'
+import { endLeases, failWorker, STOP_GRACE_MS } from './transitions.ts'
 import { workerOf } from './worker-of.ts'
 import { stopPoll, takeBatch, takeOne } from './worker-polls.ts'
 import { postChunk, postResult } from './worker-posts.ts'
@@ -43,6 +43,7 @@ async function ping(core: EndpointCore, call: JobCall, from: Holder): Promise<Re
     }
     core.workers.seen(worker.id, nowMs)
     renewLeases(core, from, listed, confusesWorkers(call.query.get('runpod_version')), effects)
+    orderForgottenStops(core, from, listed, nowMs, effects)
     enforceStops(core, worker, listed, nowMs, effects)
   })
   return jsonReply('{}')
@@ -62,6 +63,17 @@ function renewLeases(core: EndpointCore, from: Holder, listed: Set<string>, igno
     if (job?.state !== 'IN_PROGRESS' || !sameHolder(job.holder, from)) continue
     if (listed.has(job.id)) core.jobs.save(job, renewLease(job, nowMs, core.leaseTimes))
     else if (!ignoreMissing) core.jobs.save(job, missPing(job, nowMs))
+  }
+}
+
+/** LSE-12: says it again while a job is pinged that is over or runs elsewhere: a worker that had not begun it yet drops the first order. */
+function orderForgottenStops(core: EndpointCore, from: Holder, listed: Set<string>, nowMs: number, effects: Effects): void {
+  for (const id of listed) {
+    const job = core.currentJob(id, effects)
+    // LSE-11: while no newer attempt has begun, the result of the last holder is still welcome. A completed job was posted by it just now.
+    if (job && sameHolder(job.holder, from) && (!isTerminal(job.state) || job.state === 'COMPLETED')) continue
+    core.workers.orderStop(from.workerId, id, nowMs + STOP_GRACE_MS)
+    effects.stopPolls.add(from.workerId)
   }
 }
 

@@ -1,5 +1,8 @@
 import type { Worker, WorkerPhase } from '../../src/domain/worker.ts'
 
+/** A worker that pings made-up ids must not fill the table. */
+const MAX_STOP_ORDERS = 1_000
+
 type Row = Record<string, SqlStorageValue>
 
 export interface StopOrder {
@@ -62,8 +65,12 @@ export class WorkerStore {
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
   }
 
+  /** Orders a stop, or says it again; the kill time of the first order stands. */
   orderStop(workerId: string, jobId: string, killAtMs: number): void {
-    this.sql.exec('INSERT OR IGNORE INTO stops (worker_id, job_id, told, kill_at) VALUES (?, ?, 0, ?)', workerId, jobId, killAtMs)
+    const kept = this.sql.exec('SELECT COUNT(*) AS n FROM stops WHERE worker_id = ?', workerId).one()
+    if (Number(kept.n) >= MAX_STOP_ORDERS) return
+    const insert = 'INSERT INTO stops (worker_id, job_id, told, kill_at) VALUES (?, ?, 0, ?)'
+    this.sql.exec(`${insert} ON CONFLICT (worker_id, job_id) DO UPDATE SET told = 0`, workerId, jobId, killAtMs)
   }
 
   stops(workerId: string): StopOrder[] {

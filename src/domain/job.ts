@@ -109,8 +109,7 @@ export function missPing(job: Job, nowMs: number): Job {
 
 /** LSE-3: the holder asked for work while saying that it holds none. */
 export function showIdle(job: Job, nowMs: number): Job {
-  const until = nowMs + RESULT_GRACE_MS
-  if (job.leaseUntilMs !== null && job.leaseUntilMs <= until) return job
+  const until = Math.min(job.leaseUntilMs ?? Number.POSITIVE_INFINITY, nowMs + RESULT_GRACE_MS)
   return { ...job, leaseUntilMs: until, leaseEndReason: 'result lost' }
 }
 

@@ -10,6 +10,8 @@ import type { AppContext, AppEnv } from './app-env.ts'
 import { problemResponse } from './problem-response.ts'
 
 const RETRY_SECONDS = '5'
+/** An oversize body is read to its end up to this size, so that its sender hears why; beyond it the connection is cut. */
+const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
 /**
  * The queue-based job API and the worker protocol, `/v2/<endpoint>/<operation>`. The hot path: one key check from memory, one hop to the
@@ -36,6 +38,8 @@ async function handle(c: AppContext): Promise<Response> {
 async function admit(c: AppContext, call: JobCall | null): Promise<void> {
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && Number(c.req.header('content-length') ?? 0) > limit) {
+    // A refusal before the body is read resets the connection, and most clients then never see the answer.
+    if (Number(c.req.header('content-length')) <= MAX_DRAINED_BYTES) await c.req.raw.body?.pipeTo(new WritableStream())
     throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
   }
   if (call?.route.caller === 'worker') return admitWorker(c, call)

@@ -67,12 +67,13 @@ export function startAgent(options: AgentOptions): AgentProcess {
 
 function spawnAgent(options: AgentOptions): ChildProcess {
   const args = ['--url', options.url, '--name', options.name, '--state-dir', options.stateDir, '--on-exit', 'stop']
-  if (options.joinToken !== undefined) args.push('--token', options.joinToken)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.
   const file = options.echoLog ? undefined : openSync(options.log.path, 'a')
   const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src/host-agent/main.ts'), ...args], {
     stdio: ['ignore', file ?? 'pipe', file ?? 'pipe'],
+    // Not as an argument: every user of the machine can read those.
+    ...(options.joinToken === undefined ? {} : { env: { ...process.env, PODPLANE_JOIN_TOKEN: options.joinToken } }),
     // Its own process group, so that Ctrl-C reaches it through us alone and after the steps that have to come before.
     detached: true,
   })

@@ -19,7 +19,9 @@ const UserList = z.object({ users: z.array(z.object({ id: z.string(), email: z.s
 const Created = z.object({ id: z.string() })
 const CreatedKey = z.object({ key: z.string() })
 const JoinToken = z.object({ token: z.string() })
-const HostList = z.object({ hosts: z.array(z.object({ id: z.string(), name: z.string(), status: z.string() })) })
+const HostList = z.object({
+  hosts: z.array(z.object({ id: z.string(), name: z.string(), status: z.string(), lastSeenAt: z.string().nullable() })),
+})
 
 /** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
 export async function ensureDemoAccount(url: string, operator: ApiClient, known: DemoAccount | undefined): Promise<DemoAccount> {
@@ -33,12 +35,17 @@ export async function createJoinToken(operator: ApiClient, name: string): Promis
   return JoinToken.parse(await operator.request('POST', '/admin/v1/join-tokens', { name })).token
 }
 
-/** Waits until a host of this name is online; false when it does not come in time. */
-export async function waitForHost(operator: ApiClient, name: string, timeoutMs: number): Promise<boolean> {
+/**
+ * Waits until a host of this name has linked since `sinceMs`; false when it does not come in time. A status alone proves nothing: after a
+ * crash of the plane a host still reads as online until its lease has passed.
+ */
+export async function waitForHost(operator: ApiClient, name: string, sinceMs: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
+  // Times of the API have seconds precision.
+  const since = Math.floor(sinceMs / 1000) * 1000
   while (Date.now() < deadline) {
     const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
-    if (hosts.some((host) => host.name === name && host.status === 'ONLINE')) return true
+    if (hosts.some((host) => host.name === name && host.status === 'ONLINE' && Date.parse(host.lastSeenAt ?? '') >= since)) return true
     await sleep(HOST_POLL_MS)
   }
   return false

@@ -101,6 +101,7 @@ async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: s
   running.logs.push(log)
   const joinToken = await joinTokenIfNew(dataDir, operator)
   if (stopping !== undefined) return undefined
+  const startedAtMs = Date.now()
   running.agent = startAgent({
     url,
     stateDir: dataDir.agent,
@@ -112,7 +113,7 @@ async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: s
     onProcess: (pid) => running.lock?.addChild(pid),
     onCrash: (reason, delayMs) => say(`The host agent ${reason}\n  It is started again in ${delayMs / 1000} s (${log.path}).`),
   })
-  if (await waitForHost(operator, HOST_NAME, HOST_ONLINE_TIMEOUT_MS)) return undefined
+  if (await waitForHost(operator, HOST_NAME, startedAtMs, HOST_ONLINE_TIMEOUT_MS)) return undefined
   return `the host agent is not online yet, so jobs wait; see ${log.path}`
 }
 

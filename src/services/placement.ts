@@ -31,7 +31,10 @@ export async function placeWorker(env: Env, placement: WorkerPlacement): Promise
   if (existing) return resume(env, placement, existing, request.shapes)
   const { candidates, refusals } = rankHosts(request, await listPlacementHosts(db))
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
-    if (await reserve(env, placement, candidate, request.diskGb)) return assign(env, placement, candidate)
+    if (!(await reserve(env, placement, candidate, request.diskGb))) continue
+    const placed = await assign(env, placement, candidate)
+    if (placed.ok) return placed
+    await releaseCapacity(db, placement.workerId, candidate.hostId)
   }
   return { ok: false, reason: explainRefusals(refusals, candidates.length > 0) }
 }
@@ -56,21 +59,23 @@ function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shap
 async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: WorkerPlacement, candidate: Candidate): Promise<Placed> {
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
-  await hostStub(env, candidate.hostId).assign(candidate.hostId, workerWorkload(config, identity, candidate.shape), config.id)
+  const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workerWorkload(config, identity, candidate.shape), config.id)
+  if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }
 
 // A crash came between the reservation and its record. The same worker must not be started on a second host.
 async function resume(env: Env, placement: WorkerPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
   const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
-  if (shape) return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
+  if (shape && (await hostStub(env, existing.hostId).knows(placement.workerId)))
+    return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
   await removeWorker(env, placement.workerId, 0)
-  return { ok: false, reason: 'the endpoint was reconfigured while the worker was being placed' }
+  return { ok: false, reason: 'its placement was interrupted; it is tried again' }
 }
 
 // Host ids are the operator's business, so a tenant reads counts and constraints, never which machine.
 function explainRefusals(refusals: readonly Refusal[], lostRaces: boolean): string {
-  if (lostRaces) return 'no capacity: other workloads took the last free place'
+  if (lostRaces) return 'no capacity: other workloads took the last free place, or the host that has it does not answer'
   if (refusals.length === 0) return 'no capacity: no host is online'
   const constraints = [...new Set(refusals.flatMap((refusal) => refusal.failed))].slice(0, 4).join('; ')
   return `no capacity: none of ${refusals.length} online host${refusals.length === 1 ? '' : 's'} fits (${constraints})`

@@ -138,12 +138,13 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   if (options.runtime !== undefined) args.push('--runtime', options.runtime)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
+  const startedAtMs = Date.now()
   const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], {})
   const kill = async (signal: NodeJS.Signals) => {
     launched.process.kill(signal)
     return await within(STOP_TIMEOUT_MS, launched.ended, 'the agent did not end')
   }
-  if (!(await waitForHost(operator, options.name, READY_TIMEOUT_MS))) {
+  if (!(await waitForHost(operator, options.name, startedAtMs, READY_TIMEOUT_MS))) {
     await kill('SIGKILL')
     throw new Error(`the agent ${options.name} did not come online:\n${launched.output()}`)
   }

@@ -64,6 +64,30 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'COMPLETED', output: 'late but whole' })
   })
 
+  it('[LSE-12] what a lost attempt streamed and reported is not part of the next one', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { status: 'IN_PROGRESS', output: '50%' })
+    await worker.stream(jobId, { output: 'from the first' })
+    await queue.host.report(worker.id, { state: 'exited', exitCode: 1 })
+    await advance(queue.endpointId, 1_000)
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect((await second.take())?.id).toBe(jobId)
+    expect((await queue.get(`/status/${jobId}`)).body.output).toBeUndefined()
+    await second.stream(jobId, { output: 'from the second' })
+    expect((await queue.get(`/stream/${jobId}`)).body.stream).toEqual([{ output: 'from the second' }])
+  })
+
+  it('[WRK-26, LSE-12] a stop that the worker missed is said again while it pings the job', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await queue.post(`/cancel/${jobId}`)
+    expect(await worker.stopPoll()).toEqual([jobId])
+    await worker.ping([])
+    await worker.ping([jobId])
+    expect(await worker.stopPoll()).toEqual([jobId])
+  })
+
   it('[LSE-10] another boot of the same worker changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
@@ -260,7 +284,11 @@ describe('trouble with workers', () => {
         status: 'IN_QUEUE',
         queue: { reason: 'image pull failed: no such image' },
       })
-      await advance(queue.endpointId, 1_000 * 2 ** attempt)
+      await advance(queue.endpointId, 1_000 * 2 ** attempt - 300)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      const early = queue.host.desired().filter((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId && w.desired === 'running')
+      expect(early, 'no start before the back-off has passed').toEqual([])
+      await advance(queue.endpointId, 300)
     }
     expect(new Set(seen).size).toBe(3)
   })
