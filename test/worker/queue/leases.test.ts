@@ -284,11 +284,11 @@ describe('trouble with workers', () => {
         status: 'IN_QUEUE',
         queue: { reason: 'image pull failed: no such image' },
       })
-      await advance(queue.endpointId, 1_000 * 2 ** attempt - 300)
+      await advance(queue.endpointId, 500 * 2 ** attempt)
       await new Promise((resolve) => setTimeout(resolve, 50))
       const early = queue.host.desired().filter((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId && w.desired === 'running')
       expect(early, 'no start before the back-off has passed').toEqual([])
-      await advance(queue.endpointId, 300)
+      await advance(queue.endpointId, 500 * 2 ** attempt)
     }
     expect(new Set(seen).size).toBe(3)
   })
