@@ -56,3 +56,13 @@ export async function advance(endpointId: string, ms: number): Promise<void> {
   })
   await runDurableObjectAlarm(stub)
 }
+
+/** Opens a take and waits until the object has parked it. */
+export async function parkTake(queue: QueueSetup, worker: FakeWorker): Promise<Promise<{ id: string } | null>[]> {
+  const take = worker.take()
+  const stub = endpointStub(env, queue.endpointId)
+  const isParked = () => runInDurableObject(stub, (object) => object.core.parking.openTakes().some((open) => open.workerId === worker.id))
+  while (!(await isParked())) await new Promise((resolve) => setTimeout(resolve, 5))
+  // In an array, because an async function would wait for the take itself.
+  return [take]
+}

@@ -1,6 +1,6 @@
 import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const P = 10_000
 
@@ -47,8 +47,7 @@ describe('leases end and jobs move on', () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
-    void worker.take()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await parkTake(queue, worker)
     await advance(queue.endpointId, 1_500)
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_PROGRESS')
     await advance(queue.endpointId, 1_000)
@@ -120,8 +119,7 @@ describe('leases end and jobs move on', () => {
   it('[LSE-7] an idle worker that falls silent is unhealthy too', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
     const worker = await queue.host.startWorker(queue.endpointId)
-    void worker.take()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await parkTake(queue, worker)
     await advance(queue.endpointId, 4 * P - 1_000)
     expect((await queue.get('/health')).body.workers).toMatchObject({ idle: 1, unhealthy: 0 })
     await advance(queue.endpointId, 1_500)
@@ -232,8 +230,7 @@ describe('timers', () => {
     await worker.done(jobId, { output: 1 })
     await advance(queue.endpointId, 6_500)
     expect((await queue.get('/health')).body.workers.idle).toBe(1)
-    const open = worker.take()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const [open] = await parkTake(queue, worker)
     const idledOutAtMs = Date.now()
     await advance(queue.endpointId, 1_000)
     expect(await open).toBeNull()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '../../support/harness.ts'
-import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 describe('a job from submit to result', () => {
   it('[RUN-3, JOB-3] waits, is taken by a worker that the platform started, and its result is read', async () => {
@@ -53,8 +53,7 @@ describe('a job from submit to result', () => {
   it('an open take is woken by a submit', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 5 } })
     const worker = await queue.host.startWorker(queue.endpointId)
-    const taken = worker.take()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const [taken] = await parkTake(queue, worker)
     const jobId = await run(queue)
     expect((await taken)?.id).toBe(jobId)
   })
