@@ -9,7 +9,7 @@ import { logEvent } from '../src/log.ts'
 import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
-import { endpointNotFound, problemReply } from './endpoint/replies.ts'
+import { endpointNotFound, jsonReply, problemReply } from './endpoint/replies.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
 
@@ -85,6 +85,9 @@ export class EndpointObject extends DurableObject<Env> {
 
   private refuseUnknown(call: JobCall): Response {
     if (call.route.caller === 'client') return endpointNotFound()
+    // WRK-18: posts and pings are answered 200 whatever became of their job; only polls are told to slow down.
+    const isPoll = call.operation === 'job-take' || call.operation === 'job-take-batch' || call.operation === 'job-stop'
+    if (!isPoll) return jsonReply('{}')
     return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
   }
 }

@@ -21,6 +21,7 @@ import { endpointStub } from './stubs.ts'
 const RECONNECT_GRACE_MS = 10_000
 /** A host that misses this much is not given new work. */
 const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
+const ALARM_RETRY_MS = 5_000
 const MAX_MESSAGE_CHARS = 1_000_000
 
 interface LinkState {
@@ -71,25 +72,53 @@ export class HostObject extends DurableObject<Env> {
     return known
   }
 
-  /** The enrolment was withdrawn: the agent stops everything and leaves. */
-  async revoke(reason: string): Promise<void> {
+  /**
+   * The enrolment was withdrawn: the agent stops everything and leaves. What the machine still held is told to be gone to its owners, so
+   * that nothing waits for a machine that will never answer.
+   */
+  async revoke(hostId: string, reason: string): Promise<void> {
     this.store.setRevoked(reason)
     this.send({ type: 'revoked', reason })
     for (const socket of this.ctx.getWebSockets()) socket.close(4001, 'revoked')
+    const gone = {
+      state: 'gone' as const,
+      exitCode: null,
+      reason: 'its host was removed',
+      at: Date.now(),
+      sequence: Number.MAX_SAFE_INTEGER,
+    }
+    await this.report(
+      hostId,
+      this.store.all().map((row) => ({ ...gone, workloadId: row.workload.id })),
+    )
   }
 
-  /** Workload state changes. Answered only once every owner has been told; the agent repeats what was not. */
+  /**
+   * Workload state changes. Answered only once every owner has been told; the agent repeats what was not. One owner that cannot be told
+   * must not keep the reports of the others, so the failure comes at the end.
+   */
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
+    let failure: unknown = null
     for (const report of reports) {
-      const row = this.store.get(report.workloadId)
-      if (!row || report.sequence <= row.sequence) continue
-      if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
-      await endpointStub(this.env, row.ownerId).workloadReport(report)
-      this.ctx.storage.transactionSync(() => {
-        if (report.state === 'gone') this.store.remove(report.workloadId)
-        else this.store.record(report)
-      })
+      try {
+        await this.reportOne(hostId, report)
+      } catch (error) {
+        failure = error
+        logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
+      }
     }
+    if (failure !== null) throw failure
+  }
+
+  private async reportOne(hostId: string, report: WorkloadReport): Promise<void> {
+    const row = this.store.get(report.workloadId)
+    if (!row || report.sequence <= row.sequence) return
+    if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
+    await endpointStub(this.env, row.ownerId).workloadReport(report)
+    this.ctx.storage.transactionSync(() => {
+      if (report.state === 'gone') this.store.remove(report.workloadId)
+      else this.store.record(report)
+    })
   }
 
   /** The agent's link; the Worker has checked the access token and passes the host's id. */
@@ -129,6 +158,16 @@ export class HostObject extends DurableObject<Env> {
 
   /** While the host is online, looks once per lease whether it still beats. */
   override async alarm(): Promise<void> {
+    try {
+      await this.checkBeats()
+    } catch (error) {
+      // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
+      logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), error })
+      await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
+    }
+  }
+
+  private async checkBeats(): Promise<void> {
     const alive = this.liveSockets().filter((socket) => Date.now() - this.lastBeat(socket) < HOST_LEASE_MS)
     if (alive.length > 0) {
       await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
@@ -177,7 +216,9 @@ export class HostObject extends DurableObject<Env> {
       at: Date.now(),
       sequence,
     }
-    await endpointStub(this.env, ownerId).workloadReport(report)
+    await endpointStub(this.env, ownerId)
+      .workloadReport(report)
+      .catch((error: unknown) => logEvent('warn', 'a report could not be passed on', { workloadId: workload.id, error }))
   }
 
   private desired(): PlaneMessage {

@@ -39,6 +39,8 @@ export class EndpointCore {
   readonly inFlight = new Set<string>()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
+  /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
+  private planned = false
   private pending: PendingOperation[] = []
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -97,6 +99,7 @@ export class EndpointCore {
         this.timers.absorbOutage(this.now())
         for (const operation of operations) outcomes.push(this.runOne(operation, effects))
         taken = dispatch(this, effects)
+        effects.scale ||= !this.planned
         if (effects.scale) planWorkers(this, effects)
         this.timers.rearm()
       })
@@ -105,6 +108,7 @@ export class EndpointCore {
       for (const operation of operations) operation.reject(error)
       return
     }
+    this.planned = true
     this.perform(effects, taken)
     for (const [index, operation] of operations.entries()) {
       const outcome = outcomes[index]

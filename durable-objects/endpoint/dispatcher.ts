@@ -1,9 +1,10 @@
-import { assignJobs, type Taker } from '../../src/domain/dispatch.ts'
-import { leaseJob } from '../../src/domain/job.ts'
+import { type Assignment, assignJobs, type Taker } from '../../src/domain/dispatch.ts'
+import { type Job, leaseJob, mayHold } from '../../src/domain/job.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import type { ParkedTake } from './parking.ts'
 import { INPUT } from './payload-store.ts'
+import { drainWorker } from './transitions.ts'
 
 /** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */
 const LOOK_AHEAD = 16
@@ -22,10 +23,9 @@ export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTa
   const head = core.jobs.queueHead(wanted + LOOK_AHEAD)
   for (const job of head) core.settle(job.seq, effects)
   const queued = head.filter((job) => nowMs < job.ttlAtMs)
-  const assignments = assignJobs(
-    queued,
-    takers.map(({ taker }) => taker),
-  )
+  const candidates = takers.map(({ taker }) => taker)
+  const assignments = assignJobs(queued, candidates)
+  makeRoom(core, queued, candidates, assignments, nowMs, effects)
   const replies = new Map<ParkedTake, string[]>()
   const sizes = new Map<ParkedTake, number>()
   for (const { takerIndex, job } of assignments) {
@@ -41,6 +41,25 @@ export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTa
     replies.set(entry.take, [...(replies.get(entry.take) ?? []), `{"id":${JSON.stringify(job.id)},"input":${input}}`])
   }
   return [...replies].map(([take, records]) => ({ take, body: take.batch ? `[${records.join(',')}]` : (records[0] ?? '') }))
+}
+
+// LSE-9: when a queued job was held before by every worker that could take it, one of them is replaced, or it would wait for ever beside
+// idle workers.
+function makeRoom(
+  core: EndpointCore,
+  queued: readonly Job[],
+  takers: readonly Taker[],
+  assignments: readonly Assignment[],
+  nowMs: number,
+  effects: Effects,
+): void {
+  const given = new Set(assignments.map((assignment) => assignment.takerIndex))
+  const idle = takers.find((taker, index) => taker.held === 0 && !given.has(index))
+  const worker = idle && core.workers.get(idle.workerId)
+  if (!worker) return
+  const others = core.workers.all().filter((w) => w.phase === 'PLACING' || w.phase === 'STARTING' || w.phase === 'READY')
+  const stuck = queued.find((job) => !others.some((w) => mayHold(job, { workerId: w.id, boot: w.boot })))
+  if (stuck) drainWorker(core, worker, `makes room for a worker that may run job ${stuck.id}`, nowMs, effects)
 }
 
 function readyTakers(core: EndpointCore, takes: readonly ParkedTake[]): { take: ParkedTake; taker: Taker }[] {

@@ -18,7 +18,10 @@ export function applyWorkloadReport(core: EndpointCore, report: WorkloadReport, 
       if (worker.phase === 'STARTING') core.workers.save({ ...worker, reason: 'starting the container' })
       return
     case 'running':
-      if (worker.phase === 'STARTING') core.workers.save({ ...worker, startedAtMs: core.now(), reason: 'waiting for its first take' })
+      // Also while PLACING: the host may be faster than the answer to the placement.
+      if (worker.phase === 'STARTING' || worker.phase === 'PLACING') {
+        core.workers.save({ ...worker, startedAtMs: core.now(), reason: 'waiting for its first take' })
+      }
       return
     case 'exited':
     case 'error':
@@ -50,5 +53,5 @@ function containerEnded(core: EndpointCore, worker: Worker, reason: string, effe
 function containerGone(core: EndpointCore, worker: Worker, effects: Effects): void {
   containerEnded(core, worker, 'its container disappeared from the host', effects)
   const now = core.workers.get(worker.id)
-  if (now) forgetWorker(core, now)
+  if (now) forgetWorker(core, now, effects)
 }

@@ -14,9 +14,12 @@ export interface ParkedTake {
   answer: (body: string | null) => void
 }
 
+/** Why a stop poll looks again, or gives up. */
+export type StopPollOutcome = 'woken' | 'displaced'
+
 export class Parking {
   private readonly takes = new Map<string, ParkedTake>()
-  private readonly stopPolls = new Map<string, () => void>()
+  private readonly stopPolls = new Map<string, (outcome: StopPollOutcome) => void>()
   private readonly jobWaiters = new Map<number, Set<() => void>>()
 
   openTakes(): ParkedTake[] {
@@ -41,19 +44,25 @@ export class Parking {
     take?.answer(null)
   }
 
-  parkStopPoll(workerId: string, wake: () => void): void {
-    this.wakeStopPoll(workerId)
-    this.stopPolls.set(workerId, wake)
-  }
-
-  dropStopPoll(workerId: string, wake: () => void): void {
-    if (this.stopPolls.get(workerId) === wake) this.stopPolls.delete(workerId)
+  /** Waits until the worker has something to stop, until the time is over, or until a newer poll displaces this one. */
+  waitForStop(workerId: string, waitMs: number, signal: AbortSignal): Promise<StopPollOutcome> {
+    this.stopPolls.get(workerId)?.('displaced')
+    return new Promise((resolve) => {
+      const finish = (outcome: StopPollOutcome) => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', wake)
+        if (this.stopPolls.get(workerId) === finish) this.stopPolls.delete(workerId)
+        resolve(outcome)
+      }
+      const wake = () => finish('woken')
+      const timer = setTimeout(wake, waitMs)
+      signal.addEventListener('abort', wake)
+      this.stopPolls.set(workerId, finish)
+    })
   }
 
   wakeStopPoll(workerId: string): void {
-    const wake = this.stopPolls.get(workerId)
-    this.stopPolls.delete(workerId)
-    wake?.()
+    this.stopPolls.get(workerId)?.('woken')
   }
 
   /** Resolves when something about the job changed, at `untilMs`, or when the client left. */

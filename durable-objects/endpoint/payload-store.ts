@@ -10,6 +10,8 @@ const PIECE_BYTES = 1_000_000
 const SMALL_TEXT_UNITS = 256 * 1024
 /** STR-8. */
 export const MAX_CHUNK_BYTES = 1_000_000
+const MAX_CHUNK_ROW_BYTES = 1_900_000
+const MAX_CHUNK_ROW_CHARS = 600_000
 /** Bounds of what one job may keep undelivered, so that a worker cannot fill the object. */
 const MAX_CHUNKS_PER_JOB = 20_000
 const MAX_CHUNK_BYTES_PER_JOB = 64 * 1024 * 1024
@@ -70,6 +72,8 @@ export class PayloadStore {
 
   /** Appends a stream chunk; false when the job already keeps as much as it may. */
   appendChunk(job: number, json: string): boolean {
+    // Escaping and wrapping may have made it larger than what was posted; a row has its limit.
+    if (json.length > MAX_CHUNK_ROW_CHARS && new TextEncoder().encode(json).length > MAX_CHUNK_ROW_BYTES) return false
     const kept = this.kept.get(job) ?? this.countChunks(job)
     if (kept.chunks >= MAX_CHUNKS_PER_JOB || kept.bytes + json.length > MAX_CHUNK_BYTES_PER_JOB) return false
     this.sql.exec('INSERT INTO chunks (job, bytes, data) VALUES (?, ?, ?)', job, json.length, json)
@@ -92,7 +96,8 @@ export class PayloadStore {
     const chunks: string[] = []
     let bytes = 0
     let last = 0
-    for (const row of this.sql.exec('SELECT n, bytes, data FROM chunks WHERE job = ? ORDER BY n LIMIT ?', job, DRAIN_CHUNKS).toArray()) {
+    // Read row by row: a long stream must not be in memory as a whole.
+    for (const row of this.sql.exec('SELECT n, bytes, data FROM chunks WHERE job = ? ORDER BY n LIMIT ?', job, DRAIN_CHUNKS)) {
       bytes += Number(row.bytes)
       if (chunks.length > 0 && bytes > DRAIN_BYTES) break
       chunks.push(String(row.data))

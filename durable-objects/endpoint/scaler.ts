@@ -1,14 +1,10 @@
 import { decideScaling } from '../../src/domain/scaling.ts'
-import { placementRetryMs, type Worker } from '../../src/domain/worker.ts'
+import { placementRetryMs, removalRepeatMs, type Worker } from '../../src/domain/worker.ts'
 import { logEvent } from '../../src/log.ts'
-import { placeWorker, removeWorker } from '../../src/services/placement.ts'
+import { type Placed, placeWorker, removeWorker } from '../../src/services/placement.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { DRAIN_GRACE_MS, drainWorker } from './transitions.ts'
-
-/** Until the host has confirmed that a worker is gone, it is asked again this often. */
-const REMOVAL_REPEAT_MS = 30_000
-const REMOVAL_RETRY_MS = 5_000
+import { DRAIN_GRACE_MS, drainWorker, endLeases } from './transitions.ts'
 
 /** Inside the transaction: compares workers with what the queue wants, and writes the difference as rows. */
 export function planWorkers(core: EndpointCore, effects: Effects): void {
@@ -51,6 +47,8 @@ function newWorker(version: number, nowMs: number): Worker {
     nextAttemptAtMs: nowMs,
     attempts: 0,
     forgetAtMs: null,
+    released: false,
+    lastTakeAtMs: null,
   }
 }
 
@@ -63,11 +61,13 @@ function randomText(length: number): string {
 /** After the commit: asks for hosts and for removals. Outside calls run beside each other; each ends in a transaction of its own. */
 export function runWorkerEffects(core: EndpointCore): void {
   const nowMs = core.now()
+  const held = core.jobs.heldCounts()
   for (const worker of core.workers.all()) {
     if (worker.nextAttemptAtMs > nowMs || core.inFlight.has(worker.id)) continue
     if (worker.phase === 'PLACING') void track(core, worker.id, () => place(core, worker))
-    if (worker.phase === 'DRAINING') void track(core, worker.id, () => remove(core, worker, DRAIN_GRACE_MS))
-    if (worker.phase === 'FAILED' && worker.hostId !== null) void track(core, worker.id, () => remove(core, worker, 0))
+    // WRK-29: the stop signal comes after the last job, not before.
+    if (worker.phase === 'DRAINING' && !held.has(worker.id)) void track(core, worker.id, () => remove(core, worker, DRAIN_GRACE_MS))
+    if (worker.phase === 'FAILED' && !worker.released) void track(core, worker.id, () => remove(core, worker, 0))
   }
 }
 
@@ -89,19 +89,22 @@ async function track(core: EndpointCore, workerId: string, call: () => Promise<v
 async function place(core: EndpointCore, worker: Worker): Promise<void> {
   const config = core.config()
   if (!config) return
-  const placed = await placeWorker(core.env, {
-    config,
-    workerId: worker.id,
-    boot: worker.boot,
-    pingIntervalMs: core.settings.workerPingIntervalMs,
-  }).catch((error: unknown) => ({ ok: false as const, reason: `placement failed: ${String(error)}` }))
+  const pingIntervalMs = core.settings.workerPingIntervalMs
+  const placed = await placeWorker(core.env, { config, workerId: worker.id, boot: worker.boot, pingIntervalMs }).catch(
+    (error: unknown): Placed => {
+      logEvent('error', 'placement failed', { workerId: worker.id, error })
+      return { ok: false, reason: 'placement failed; it is tried again' }
+    },
+  )
   await core.transact((effects) => {
     const now = core.workers.get(worker.id)
-    // Drained meanwhile: its row goes on asking for removal, which finds what was placed.
+    // Drained or failed meanwhile: its row goes on asking for removal, which finds what was placed.
     if (now?.phase !== 'PLACING') return
     if (placed.ok) {
       const { hostId, gpuTypeId, dataCenterId } = placed
       core.workers.save({ ...now, phase: 'STARTING', hostId, gpuTypeId, dataCenterId, reason: 'starting', attempts: 0 })
+    } else if (placed.abandon) {
+      drainWorker(core, now, placed.reason, core.now(), effects)
     } else {
       const attempts = now.attempts + 1
       core.workers.save({ ...now, attempts, reason: placed.reason, nextAttemptAtMs: core.now() + placementRetryMs(attempts) })
@@ -112,19 +115,20 @@ async function place(core: EndpointCore, worker: Worker): Promise<void> {
 
 async function remove(core: EndpointCore, worker: Worker, graceMs: number): Promise<void> {
   const outcome = await removeWorker(core.env, worker.id, graceMs).catch((error: unknown) => {
-    logEvent('warn', 'worker removal failed', { workerId: worker.id, error: String(error) })
+    logEvent('warn', 'worker removal failed', { workerId: worker.id, error })
     return 'failed' as const
   })
-  await core.transact(() => {
+  await core.transact((effects) => {
     const now = core.workers.get(worker.id)
     if (!now || (now.phase !== 'DRAINING' && now.phase !== 'FAILED')) return
-    if (outcome === 'none') forgetWorker(core, now)
-    else core.workers.save({ ...now, nextAttemptAtMs: core.now() + (outcome === 'requested' ? REMOVAL_REPEAT_MS : REMOVAL_RETRY_MS) })
+    if (outcome === 'none') forgetWorker(core, now, effects)
+    else core.workers.save({ ...now, attempts: now.attempts + 1, nextAttemptAtMs: core.now() + removalRepeatMs(now.attempts) })
   })
 }
 
-/** Nothing of this worker is left on any host. A failed one stays readable for a while. */
-export function forgetWorker(core: EndpointCore, worker: Worker): void {
-  if (worker.phase === 'FAILED') core.workers.save({ ...worker, hostId: null })
+/** Nothing of this worker is left on any host, so nothing holds its jobs either. A failed one stays readable for a while. */
+export function forgetWorker(core: EndpointCore, worker: Worker, effects: Effects): void {
+  endLeases(core, worker.id, 'its worker is gone', core.now(), false, effects)
+  if (worker.phase === 'FAILED') core.workers.save({ ...worker, released: true })
   else core.workers.remove(worker.id)
 }

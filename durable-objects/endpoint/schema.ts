@@ -52,7 +52,9 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      reason TEXT,
      next_attempt_at INTEGER NOT NULL,
      attempts INTEGER NOT NULL,
-     forget_at INTEGER
+     forget_at INTEGER,
+     released INTEGER NOT NULL,
+     last_take_at INTEGER
    );
    CREATE TABLE stops (
      worker_id TEXT NOT NULL,

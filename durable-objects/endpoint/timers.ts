@@ -1,11 +1,13 @@
 import { LEASE_INTERVALS } from '../../src/domain/job.ts'
-import { type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
+import { noTakeDueAtMs, type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { failWorker, silenceReason } from './transitions.ts'
+import { failWorker, isSilent, silenceReason } from './transitions.ts'
 
 /** Jobs settled in one commit; the rest follow at once in the next. */
 const DUE_BATCH = 200
+/** An outside call that takes longer than this is looked at again. */
+const IN_FLIGHT_LIMIT_MS = 30_000
 /** An alarm that is later than this many ping intervals was not late by itself: the plane was away. */
 const OUTAGE_INTERVALS = 2
 
@@ -31,7 +33,8 @@ export class Timers {
   /** Sets the alarm to the earliest deadline. Called at the end of every transaction, so no change can leave it stale. */
   rearm(): void {
     const nowMs = this.core.now()
-    const dues = this.core.workers.all().map((worker) => workerDueAtMs(worker, this.lostAfterMs))
+    const held = this.core.jobs.heldCounts()
+    const dues = this.core.workers.all().map((worker) => this.workerDueAtMs(worker, held, nowMs))
     const known = [this.core.jobs.nextDueAtMs(), this.scaleAtMs, ...dues].filter((due): due is number => due !== null)
     if (known.length === 0) {
       if (this.core.meta.alarmAtMs() !== null) {
@@ -66,8 +69,27 @@ export class Timers {
       this.core.jobs.save(job, { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, nowMs + this.lostAfterMs) })
     }
     for (const worker of this.core.workers.all()) {
-      if (worker.phase === 'READY') this.core.workers.seen(worker.id, nowMs)
+      if (worker.phase === 'READY') this.core.workers.asked(worker.id, nowMs)
     }
+  }
+
+  private settleReady(worker: Worker, nowMs: number, effects: Effects): void {
+    if (isSilent(this.core, worker, nowMs)) failWorker(this.core, worker, silenceReason(this.core), nowMs, effects)
+    else if (nowMs >= noTakeDueAtMs(worker)) failWorker(this.core, worker, 'it pings, but stopped asking for work', nowMs, effects)
+  }
+
+  // Past its time of being shown. One whose host has not confirmed the removal goes on asking for it, unseen.
+  private hideFailed(worker: Worker): void {
+    if (worker.released) this.core.workers.remove(worker.id)
+    else this.core.workers.save({ ...worker, phase: 'DRAINING' })
+  }
+
+  // Placements and removals under way end in a transaction of their own; waking for them meanwhile would spin. A draining worker is
+  // removed once its last job has ended, which is that job's deadline to watch.
+  private workerDueAtMs(worker: Worker, held: ReadonlyMap<string, number>, nowMs: number): number | null {
+    if (worker.phase === 'DRAINING' && held.has(worker.id)) return null
+    const dueAtMs = workerDueAtMs(worker, this.lostAfterMs)
+    return dueAtMs !== null && this.core.inFlight.has(worker.id) ? Math.max(dueAtMs, nowMs + IN_FLIGHT_LIMIT_MS) : dueAtMs
   }
 
   private get lostAfterMs(): number {
@@ -79,7 +101,7 @@ export class Timers {
     if (dueAtMs === null || nowMs < dueAtMs) return
     if (worker.phase === 'STARTING')
       failWorker(this.core, worker, 'the worker did not ask for work within 7 minutes of its start', nowMs, effects)
-    if (worker.phase === 'READY') failWorker(this.core, worker, silenceReason(this.core), nowMs, effects)
-    if (worker.phase === 'FAILED' && worker.hostId === null) this.core.workers.remove(worker.id)
+    if (worker.phase === 'READY') this.settleReady(worker, nowMs, effects)
+    if (worker.phase === 'FAILED' && nowMs >= (worker.forgetAtMs ?? 0)) this.hideFailed(worker)
   }
 }

@@ -3,12 +3,12 @@ import { launchBackoffMs } from '../../src/domain/scaling.ts'
 import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { INPUT } from './payload-store.ts'
+import { INPUT, OUTPUT } from './payload-store.ts'
 
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
 
 /** TMO-7: how long a stopped job may still be pinged before its worker is killed. */
-export const STOP_GRACE_MS = 30_000
+const STOP_GRACE_MS = 30_000
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000
 
@@ -26,6 +26,8 @@ export function applyJob(core: EndpointCore, before: Job, after: Job, effects: E
   if (!isTerminal(before.state) && isTerminal(after.state)) {
     // Only a job that can be retried needs its input again (CTL-2).
     if (!canRetry(after.state)) core.payloads.clear(after.seq, INPUT)
+    // A progress value is not a result; a post that brings one stores it after this.
+    core.payloads.clear(after.seq, OUTPUT)
     if (after.state === 'COMPLETED') core.meta.add('completed')
     if (after.state === 'FAILED') core.meta.add('failed')
   }
@@ -86,7 +88,7 @@ function replaceLoser(core: EndpointCore, job: Job, reason: string, nowMs: numbe
 }
 
 /** LSE-7: no ping for 4 × P. */
-function isSilent(core: EndpointCore, worker: Worker, nowMs: number): boolean {
+export function isSilent(core: EndpointCore, worker: Worker, nowMs: number): boolean {
   return worker.lastSeenAtMs !== null && nowMs >= worker.lastSeenAtMs + silenceLimitMs(core)
 }
 
@@ -107,7 +109,7 @@ export function endLeases(core: EndpointCore, workerId: string, reason: string, 
 export function drainWorker(core: EndpointCore, worker: Worker, reason: string, nowMs: number, effects: Effects): void {
   const now = core.workers.get(worker.id)
   if (!now || now.phase === 'DRAINING' || now.phase === 'FAILED') return
-  core.workers.save({ ...now, phase: 'DRAINING', reason, nextAttemptAtMs: nowMs })
+  core.workers.save({ ...now, phase: 'DRAINING', reason, nextAttemptAtMs: nowMs, attempts: 0 })
   effects.releasedTakes.add(worker.id)
   effects.stopPolls.add(worker.id)
   effects.scale = true
@@ -116,7 +118,8 @@ export function drainWorker(core: EndpointCore, worker: Worker, reason: string, 
 /** A worker that crashed, was lost or reports itself unhealthy: its leases end, it is removed, and starts are backed off. */
 export function failWorker(core: EndpointCore, worker: Worker, reason: string, nowMs: number, effects: Effects): void {
   endLeases(core, worker.id, reason, nowMs, true, effects)
-  core.workers.save({ ...worker, phase: 'FAILED', reason, nextAttemptAtMs: nowMs, forgetAtMs: nowMs + FAILED_VISIBLE_MS })
+  const forgetAtMs = nowMs + FAILED_VISIBLE_MS
+  core.workers.save({ ...worker, phase: 'FAILED', reason, nextAttemptAtMs: nowMs, attempts: 0, forgetAtMs, released: false })
   const failures = core.meta.launch().failures + 1
   core.meta.setLaunch({ failures, notBeforeMs: nowMs + launchBackoffMs(failures) })
   forgetOldFailures(core, worker.id)
@@ -128,7 +131,7 @@ export function failWorker(core: EndpointCore, worker: Worker, reason: string, n
 // A crash loop must not fill the table: only the latest failure stays readable once its container is gone.
 function forgetOldFailures(core: EndpointCore, latestId: string): void {
   for (const worker of core.workers.all()) {
-    if (worker.phase === 'FAILED' && worker.hostId === null && worker.id !== latestId) core.workers.remove(worker.id)
+    if (worker.phase === 'FAILED' && worker.released && worker.id !== latestId) core.workers.remove(worker.id)
   }
 }
 

@@ -1,10 +1,10 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { type Holder, isTerminal, missPing, renewLease, sameHolder } from '../../src/domain/job.ts'
+import { type Holder, missPing, renewLease, sameHolder } from '../../src/domain/job.ts'
 import type { Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import { jsonReply, problemReply } from './replies.ts'
-import { endLeases, failWorker, STOP_GRACE_MS } from './transitions.ts'
+import { endLeases, failWorker } from './transitions.ts'
 import { workerOf } from './worker-of.ts'
 import { stopPoll, takeBatch, takeOne } from './worker-polls.ts'
 import { postChunk, postResult } from './worker-posts.ts'
@@ -43,7 +43,6 @@ async function ping(core: EndpointCore, call: JobCall, from: Holder): Promise<Re
     }
     core.workers.seen(worker.id, nowMs)
     renewLeases(core, from, listed, confusesWorkers(call.query.get('runpod_version')), effects)
-    orderForgottenStops(core, from, listed, nowMs, effects)
     enforceStops(core, worker, listed, nowMs, effects)
   })
   return jsonReply('{}')
@@ -66,33 +65,30 @@ function renewLeases(core: EndpointCore, from: Holder, listed: Set<string>, igno
   }
 }
 
-/** LSE-12: says it again while a job is pinged that is over or runs elsewhere: a worker that had not begun it yet drops the first order. */
-function orderForgottenStops(core: EndpointCore, from: Holder, listed: Set<string>, nowMs: number, effects: Effects): void {
-  for (const id of listed) {
-    const job = core.currentJob(id, effects)
-    // LSE-11: while no newer attempt has begun, the result of the last holder is still welcome. A completed job was posted by it just now.
-    if (job && sameHolder(job.holder, from) && (!isTerminal(job.state) || job.state === 'COMPLETED')) continue
-    core.workers.orderStop(from.workerId, id, nowMs + STOP_GRACE_MS)
-    effects.stopPolls.add(from.workerId)
+/**
+ * Stop orders against what the worker still pings (WRK-26, LSE-12). An order lives until its kill time: a worker that had not begun the job
+ * yet drops the first order, so it is said again while the job is pinged; after the grace (TMO-7) the worker is killed.
+ */
+function enforceStops(core: EndpointCore, worker: Worker, listed: Set<string>, nowMs: number, effects: Effects): void {
+  for (const order of core.workers.stops(worker.id)) {
+    const overdue = nowMs >= order.killAtMs
+    if (overdue) core.workers.forgetStop(worker.id, order.jobId)
+    if (!listed.has(order.jobId)) continue
+    if (overdue) {
+      killWorker(core, worker, order.jobId, nowMs, effects)
+      return
+    }
+    if (!order.told) continue
+    core.workers.sayAgain(worker.id, order.jobId)
+    effects.stopPolls.add(worker.id)
   }
 }
 
-/** TMO-7, WRK-26: kills a worker that goes on with a stopped job, and forgets orders that were obeyed. */
-function enforceStops(core: EndpointCore, worker: Worker, listed: Set<string>, nowMs: number, effects: Effects): void {
-  for (const order of core.workers.stops(worker.id)) {
-    if (order.told && !listed.has(order.jobId)) core.workers.forgetStop(worker.id, order.jobId)
-    if (!listed.has(order.jobId) || nowMs < order.killAtMs) continue
-    core.workers.forgetStop(worker.id, order.jobId)
-    endLeases(core, worker.id, 'its worker was killed because it did not stop another job', nowMs, false, effects)
-    core.workers.save({
-      ...worker,
-      phase: 'FAILED',
-      reason: `did not stop job ${order.jobId} within the grace`,
-      nextAttemptAtMs: nowMs,
-      forgetAtMs: nowMs,
-    })
-    effects.releasedTakes.add(worker.id)
-    effects.scale = true
-    return
-  }
+// Not a failure of the worker's image, so no back-off: its jobs are taken back uncounted and it ends without grace.
+function killWorker(core: EndpointCore, worker: Worker, jobId: string, nowMs: number, effects: Effects): void {
+  endLeases(core, worker.id, 'its worker was killed because it did not stop another job', nowMs, false, effects)
+  const reason = `did not stop job ${jobId} within the grace`
+  core.workers.save({ ...worker, phase: 'FAILED', reason, nextAttemptAtMs: nowMs, forgetAtMs: nowMs })
+  effects.releasedTakes.add(worker.id)
+  effects.scale = true
 }

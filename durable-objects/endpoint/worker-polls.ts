@@ -46,7 +46,7 @@ async function take(
     const nowMs = core.now()
     if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
     if (worker.phase === 'STARTING') becomeReady(core, worker, nowMs)
-    else core.workers.seen(worker.id, nowMs)
+    else core.workers.asked(worker.id, nowMs)
     core.parking.parkTake(parked)
     effects.scale = true
     return 'parked'
@@ -56,6 +56,8 @@ async function take(
   const timer = setTimeout(() => answer(null), verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS)
   const left = () => answer(null)
   signal.addEventListener('abort', left)
+  // LSE-1: a connection that broke before this line fired its event to nobody.
+  if (signal.aborted) left()
   const body = await answered
   clearTimeout(timer)
   signal.removeEventListener('abort', left)
@@ -68,13 +70,14 @@ function becomeReady(core: EndpointCore, worker: Worker, nowMs: number): void {
     ...worker,
     phase: 'READY',
     lastSeenAtMs: nowMs,
+    lastTakeAtMs: nowMs,
     idleSinceMs: nowMs,
     startedAtMs: worker.startedAtMs ?? nowMs,
     reason: null,
   })
   // Earlier failures have been overcome; what is left of them would only mislead.
   for (const other of core.workers.all()) {
-    if (other.phase === 'FAILED' && other.hostId === null) core.workers.remove(other.id)
+    if (other.phase === 'FAILED' && other.released) core.workers.remove(other.id)
   }
 }
 
@@ -99,16 +102,8 @@ export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSi
     if (poll.jobIds.length > 0) return jsonReply(JSON.stringify({ jobsToStop: poll.jobIds }))
     const leftMs = Math.min(untilMs - core.now(), poll.active ? HOLD_MS : DRAINING_HOLD_MS)
     if (leftMs <= 0 || signal.aborted) return nothing()
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, leftMs)
-      const wake = () => {
-        clearTimeout(timer)
-        core.parking.dropStopPoll(from.workerId, wake)
-        resolve()
-      }
-      signal.addEventListener('abort', wake)
-      core.parking.parkStopPoll(from.workerId, wake)
-    })
-    if (!poll.active) return nothing()
+    const outcome = await core.parking.waitForStop(from.workerId, leftMs, signal)
+    // A later poll of the same worker has taken this one's place: its connection is dead.
+    if (outcome === 'displaced' || !poll.active) return nothing()
   }
 }

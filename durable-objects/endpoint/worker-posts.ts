@@ -47,8 +47,7 @@ function applyPost(core: EndpointCore, job: Job, from: Holder, post: WorkerPost,
     return
   }
   applyJob(core, job, finishJob(job, post.error === null ? 'COMPLETED' : 'FAILED', nowMs, post.error), effects)
-  if (post.output === undefined) core.payloads.clear(job.seq, OUTPUT)
-  else core.payloads.put(job.seq, OUTPUT, post.output)
+  if (post.output !== undefined) core.payloads.put(job.seq, OUTPUT, post.output)
   noteSuccess(core)
 }
 

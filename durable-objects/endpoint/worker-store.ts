@@ -1,8 +1,5 @@
 import type { Worker, WorkerPhase } from '../../src/domain/worker.ts'
 
-/** A worker that pings made-up ids must not fill the table. */
-const MAX_STOP_ORDERS = 1_000
-
 type Row = Record<string, SqlStorageValue>
 
 export interface StopOrder {
@@ -32,7 +29,8 @@ export class WorkerStore {
   save(w: Worker): void {
     this.sql.exec(
       `INSERT OR REPLACE INTO workers (id, boot, version, phase, host_id, gpu_type_id, data_center_id, created_at, started_at, last_seen_at,
-         idle_since, reason, next_attempt_at, attempts, forget_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         idle_since, reason, next_attempt_at, attempts, forget_at, released, last_take_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       w.id,
       w.boot,
       w.version,
@@ -48,12 +46,19 @@ export class WorkerStore {
       w.nextAttemptAtMs,
       w.attempts,
       w.forgetAtMs,
+      w.released ? 1 : 0,
+      w.lastTakeAtMs,
     )
   }
 
   /** The frequent write of a ping, without touching the rest of the row. */
   seen(id: string, atMs: number): void {
     this.sql.exec('UPDATE workers SET last_seen_at = ? WHERE id = ?', atMs, id)
+  }
+
+  /** A take is a sign of life and of work wanted. */
+  asked(id: string, atMs: number): void {
+    this.sql.exec('UPDATE workers SET last_seen_at = ?, last_take_at = ? WHERE id = ?', atMs, atMs, id)
   }
 
   setIdleSince(id: string, atMs: number | null): void {
@@ -65,12 +70,9 @@ export class WorkerStore {
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
   }
 
-  /** Orders a stop, or says it again; the kill time of the first order stands. */
+  /** Orders a stop; the kill time of the first order stands. */
   orderStop(workerId: string, jobId: string, killAtMs: number): void {
-    const kept = this.sql.exec('SELECT COUNT(*) AS n FROM stops WHERE worker_id = ?', workerId).one()
-    if (Number(kept.n) >= MAX_STOP_ORDERS) return
-    const insert = 'INSERT INTO stops (worker_id, job_id, told, kill_at) VALUES (?, ?, 0, ?)'
-    this.sql.exec(`${insert} ON CONFLICT (worker_id, job_id) DO UPDATE SET told = 0`, workerId, jobId, killAtMs)
+    this.sql.exec('INSERT OR IGNORE INTO stops (worker_id, job_id, told, kill_at) VALUES (?, ?, 0, ?)', workerId, jobId, killAtMs)
   }
 
   stops(workerId: string): StopOrder[] {
@@ -82,6 +84,10 @@ export class WorkerStore {
 
   markTold(workerId: string): void {
     this.sql.exec('UPDATE stops SET told = 1 WHERE worker_id = ?', workerId)
+  }
+
+  sayAgain(workerId: string, jobId: string): void {
+    this.sql.exec('UPDATE stops SET told = 0 WHERE worker_id = ? AND job_id = ?', workerId, jobId)
   }
 
   forgetStop(workerId: string, jobId: string): void {
@@ -108,5 +114,7 @@ function toWorker(row: Row): Worker {
     nextAttemptAtMs: Number(row.next_attempt_at),
     attempts: Number(row.attempts),
     forgetAtMs: number(row.forget_at),
+    released: row.released === 1,
+    lastTakeAtMs: number(row.last_take_at),
   }
 }

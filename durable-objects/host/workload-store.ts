@@ -69,7 +69,13 @@ export class WorkloadStore {
   }
 
   record(report: WorkloadReport): void {
-    this.sql.exec('UPDATE workloads SET state = ?, sequence = ? WHERE id = ?', report.state, report.sequence, report.workloadId)
+    this.sql.exec(
+      'UPDATE workloads SET state = ?, sequence = ? WHERE id = ? AND sequence < ?',
+      report.state,
+      report.sequence,
+      report.workloadId,
+      report.sequence,
+    )
   }
 
   remove(id: string): void {

@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, notExists } from 'drizzle-orm'
+import { and, eq, inArray, ne, notExists, or } from 'drizzle-orm'
 import type { Database } from './client.ts'
 import { allocations, hostGpus, hosts } from './schema.ts'
 
@@ -33,6 +33,6 @@ export async function removeIdleHost(db: Database, id: string): Promise<boolean>
   const result = await db
     .update(hosts)
     .set({ status: 'REMOVED' })
-    .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'), notExists(placed)))
+    .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'), or(eq(hosts.status, 'OFFLINE'), notExists(placed))))
   return result.meta.changes > 0
 }

@@ -53,6 +53,7 @@ const RETRY_LIMIT = 1
 /** LSE-3: time for a result in flight once a worker has shown that it holds no job. */
 const RESULT_GRACE_MS = 2_000
 
+const RESULT_LOST = 'result lost'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 export function isTerminal(state: JobState): boolean {
@@ -90,6 +91,8 @@ export function leaseJob(job: Job, holder: Holder, nowMs: number, times: LeaseTi
 
 /** LSE-2, LSE-4: the holder has shown that it holds the job. */
 export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
+  // LSE-4 excepts LSE-3: a ping that crossed the take which showed the job lost does not bring it back.
+  if (job.leaseEndReason === RESULT_LOST) return { ...job, acked: true }
   return {
     ...job,
     acked: true,
@@ -104,13 +107,13 @@ export function missPing(job: Job, nowMs: number): Job {
   if (!job.acked) return job
   const missingPings = job.missingPings + 1
   if (missingPings < MISSING_PINGS_LIMIT) return { ...job, missingPings }
-  return { ...job, missingPings, leaseUntilMs: nowMs, leaseEndReason: 'result lost' }
+  return { ...job, missingPings, leaseUntilMs: nowMs, leaseEndReason: RESULT_LOST }
 }
 
 /** LSE-3: the holder asked for work while saying that it holds none. */
 export function showIdle(job: Job, nowMs: number): Job {
   const until = Math.min(job.leaseUntilMs ?? Number.POSITIVE_INFINITY, nowMs + RESULT_GRACE_MS)
-  return { ...job, leaseUntilMs: until, leaseEndReason: 'result lost' }
+  return { ...job, leaseUntilMs: until, leaseEndReason: RESULT_LOST }
 }
 
 /** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */

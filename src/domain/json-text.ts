@@ -18,7 +18,18 @@ export function jsonMembers(text: string): JsonObjectText | null {
 /** WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are read as null. Valid JSON is returned unchanged. */
 export function repairPythonJson(text: string): string {
   if (tryParse(text) !== undefined) return text
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (token) => (token[0] === '"' ? token : 'null'))
+  // Piece by piece, strings left alone: one expression over all of it runs out of stack on large texts.
+  const pieces: string[] = []
+  let i = 0
+  while (i < text.length) {
+    const quote = text.indexOf('"', i)
+    const end = quote === -1 ? text.length : quote
+    pieces.push(text.slice(i, end).replace(/-?\bInfinity\b|\bNaN\b/g, 'null'))
+    if (quote === -1) break
+    i = skipString(text, quote)
+    pieces.push(text.slice(quote, i))
+  }
+  return pieces.join('')
 }
 
 /** JSON.parse that answers undefined instead of throwing. */
@@ -63,6 +74,7 @@ function skipString(text: string, from: number): number {
   let i = from + 1
   for (;;) {
     const quote = text.indexOf('"', i)
+    if (quote === -1) return text.length
     let backslashes = 0
     while (text.charCodeAt(quote - 1 - backslashes) === 92) backslashes++
     i = quote + 1

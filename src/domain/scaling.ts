@@ -44,7 +44,9 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   const free = current.filter((w) => w.phase !== 'READY' || (held.get(w.id) ?? 0) === 0)
 
   const wanted = current.length + Math.max(0, inputs.queued - free.length)
-  const desired = Math.max(inputs.min, Math.min(inputs.max, wanted))
+  // Draining workers that still finish a job take part in what may run at the same time.
+  const finishing = workers.filter((w) => w.phase === 'DRAINING' && (held.get(w.id) ?? 0) > 0).length
+  const desired = Math.min(Math.max(inputs.min, wanted), Math.max(0, inputs.max - finishing))
   const missing = Math.max(0, desired - current.length)
   const mayLaunch = nowMs >= inputs.launchNotBeforeMs
   const start = mayLaunch ? Math.min(missing, roomToPlace(current)) : 0

@@ -1,5 +1,8 @@
 import { jsonMembers, repairPythonJson, tryParse } from './json-text.ts'
 
+/** Longest error text that is kept: it is part of every status reply, and a row of the queue has its limit too. */
+const MAX_ERROR_CHARS = 64 * 1024
+
 /** What a worker's `job-done` body says (annex 5.4). `output` is JSON text as it came. */
 export type WorkerPost =
   | { kind: 'progress'; output: string }
@@ -29,7 +32,8 @@ function readError(text: string | undefined): string | null {
   if (text === undefined) return null
   const value = tryParse(text)
   if (!value) return null
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  const error = typeof value === 'string' ? value : JSON.stringify(value)
+  return error.length > MAX_ERROR_CHARS ? `${error.slice(0, MAX_ERROR_CHARS)}… (${error.length} characters)` : error
 }
 
 /** STR-2: a chunk is kept as posted when it is an object with `output`, else wrapped. */

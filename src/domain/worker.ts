@@ -24,14 +24,22 @@ export interface Worker {
   /** PLACING: when to look for a host again. DRAINING, FAILED: when to ask its host again to remove it. */
   nextAttemptAtMs: number
   attempts: number
-  /** FAILED: when the row may be forgotten. */
+  /** FAILED: until when it is shown. */
   forgetAtMs: number | null
+  /** FAILED: nothing of it is left on any host. */
+  released: boolean
+  /** Its last take; pings alone do not prove that a worker still asks for work. */
+  lastTakeAtMs: number | null
 }
 
 export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
 
 /** TMO-8, from the start of the container: a large image may take longer than this to pull. */
 const INIT_TIMEOUT_MS = 7 * 60_000
+/** A take is held 25 s and given up by worker SDKs after 90 s at most. */
+const NO_TAKE_LIMIT_MS = 120_000
+const REMOVAL_REPEAT_MIN_MS = 30_000
+const REMOVAL_REPEAT_MAX_MS = 10 * 60_000
 const PLACEMENT_RETRY_MIN_MS = 2_000
 const PLACEMENT_RETRY_MAX_MS = 30_000
 /** How long a failed worker stays visible. */
@@ -71,6 +79,16 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
   return counts
 }
 
+/** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (annex 5.3). */
+export function noTakeDueAtMs(worker: Worker): number {
+  return Math.max(worker.lastTakeAtMs ?? 0, worker.idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
+}
+
+/** When a host is asked again to remove a worker: rarely, in the end, for one that may never return. */
+export function removalRepeatMs(attempts: number): number {
+  return Math.min(REMOVAL_REPEAT_MAX_MS, REMOVAL_REPEAT_MIN_MS * 2 ** Math.min(attempts, 16))
+}
+
 /** When a worker that found no capacity tries again: doubling, bounded, so that a full fleet is not polled to death. */
 export function placementRetryMs(attempts: number): number {
   return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
@@ -84,11 +102,14 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
     case 'STARTING':
       return worker.startedAtMs === null ? null : worker.startedAtMs + INIT_TIMEOUT_MS
     case 'READY':
-      return worker.lastSeenAtMs === null ? null : worker.lastSeenAtMs + lostAfterMs
+      return Math.min(
+        (worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs,
+        worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker),
+      )
     case 'DRAINING':
       return worker.nextAttemptAtMs
     case 'FAILED':
-      return worker.hostId === null ? worker.forgetAtMs : worker.nextAttemptAtMs
+      return worker.released ? worker.forgetAtMs : Math.min(worker.nextAttemptAtMs, worker.forgetAtMs ?? Number.POSITIVE_INFINITY)
     default:
       return worker.phase satisfies never
   }

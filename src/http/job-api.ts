@@ -4,7 +4,7 @@ import { type JobCall, parseJobCall } from '../contract/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
 import { logEvent } from '../log.ts'
-import { authenticate, findEndpointTeam } from '../services/authenticate.ts'
+import { authenticate, findEndpointTeam, type Principal } from '../services/authenticate.ts'
 import { checkWorkerToken } from '../services/worker-token.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
 import { problemResponse } from './problem-response.ts'
@@ -36,16 +36,11 @@ async function handle(c: AppContext): Promise<Response> {
 
 /** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
 async function admit(c: AppContext, call: JobCall | null): Promise<void> {
+  const length = Number(c.req.header('content-length') ?? 0)
   const limit = call?.route.maxBodyBytes ?? null
-  if (limit !== null && Number(c.req.header('content-length') ?? 0) > limit) {
-    // A refusal before the body is read resets the connection, and most clients then never see the answer.
-    if (Number(c.req.header('content-length')) <= MAX_DRAINED_BYTES) await c.req.raw.body?.pipeTo(new WritableStream())
-    throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
-  }
+  if (limit !== null && length > limit) return refuseOversize(c, length, limit)
   if (call?.route.caller === 'worker') return admitWorker(c, call)
-  const authentication = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (p) => c.executionCtx.waitUntil(p))
-  if (!authentication.ok) throw new Problem(authentication.detail === 'missing bearer token' ? 'missingToken' : 'invalidToken')
-  const { principal } = authentication
+  const principal = await requireKey(c)
   if (!call) throw new Problem('pathNotFound')
   checkMethod(c, call)
   // API-5: on the job API an under-privileged key is 401, not 403.
@@ -55,6 +50,20 @@ async function admit(c: AppContext, call: JobCall | null): Promise<void> {
   const teamId = await findEndpointTeam(c.env, call.endpointId, Date.now())
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
   if (teamId !== principal.teamId) throw new Problem('notFound', { detail: 'endpoint not found' })
+}
+
+async function requireKey(c: AppContext): Promise<Principal> {
+  const authentication = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (p) => c.executionCtx.waitUntil(p))
+  if (!authentication.ok) throw new Problem(authentication.detail === 'missing bearer token' ? 'missingToken' : 'invalidToken')
+  return authentication.principal
+}
+
+// A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
+// is read to its end first; nobody else's is.
+async function refuseOversize(c: AppContext, length: number, limit: number): Promise<never> {
+  const known = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now())
+  if (known.ok && length <= MAX_DRAINED_BYTES) await c.req.raw.body?.pipeTo(new WritableStream())
+  throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
 async function admitWorker(c: AppContext, call: JobCall): Promise<void> {

@@ -82,13 +82,11 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   requireScope(ctx.principal, 'serverless:write')
   const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
-  const deleted = await table.deleteEndpoint(db, teamId, id, ctx.nowMs)
-  // A repeat after a lost push ends the queue all the same, though its answer is 404.
-  if (deleted || (await table.isDeletedEndpoint(db, teamId, id))) {
-    forgetEndpointTeam(id)
-    await endpointStub(ctx.env, id).destroy()
-  }
-  if (!deleted) throw new Problem('notFound')
+  const exists = (await table.findEndpoint(db, teamId, id)) !== null
+  // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
+  if (exists || (await table.isDeletedEndpoint(db, teamId, id))) await endpointStub(ctx.env, id).destroy()
+  forgetEndpointTeam(id)
+  if (!exists || !(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
 }
 
 async function findOrThrow(ctx: VerbContext, id: string): Promise<EndpointConfig> {

@@ -43,13 +43,16 @@ export async function getHost(env: Env, id: string): Promise<Host> {
   return toHost(found.host, found.gpus)
 }
 
-/** Withdraws a machine's enrolment and ends its link. Throws 404, and 409 while anything is placed on it. */
+/**
+ * Withdraws a machine's enrolment and ends its link. Throws 404, and 409 while anything is placed on a machine that is online; one that is
+ * offline may never return, so what it held is given up.
+ */
 export async function removeHost(env: Env, id: string): Promise<void> {
   if (!(await removeIdleHost(openDatabase(env.DB), id))) {
     await getHost(env, id)
     throw new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
   }
-  await hostStub(env, id).revoke('removed by the operator')
+  await hostStub(env, id).revoke(id, 'removed by the operator')
 }
 
 function toHost(host: HostRow, gpus: readonly HostGpuRow[]): Host {

@@ -15,7 +15,9 @@ export interface WorkerPlacement {
   pingIntervalMs: number
 }
 
-export type Placed = { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string } | { ok: false; reason: string }
+export type Placed =
+  | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
+  | { ok: false; reason: string /** This worker must not be placed again, only removed. */; abandon?: boolean }
 
 /** Hosts tried for one worker before it waits for its next attempt; each try costs a batch. */
 const MAX_TRIES = 5
@@ -69,8 +71,8 @@ async function resume(env: Env, placement: WorkerPlacement, existing: Allocation
   const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
   if (shape && (await hostStub(env, existing.hostId).knows(placement.workerId)))
     return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
-  await removeWorker(env, placement.workerId, 0)
-  return { ok: false, reason: 'its placement was interrupted; it is tried again' }
+  // Whether the first host was told cannot be known, so this worker and its boot nonce are given up (LSE-6); another takes its place.
+  return { ok: false, reason: 'its placement was interrupted', abandon: true }
 }
 
 // Host ids are the operator's business, so a tenant reads counts and constraints, never which machine.

@@ -19,6 +19,8 @@ const worker = (id: string, phase: WorkerPhase, change: Partial<Worker> = {}): W
   nextAttemptAtMs: 0,
   attempts: 0,
   forgetAtMs: null,
+  released: false,
+  lastTakeAtMs: null,
   ...change,
 })
 

@@ -90,8 +90,13 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'taker.parkedAtMs < current.parkedAtMs',
     replace: 'taker.parkedAtMs > current.parkedAtMs',
   },
-  { id: 'max ignored', file: SCALING, find: 'Math.min(inputs.max, wanted)', replace: 'wanted' },
-  { id: 'min ignored', file: SCALING, find: 'Math.max(inputs.min, Math.min', replace: 'Math.max(0, Math.min' },
+  {
+    id: 'max ignored',
+    file: SCALING,
+    find: 'Math.min(Math.max(inputs.min, wanted), Math.max(0, inputs.max - finishing))',
+    replace: 'Math.max(inputs.min, wanted)',
+  },
+  { id: 'min ignored', file: SCALING, find: 'Math.max(inputs.min, wanted)', replace: 'Math.max(0, wanted)' },
   {
     id: 'busy workers count as free',
     file: SCALING,
