@@ -1,0 +1,189 @@
+import { evictDurableObject } from 'cloudflare:test'
+import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { admin, api, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
+import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+
+const P = 10_000
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('nothing gets stuck', () => {
+  it('[LSE-9, CTL-2] a retried job replaces the warm worker that may not hold it again, and blocks no other', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { error: 'boom' })
+    expect((await queue.post(`/retry/${jobId}`)).status).toBe(200)
+    expect(await worker.take()).toBeNull()
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    const fresh = await run(queue)
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    const taken = [await second.take().then((job) => job?.id)]
+    await second.done(taken[0] ?? '', { output: 1 })
+    taken.push(await second.take().then((job) => job?.id))
+    expect(taken).toEqual([jobId, fresh])
+  })
+
+  it('a restart of the object during the back-off does not lose the next start', async () => {
+    const queue = await setUpQueue()
+    await run(queue)
+    const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
+    await queue.host.report(workload.id, { state: 'error', reason: 'image pull failed' })
+    const stub = endpointStub(env, queue.endpointId)
+    await evictDurableObject(stub)
+    await queue.post('/cancel/no-such-job')
+    await queue.host.waitFor(
+      (w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId && w.id !== workload.id && w.desired === 'running',
+    )
+  })
+
+  it('a worker that pings but stopped asking for work is failed and replaced', async () => {
+    const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 3600 } })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    await parkTake(queue, worker)
+    for (let i = 0; i < 4; i++) {
+      await worker.ping()
+      await advance(queue.endpointId, 3 * P + 1_000)
+    }
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    expect((await queue.get('/health')).body.workers.unhealthy).toBe(1)
+  })
+
+  it('a container that fails before its placement is recorded gives its capacity back', async () => {
+    const queue = await setUpQueue()
+    await run(queue)
+    const stub = endpointStub(env, queue.endpointId)
+    const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
+    await runInDurableObject(stub, (object) => {
+      const worker = object.core.workers.get(workload.id)
+      if (worker) object.core.workers.save({ ...worker, phase: 'PLACING', hostId: null })
+    })
+    await queue.host.report(workload.id, { state: 'error', reason: 'engine refused' })
+    await queue.host.waitFor((w) => w.id === workload.id && w.desired === 'stopped')
+    await queue.host.report(workload.id, { state: 'gone' })
+    const row = await env.DB.prepare('SELECT COUNT(*) AS n FROM allocations WHERE id = ?').bind(workload.id).first<{ n: number }>()
+    expect(row?.n).toBe(0)
+  })
+
+  it('[ADM-2] a machine that never returns can be removed, and its jobs go on elsewhere', async () => {
+    const host = await FakeHost.join({
+      gpus: [{ typeId: 'NVIDIA L4', count: 1, memoryMb: 24_576, driverVersion: null, cudaVersion: null, simulated: true }],
+    })
+    const queue = await setUpQueue({ gpu: { pools: ['AMPERE_24'] } })
+    const jobId = await run(queue)
+    const worker = await host.startWorker(queue.endpointId)
+    expect((await worker.take())?.id).toBe(jobId)
+    expect((await admin().delete(`/admin/v1/hosts/${host.id}`)).body).toMatchObject({ status: 409, code: 'IN_USE' })
+    await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(host.id).run()
+    expect((await admin().delete(`/admin/v1/hosts/${host.id}`)).status).toBe(204)
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_QUEUE')
+    const row = await env.DB.prepare('SELECT COUNT(*) AS n FROM allocations WHERE id = ?').bind(worker.id).first<{ n: number }>()
+    expect(row?.n).toBe(0)
+  })
+
+  it('[WRK-29, LSE-4] a worker that lost one job finishes its others before it is stopped', async () => {
+    const queue = await setUpQueue()
+    const ids = [await run(queue), await run(queue)]
+    const worker = await queue.host.startWorker(queue.endpointId)
+    await worker.takeBatch(2)
+    await worker.ping(ids)
+    await worker.ping([ids[1] ?? ''])
+    await worker.ping([ids[1] ?? ''])
+    expect((await queue.get(`/status/${ids[0]}`)).body.status).toBe('IN_QUEUE')
+    await pause(50)
+    expect(queue.host.desired().find((w) => w.id === worker.id)?.desired).toBe('running')
+    await worker.done(ids[1] ?? '', { output: 'kept' })
+    await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
+    expect((await queue.get(`/status/${ids[1]}`)).body).toMatchObject({ status: 'COMPLETED', output: 'kept' })
+  })
+})
+
+describe('polls', () => {
+  it('[WRK-25] a second stop poll displaces the first at once, and the two do not wake each other', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const first = worker.stopPoll()
+    await pause(50)
+    const second = worker.stopPoll()
+    expect(await first).toEqual([])
+    await queue.post(`/cancel/${jobId}`)
+    expect(await second).toEqual([jobId])
+  })
+
+  it('[LSE-1, INV-23] a take whose connection broke gets no job', async () => {
+    const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    const gone = new AbortController()
+    const take = worker.take({ signal: gone.signal }).catch(() => null)
+    gone.abort()
+    await take
+    const jobId = await run(queue)
+    await pause(50)
+    const again = await worker.take()
+    expect(again?.id).toBe(jobId)
+    expect((await queue.get(`/status/${jobId}`)).body.retries).toBeUndefined()
+  })
+
+  it('[WRK-18] posts to a deleted endpoint are answered 200, polls are slowed down', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)
+    expect(await worker.done(jobId, { output: 1 })).toBe(200)
+    expect(await worker.ping([jobId])).toBe(200)
+    expect((await worker.takeRaw()).status).toBe(429)
+  })
+})
+
+describe('results of any shape are stored', () => {
+  it('[WRK-5] megabytes with a NaN in them', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    expect(await worker.done(jobId, `{"output": {"loss": NaN, "text": "${'x"y'.replace('"', '\\"').repeat(4_000_000)}"}}`)).toBe(200)
+    const { body } = await queue.get(`/status/${jobId}`)
+    expect([body.status, body.output.loss, body.output.text.length]).toEqual(['COMPLETED', null, 12_000_000])
+  })
+
+  it('an error of megabytes is kept in its beginning', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    expect(await worker.done(jobId, { error: 'e'.repeat(5_000_000) })).toBe(200)
+    const { body } = await queue.get(`/status/${jobId}`)
+    expect(body.status).toBe('FAILED')
+    expect(body.error).toMatch(/^e{65536}… \(5000000 characters\)$/)
+  })
+
+  it('[PP-6] a chunk that escaping makes too large fails the job with that reason', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    expect(await worker.stream(jobId, '\u0001'.repeat(900_000))).toBe(200)
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'FAILED' })
+  })
+
+  it('[JOB-6] a cancelled job does not keep its last progress as output', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { status: 'IN_PROGRESS', output: '50%' })
+    await queue.post(`/cancel/${jobId}`)
+    expect((await queue.get(`/status/${jobId}`)).body.output).toBeUndefined()
+  })
+})
+
+it('[LSE-3, LSE-4] a ping that crossed the take does not bring a lost job back', async () => {
+  const queue = await setUpQueue()
+  const { jobId, worker } = await runAndTake(queue)
+  await worker.ping([jobId])
+  await parkTake(queue, worker)
+  await worker.ping([jobId])
+  await advance(queue.endpointId, 2_500)
+  expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+})
+
+it('[LIM-2] an oversize body is refused with its limit, with and without an announced length', async () => {
+  const queue = await setUpQueue()
+  const large = `{"input":{"x":"${'x'.repeat(10 * 2 ** 20)}"}}`
+  const announced = await queue.post('/run', large)
+  expect([announced.status, announced.body.detail]).toEqual([413, 'request body exceeds 10485760 bytes'])
+  const stream = new Response(large).body
+  const headers = { Authorization: `Bearer ${queue.account.key}`, 'Content-Type': 'application/json' }
+  const streamed = await send(`/v2/${queue.endpointId}/run`, { method: 'POST', headers, body: stream })
+  expect(streamed.status).toBe(413)
+})
