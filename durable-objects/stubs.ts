@@ -5,9 +5,19 @@ import type { RateLimiterObject } from './rate-limiter.ts'
 
 // Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here.
 
+// Deriving an id hashes the name; the job API does it for every call.
+const endpointObjectIds = new Map<string, DurableObjectId>()
+const MAX_KNOWN_IDS = 10_000
+
 /** The object that holds one endpoint's queue. */
 export function endpointStub(env: Env, endpointId: string): DurableObjectStub<EndpointObject> {
-  return env.ENDPOINT.get(env.ENDPOINT.idFromName(endpointId))
+  let id = endpointObjectIds.get(endpointId)
+  if (!id) {
+    if (endpointObjectIds.size >= MAX_KNOWN_IDS) endpointObjectIds.clear()
+    id = env.ENDPOINT.idFromName(endpointId)
+    endpointObjectIds.set(endpointId, id)
+  }
+  return env.ENDPOINT.get(id)
 }
 
 /** The object that holds one machine's link and desired state. */

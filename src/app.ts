@@ -3,17 +3,15 @@ import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppContext, AppEnv } from './http/app-env.ts'
 import { hostApi } from './http/host-api.ts'
-import { jobApi } from './http/job-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { problemResponse, toProblem } from './http/problem-response.ts'
 import { referencePage, referenceScript } from './http/reference-page.ts'
 import { restApi } from './http/rest-api.ts'
-import { surfaceOf } from './http/surface.ts'
 import { logEvent } from './log.ts'
 
 const SERVER_FAULT = 500
 
-/** The whole plane as one application. The order matters: REST owns its reserved words before the job API sees `/v2` (CFG-2). */
+/** Every surface but the job API, which `worker.ts` serves before the router. */
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.use('*', requestContext)
@@ -21,7 +19,6 @@ export function createApp(): Hono<AppEnv> {
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
   app.route('/', restApi())
-  app.route('/v2', jobApi())
   app.route('/', adminApi())
   app.route('/host/v1', hostApi())
   app.notFound((c) => respond(c, new Problem('pathNotFound')))
@@ -39,5 +36,5 @@ function respond(c: AppContext, error: unknown): Response {
       error: problem.cause ?? problem,
     })
   }
-  return problemResponse(problem, { jobApi: surfaceOf(c.req.path) === 'jobs' })
+  return problemResponse(problem)
 }

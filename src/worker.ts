@@ -3,11 +3,16 @@ import { HostObject } from '../durable-objects/host.ts'
 import { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import { createApp } from './app.ts'
 import type { Env } from './env.ts'
+import { handleJobCall } from './http/job-api.ts'
+import { isJobPath } from './http/job-path.ts'
 
 const app = createApp()
 
 export default {
-  fetch: (request, env, ctx) => app.fetch(request, env, ctx),
+  fetch(request, env, ctx) {
+    const url = new URL(request.url)
+    return isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)
+  },
 } satisfies ExportedHandler<Env>
 
 export { EndpointObject, HostObject, RateLimiterObject }
