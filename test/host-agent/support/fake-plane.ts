@@ -67,8 +67,10 @@ export class FakePlane {
     for (const socket of this.sockets) socket.terminate()
   }
 
+  /** The states in the order of their numbers: a report may come twice when the agent was killed before it noted the answer. */
   states(workloadId: string): string[] {
-    return this.reports.filter((report) => report.workloadId === workloadId).map((report) => report.state)
+    const own = this.reports.filter((report) => report.workloadId === workloadId)
+    return [...new Map(own.map((report) => [report.sequence, report.state])).values()]
   }
 
   last(workloadId: string): WorkloadReport | undefined {
