@@ -125,11 +125,11 @@ export class HostObject extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const hostId = request.headers.get('x-podplane-host') ?? ''
     this.store.setHostId(hostId)
+    const revoked = this.store.revoked()
     for (const socket of this.ctx.getWebSockets()) socket.close(4000, 'replaced by a newer link')
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
     this.touch(pair[1])
-    const revoked = this.store.revoked()
     if (revoked !== null) pair[1].send(JSON.stringify({ type: 'revoked', reason: revoked } satisfies PlaneMessage))
     return new Response(null, { status: 101, webSocket: pair[0] })
   }

@@ -23,7 +23,7 @@ export function recordJson(core: EndpointCore, job: Job): string {
 /** STA-2: says why a job waits when no worker is about to take it. */
 function queueNote(core: EndpointCore): QueueNote | undefined {
   const workers = core.workers.all()
-  const counts = countWorkers(workers, core.jobs.heldCounts())
+  const counts = countWorkers(workers, core.occupied())
   const config = core.config()
   const troubled = workers.filter((w) => (w.phase === 'FAILED' || (w.phase === 'PLACING' && w.attempts > 0)) && w.reason !== null).at(-1)
   if (config?.workers.max === 0) return { reason: 'workers.max is 0, so no worker may start', workers: counts }
@@ -94,5 +94,5 @@ export function health(core: EndpointCore): Response {
     inQueue: core.jobs.queuedNormal + core.jobs.queuedLow,
     retried: totals.retried,
   }
-  return jsonReply(JSON.stringify({ jobs, workers: countWorkers(core.workers.all(), core.jobs.heldCounts()) }))
+  return jsonReply(JSON.stringify({ jobs, workers: countWorkers(core.workers.all(), core.occupied()) }))
 }

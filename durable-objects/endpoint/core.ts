@@ -80,6 +80,17 @@ export class EndpointCore {
     return this.peekJob(jobId)
   }
 
+  /**
+   * Jobs that occupy each worker: its leases, or the stopped job that it has not let go of yet. A worker with an open take is free of any
+   * stopped job, whatever the orders say.
+   */
+  occupied(): Map<string, number> {
+    const counts = this.jobs.heldCounts()
+    const polling = new Set(this.parking.openTakes().map((take) => take.workerId))
+    for (const id of this.workers.withStops()) if (!counts.has(id) && !polling.has(id)) counts.set(id, 1)
+    return counts
+  }
+
   /** Runs one operation in the next commit. Its result arrives once the commit is done; its throw undoes only itself. */
   transact<T>(run: (effects: Effects) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {

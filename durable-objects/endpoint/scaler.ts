@@ -14,7 +14,7 @@ export function planWorkers(core: EndpointCore, effects: Effects): void {
   const decision = decideScaling({
     queued: core.jobs.queuedNormal,
     workers: core.workers.all(),
-    held: core.jobs.heldCounts(),
+    held: core.occupied(),
     min: config?.workers.min ?? 0,
     max: config?.workers.max ?? 0,
     idleTimeoutMs: (config?.workers.idleTimeoutSeconds ?? 0) * 1000,

@@ -75,6 +75,14 @@ export class WorkerStore {
     this.sql.exec('INSERT OR IGNORE INTO stops (worker_id, job_id, told, kill_at) VALUES (?, ?, 0, ?)', workerId, jobId, killAtMs)
   }
 
+  /** Workers that were told to stop a job and have been pinging it, or may be. */
+  withStops(): string[] {
+    return this.sql
+      .exec('SELECT DISTINCT worker_id FROM stops')
+      .toArray()
+      .map((row) => String(row.worker_id))
+  }
+
   stops(workerId: string): StopOrder[] {
     return this.sql
       .exec('SELECT * FROM stops WHERE worker_id = ?', workerId)

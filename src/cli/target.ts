@@ -1,5 +1,5 @@
-import { OperatorError } from '../host-agent/fail.ts'
-import { dataDirPath, demoFilePath, readDemoFile } from '../local/data-dir.ts'
+import { errorText, OperatorError } from '../host-agent/fail.ts'
+import { type DemoFile, dataDirPath, demoFilePath, readDemoFile } from '../local/data-dir.ts'
 
 /** The plane that a command speaks to. */
 export interface Target {
@@ -13,7 +13,7 @@ export interface Target {
  */
 export function findTarget(urlFlag: string | undefined, env: NodeJS.ProcessEnv): Target {
   const dataDir = dataDirPath(env)
-  const local = readDemoFile(dataDir)
+  const local = urlFlag !== undefined && env.PODPLANE_OPERATOR_KEY ? undefined : readLocalPlane(dataDir)
   const url = urlFlag ?? local?.url
   if (url === undefined) {
     throw new OperatorError(
@@ -25,6 +25,16 @@ export function findTarget(urlFlag: string | undefined, env: NodeJS.ProcessEnv):
   const operatorKey = env.PODPLANE_OPERATOR_KEY || (local !== undefined && sameOrigin(url, local.url) ? local.operatorKey : undefined)
   if (operatorKey === undefined) throw new OperatorError(`set PODPLANE_OPERATOR_KEY to the operator key of ${url}`)
   return { url, operatorKey }
+}
+
+function readLocalPlane(dataDir: string): DemoFile | undefined {
+  try {
+    return readDemoFile(dataDir)
+  } catch (error) {
+    throw new OperatorError(
+      `the data directory ${dataDir} cannot be read: ${errorText(error)}; set PODPLANE_DATA to the one of npm start, or pass --url and set PODPLANE_OPERATOR_KEY`,
+    )
+  }
 }
 
 function sameOrigin(a: string, b: string): boolean {

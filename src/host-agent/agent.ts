@@ -73,6 +73,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   try {
     outcome = await stayLinked(context, survey.inventory, host, supervisor, ledger)
   } finally {
+    if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, supervisor, queue, runtimes, relays)
   }
 }
@@ -154,6 +155,11 @@ function aborted(signal: AbortSignal): Promise<'shutdown'> {
     if (signal.aborted) resolve('shutdown')
     signal.addEventListener('abort', () => resolve('shutdown'), { once: true })
   })
+}
+
+function noteKept(ledger: WorkloadLedger, log: Log): void {
+  const workloads = ledger.held().filter(({ state }) => state === 'starting' || state === 'running').length
+  if (workloads > 0) log.info('workloads keep running without the agent; --on-exit stop would end them with it', { workloads })
 }
 
 async function end(

@@ -37,7 +37,7 @@ export async function enrol(options: EnrolOptions): Promise<{ identity: HostIden
   }
   if (answer.status >= 400) {
     throw new OperatorError(
-      `--token was refused by the plane (${answer.status}): ${answer.detail}; make a new join token and pass it with --token`,
+      `--token was refused by the plane (${answer.status}): ${withoutAdvice(answer.detail)}; make a new join token and pass it with --token`,
     )
   }
   if (!parsed.success) throw new OperatorError(`--url ${options.planeUrl} does not answer like a plane; check the address`)
@@ -45,6 +45,11 @@ export async function enrol(options: EnrolOptions): Promise<{ identity: HostIden
   const identity = { hostId, epoch, dataCenterId, planeUrl: options.planeUrl }
   writeJsonFile(join(options.stateDir, 'host.json'), identity)
   return { identity, answer: parsed.data }
+}
+
+// The plane's own advice ("create a new one") would say the same as ours, which knows the flag.
+function withoutAdvice(detail: string): string {
+  return detail.replace(/;.*/s, '')
 }
 
 async function requestEnrolment({ planeUrl: base, joinToken, name, key, inventory, clock }: EnrolOptions): Promise<PlaneAnswer> {

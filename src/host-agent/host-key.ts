@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { z } from 'zod'
 import { ASSERTION_AUDIENCE } from '../host-protocol/messages.ts'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
+import { readKeptFile, writeJsonFile } from './json-file.ts'
 
 const PrivateJwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 type PrivateJwk = z.infer<typeof PrivateJwk>
@@ -19,10 +19,10 @@ export class HostKey {
     this.jwk = jwk
   }
 
-  /** Reads the key of this state directory, or makes one (file mode 0600). */
+  /** Reads the key of this state directory, or makes one (file mode 0600). A damaged one is an error: the plane knows no other. */
   static async load(stateDir: string): Promise<HostKey> {
     const path = join(stateDir, 'host-key.json')
-    const stored = PrivateJwk.safeParse(readJsonFile(path)).data
+    const stored = readKeptFile(path, PrivateJwk, 'restore it, or remove it and join again with a new --token')
     if (stored !== undefined) return new HostKey(stored)
     const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const jwk = PrivateJwk.parse(await exportJWK(privateKey))

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { hasCode } from './fail.ts'
+import type { z } from 'zod'
+import { errorText, hasCode, OperatorError } from './fail.ts'
 
 /** Writes to a neighbour and renames it, so that a crash leaves the old file or the new one, never half of one. */
 export function writeJsonFile(path: string, value: unknown): void {
@@ -15,5 +16,24 @@ export function readJsonFile(path: string): unknown {
   } catch (error) {
     if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined
     throw error
+  }
+}
+
+/**
+ * For files that hold something irreplaceable: undefined only when there is none. One that is there and cannot be read or
+ * understood is an error that ends in `advice`, because a new one in its place would void what depends on it.
+ */
+export function readKeptFile<T>(path: string, schema: z.ZodType<T>, advice: string): T | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw new OperatorError(`${path} cannot be read: ${errorText(error)}`)
+  }
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch {
+    throw new OperatorError(`${path} is damaged; ${advice}`)
   }
 }

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { GpuInventory } from '../host-protocol/messages.ts'
-import { errorText, OperatorError } from './fail.ts'
+import { OperatorError } from './fail.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { ensureDir } from './make-dir.ts'
 import { parsePlaneUrl } from './plane-http.ts'
 import type { RuntimeName } from './runtime.ts'
 import { parseSimulatedGpus } from './simulated-gpus.ts'
@@ -72,11 +72,7 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
   return found
 }
 
-/** Makes the state directory, readable by its owner only. */
+/** Makes the state directory, readable by its owner only, or checks that the one there can be written. */
 export function createStateDir(stateDir: string): void {
-  try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw new OperatorError(`--state-dir ${stateDir} cannot be used: ${errorText(error)}; pass one that this user may write`)
-  }
+  ensureDir(stateDir, '--state-dir')
 }

@@ -23,6 +23,9 @@ export interface ProcessRuntimeOptions {
   relayUrl: string
 }
 
+/** Variables of an endpoint that built-in programs read. */
+const TENANT_VARIABLES: ReadonlySet<string> = new Set(['PROBE_CONCURRENCY'])
+
 /** Runs images named `builtin/…` as child processes, so that a machine without Docker can do real work. */
 export class ProcessRuntime implements Runtime {
   readonly name = 'process'
@@ -77,15 +80,16 @@ export class ProcessRuntime implements Runtime {
     }
   }
 
-  /** Never the agent's own environment: it may hold the operator's credentials. */
+  /**
+   * Never the agent's own environment: it may hold the operator's credentials. And of the tenant's only what a built-in program reads: a
+   * variable such as NODE_OPTIONS or LD_PRELOAD would run the tenant's code as the agent's user, outside any container.
+   */
   private childEnv(workload: Workload, record: ProcessRecord): Record<string, string> {
-    return {
-      PATH: CHILD_PATH,
-      HOME: record.homeDir,
-      TMPDIR: record.tmpDir,
-      ...workload.env,
-      ...substituteRelayUrl(workload.platformEnv, this.options.relayUrl),
-    }
+    const wanted = Object.entries(workload.env).filter(([name]) => TENANT_VARIABLES.has(name))
+    const platform = Object.entries(substituteRelayUrl(workload.platformEnv, this.options.relayUrl)).filter(([name]) =>
+      name.startsWith('RUNPOD_'),
+    )
+    return { ...Object.fromEntries([...wanted, ...platform]), PATH: CHILD_PATH, HOME: record.homeDir, TMPDIR: record.tmpDir }
   }
 
   async watch(id: string): Promise<WorkloadExit> {

@@ -8,7 +8,7 @@ export interface RelayBounds {
   retryBaseMs: number
   retryMaxMs: number
   bodyMaxBytes: number
-  /** All buffered results together. */
+  /** All buffered results together, those that are still arriving included. */
   bufferMaxBytes: number
 }
 
@@ -18,6 +18,7 @@ export const RELAY_BOUNDS: RelayBounds = {
   pingTimeoutMs: 10_000,
   retryBaseMs: 250,
   retryMaxMs: 5_000,
-  bodyMaxBytes: 64 * 2 ** 20,
+  // More than the plane takes (20 MiB): it has to hear about a result that is too big, so that it can fail the job.
+  bodyMaxBytes: 32 * 2 ** 20,
   bufferMaxBytes: 1_024 * 2 ** 20,
 }

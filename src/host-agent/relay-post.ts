@@ -6,19 +6,6 @@ import { copyHeaders } from './relay-poll.ts'
 import type { Upstream } from './relay-upstream.ts'
 import type { ResultSpool, SpooledResult } from './result-spool.ts'
 
-/** Reads a result completely before it is offered to the plane, because it may have to be offered again; undefined when it is too big. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // Not destroyed on refusal: the connection is still needed for the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length
-    if (bytes > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes)
-}
-
 export interface PostAnswer {
   reply: IncomingMessage
   text: Buffer

@@ -3,11 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { errorText, hasCode } from './fail.ts'
 import type { Log } from './log.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './relay-bounds.ts'
+import { RelayMemory } from './relay-memory.ts'
 import { relayPoll } from './relay-poll.ts'
-import { answerPost, deliverPost, readBody } from './relay-post.ts'
+import { answerPost, deliverPost } from './relay-post.ts'
 import { parseRelayRoute, type RelayRoute } from './relay-routes.ts'
 import { createUpstream, pickHeaders } from './relay-upstream.ts'
 import { ResultSpool } from './result-spool.ts'
+
+const RETRY_AFTER_SECONDS = 5
 
 export interface RelayOptions {
   planeUrl: string
@@ -34,7 +37,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const closing = new AbortController()
   const spool = options.spoolDir === undefined ? undefined : new ResultSpool(options.spoolDir)
   const delivery = { upstream, bounds, spool, closing: closing.signal }
-  let bufferedBytes = 0
+  const memory = new RelayMemory(bounds.bufferMaxBytes)
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
@@ -66,14 +69,14 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   }
 
   async function handlePost(route: RelayRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request, Math.min(bounds.bodyMaxBytes, bounds.bufferMaxBytes - bufferedBytes))
+    const held = await memory.read(request, bounds.bodyMaxBytes)
     // 503 is tried again by workers, and by then the buffer may have room.
-    if (body === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
-    bufferedBytes += body.length
+    if (held === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
     try {
-      answerPost(response, await deliverPost(delivery, { target: route.target, headers: pickHeaders(request.headers), body }))
+      const result = { target: route.target, headers: pickHeaders(request.headers), body: held.body }
+      answerPost(response, await deliverPost(delivery, result))
     } finally {
-      bufferedBytes -= body.length
+      held.release()
     }
   }
 
@@ -116,6 +119,6 @@ async function listen(server: ReturnType<typeof createServer>, { address, port, 
 function answerJson(response: ServerResponse, status: number, body: unknown): void {
   if (response.destroyed) return
   // A body that was not read would be taken for the next request on this connection.
-  if (status === 503) response.setHeader('connection', 'close')
+  if (status === 503) response.setHeader('connection', 'close').setHeader('retry-after', RETRY_AFTER_SECONDS)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }

@@ -30,9 +30,9 @@ export function parseSimulatedGpus(text: string): GpuInventory[] {
     if (part === '') continue
     const [, typeId = '', digits = '1'] = /^(.*?)(?::\s*(\d+))?$/.exec(part) ?? []
     const count = Number(digits)
-    if (typeId.trim() === '' || typeId.includes(':') || count < 1 || count > COUNT_MAX) {
+    if (typeId.trim() === '' || /[:=]/.test(typeId) || count < 1 || count > COUNT_MAX) {
       throw new OperatorError(
-        `--simulate-gpus has '${part}'; write "<GPU name>:<count from 1 to ${COUNT_MAX}>", such as "NVIDIA L4:2", separated by commas`,
+        `--simulate-gpus has '${part}'${part.includes('=') ? ' with a "="' : ''}; write "<GPU name>:<count from 1 to ${COUNT_MAX}>", such as "NVIDIA L4:2", separated by commas`,
       )
     }
     counts.set(typeId.trim(), (counts.get(typeId.trim()) ?? 0) + count)

@@ -1,7 +1,7 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { hasCode, OperatorError } from './fail.ts'
+import { errorText, hasCode, OperatorError } from './fail.ts'
 import { identifyProcess, isAlive } from './process-identity.ts'
 
 const Owner = z.object({ pid: z.number().int(), startTime: z.string() })
@@ -18,7 +18,7 @@ export function lockStateDir(stateDir: string): () => void {
       writeFileSync(path, own, { flag: 'wx', mode: 0o600 })
       return () => unlinkSync(path)
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error
+      if (!hasCode(error, 'EEXIST')) throw new OperatorError(`--state-dir ${stateDir} cannot be used: ${errorText(error)}`)
       refuseLiveOwner(path, stateDir)
       unlinkSync(path)
     }

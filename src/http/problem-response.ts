@@ -8,7 +8,11 @@ import { Problem, type ProblemKey, problemBody } from '../contract/problems.ts'
 export function problemResponse(problem: Problem, { jobApi = false }: { jobApi?: boolean } = {}): Response {
   return new Response(JSON.stringify(problemBody(problem)), {
     status: problem.status,
-    headers: { ...problem.headers, 'Content-Type': jobApi ? 'application/json' : 'application/problem+json' },
+    headers: {
+      ...(problem.status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+      ...problem.headers,
+      'Content-Type': jobApi ? 'application/json' : 'application/problem+json',
+    },
   })
 }
 

@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
 
 /** The API reference as a page for people. */
 export function referencePage(c: AppContext): Response {
-  return c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
+  return c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' })
 }
 
 /** The page's script, from the static assets. */

@@ -35,12 +35,13 @@ export function createApiClient(baseUrl: string, key: string): ApiClient {
   }
 }
 
-// Problem documents carry `detail` and `title`; anything else (a proxy's page, say) is shown as the start of its text.
+// Problem documents carry `detail`, `title` and, when input was refused, `errors`; anything else (a proxy's page, say) is shown as the start of its text.
 function describe(status: number, text: string): string {
   try {
-    const { detail, title, error } = JSON.parse(text) as Record<string, unknown>
+    const { detail, title, error, errors } = JSON.parse(text) as Record<string, unknown>
     const words = [detail, title, error].find((value) => typeof value === 'string' && value !== '')
-    if (words !== undefined) return `${status} ${words}`
+    const reasons = Array.isArray(errors) ? errors.filter((value) => typeof value === 'string').join('; ') : ''
+    if (words !== undefined) return reasons === '' ? `${status} ${words}` : `${status} ${words}: ${reasons}`
   } catch {
     // Not JSON.
   }

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { formatOperatorKey, SECRET_BYTES } from '../domain/access.ts'
-import { OperatorError } from '../host-agent/fail.ts'
-import { readJsonFile, writeJsonFile } from '../host-agent/json-file.ts'
+import { readJsonFile, readKeptFile, writeJsonFile } from '../host-agent/json-file.ts'
+import { ensureDir } from '../host-agent/make-dir.ts'
 
 const PRIVATE_DIR_MODE = 0o700
+/** How the errors name it. */
+const LABEL = 'PODPLANE_DATA:'
 
 const Secrets = z.object({ OPERATOR_KEY: z.string().min(1), KEY_PEPPER: z.string().min(1), TOKEN_SECRET: z.string().min(1) })
 export type Secrets = z.infer<typeof Secrets>
@@ -39,23 +41,20 @@ export function dataDirPath(env: NodeJS.ProcessEnv): string {
   return resolve(env.PODPLANE_DATA || '.podplane')
 }
 
+/** Makes the data directory where it is missing, and checks that it can be used. */
 export function openDataDir(path: string): DataDir {
   const dataDir: DataDir = { path, storage: join(path, 'plane'), logs: join(path, 'logs'), agent: join(path, 'agent') }
-  for (const directory of [path, dataDir.storage, dataDir.logs, dataDir.agent])
-    mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
-  chmodSync(path, PRIVATE_DIR_MODE)
+  // A directory that was there with something in it keeps its mode: it may be somebody's home or project.
+  if (ensureDir(path, LABEL).fresh) chmodSync(path, PRIVATE_DIR_MODE)
+  for (const directory of [dataDir.storage, dataDir.logs, dataDir.agent]) ensureDir(directory, LABEL)
   return dataDir
 }
 
 /** Reads the secrets of this plane, made on the first start. A file that cannot be read is an error: new secrets would void every key. */
 export function loadSecrets(dataDir: DataDir): Secrets {
   const path = join(dataDir.path, 'secrets.json')
-  const stored = readJsonFile(path)
-  if (stored !== undefined) {
-    const parsed = Secrets.safeParse(stored)
-    if (parsed.success) return parsed.data
-    throw new OperatorError(`${path} is damaged; restore it, or remove the whole data directory to begin anew`)
-  }
+  const stored = readKeptFile(path, Secrets, 'restore it, or remove the whole data directory to begin anew')
+  if (stored !== undefined) return stored
   const secrets: Secrets = {
     OPERATOR_KEY: newOperatorKey(),
     KEY_PEPPER: randomBytes(SECRET_BYTES).toString('base64url'),

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '../host-agent/fail.ts'
+import { parseSimulatedGpus } from '../host-agent/simulated-gpus.ts'
 import { dataDirPath } from './data-dir.ts'
 
 const DEFAULT_PORT = 8787
@@ -21,7 +22,7 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
   const options = new Command('podplane')
     .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')
     .option('--no-agent', 'run no host agent here')
-    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4=2"', nonEmpty)
+    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"', checkGpus)
     .addHelpText('after', `\nEnvironment: PORT, PODPLANE_DATA, PODPLANE_LOG=stdout, ${WORKER_VARS.join(', ')}`)
     .parse([...argv], { from: 'user' })
     .opts<{ agent: boolean; simulateGpus?: string }>()
@@ -43,7 +44,8 @@ function parsePort(text: string | undefined): number {
   return port
 }
 
-function nonEmpty(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('it is empty')
+/** Checked with the agent's own parser, before anything is started. */
+function checkGpus(value: string): string {
+  if (parseSimulatedGpus(value).length === 0) throw new InvalidArgumentError('it names no GPU')
   return value
 }

@@ -16,6 +16,7 @@ import { newResourceId } from './ids.ts'
 
 const ACCESS_TOKEN_SECONDS = 3600
 /** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */
+const ASSERTION_SECONDS = 60
 const ASSERTION_TOLERANCE_SECONDS = 60
 
 /** A machine joins: uses up its token and gets an id and a first access token. 401 with what to do when the token is no good. */
@@ -81,6 +82,7 @@ async function verifySigned(jwt: string, publicKeyX: string, subject: string): P
       subject,
       algorithms: ['EdDSA'],
       clockTolerance: ASSERTION_TOLERANCE_SECONDS,
+      maxTokenAge: ASSERTION_SECONDS,
       requiredClaims: ['exp', 'iat'],
     })
   } catch (error) {

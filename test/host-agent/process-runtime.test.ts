@@ -81,13 +81,18 @@ describe('process runtime', () => {
     expect(await second.watch('a')).toEqual({ exitCode: null, reason: 'killed by signal SIGKILL' })
   })
 
-  test('the child gets its own home and the workload environment, nothing of the agent', async ({ expect }) => {
+  test('[HOST-7] the child gets its own home and what built-in programs read, nothing of the agent and nothing that Node or the linker obeys', async ({
+    expect,
+  }) => {
     process.env.AGENT_SECRET = 'do-not-pass'
-    await runtime.start(makeWorkload({ id: 'a', env: { MINE: '1' }, platformEnv: workerEnv('ep', 'w') }), hooks)
+    const hostile = { NODE_OPTIONS: '--import=data:text/javascript,process.exit(9)', LD_PRELOAD: '/x.so', PATH: '/evil', HOME: '/root' }
+    await runtime.start(makeWorkload({ id: 'a', env: { PROBE_CONCURRENCY: '2', ...hostile }, platformEnv: workerEnv('ep', 'w') }), hooks)
     const pid = Number(JSON.parse(readFileSync(join(dir, 'a', 'process.json'), 'utf8')).pid)
     const env = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)
     const names = env.map((entry) => entry.split('=')[0]).toSorted()
-    expect(names).toEqual(['HOME', 'MINE', 'PATH', 'TMPDIR', ...Object.keys(workerEnv('ep', 'w'))].toSorted())
+    expect(names).toEqual(['HOME', 'PROBE_CONCURRENCY', 'PATH', 'TMPDIR', ...Object.keys(workerEnv('ep', 'w'))].toSorted())
+    expect(env).not.toContain('PATH=/evil')
+    expect(env).not.toContain('HOME=/root')
     expect(env.find((entry) => entry.startsWith('RUNPOD_WEBHOOK_PING='))).toContain('=http://127.0.0.1:9/v2/ep/ping/')
   })
 

@@ -13,7 +13,7 @@ export async function requireApiKey(c: AppContext, next: Next): Promise<void> {
   const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (promise) =>
     c.executionCtx.waitUntil(promise),
   )
-  if (!result.ok) throw new Problem(KEYS[result.detail], { headers: { 'WWW-Authenticate': 'Bearer' } })
+  if (!result.ok) throw new Problem(KEYS[result.detail])
   c.set('principal', result.principal)
   await next()
 }
@@ -21,6 +21,6 @@ export async function requireApiKey(c: AppContext, next: Next): Promise<void> {
 /** Lets in the operator alone (AUT-4a). */
 export async function requireOperatorKey(c: AppContext, next: Next): Promise<void> {
   const refusal = await authenticateOperator(c.env, c.req.header('authorization') ?? null)
-  if (refusal !== null) throw new Problem(KEYS[refusal], { headers: { 'WWW-Authenticate': 'Bearer' } })
+  if (refusal !== null) throw new Problem(KEYS[refusal])
   await next()
 }

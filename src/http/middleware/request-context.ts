@@ -15,7 +15,10 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
   const startedAtMs = Date.now()
   await next()
   // A switched protocol has no headers to add.
-  if (c.res.status !== 101) c.res.headers.set('X-Request-ID', c.var.requestId)
+  if (c.res.status !== 101) {
+    c.res.headers.set('X-Request-ID', c.var.requestId)
+    c.res.headers.set('X-Content-Type-Options', 'nosniff')
+  }
   writeLog(c, startedAtMs)
 }
 

@@ -12,7 +12,7 @@ export async function refuseProtoMembers(c: AppContext, next: Next): Promise<voi
   const text = await c.req.text()
   // The name can also be spelled with escapes; only a parse tells.
   if (text.includes('__proto__') || text.includes('\\u')) {
-    const location = findProto(parseOrNull(text), '$')
+    const location = findProto(parseOrNull(text))
     if (location !== null) {
       throw new Problem('validationFailed', { errors: [`${location}: additional properties '__proto__' not allowed`] })
     }
@@ -28,12 +28,17 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-function findProto(value: unknown, location: string): string | null {
-  if (typeof value !== 'object' || value === null) return null
-  if (Object.hasOwn(value, '__proto__')) return location
-  for (const [key, member] of Object.entries(value)) {
-    const found = findProto(member, Array.isArray(value) ? `${location}[${key}]` : `${location}.${key}`)
-    if (found !== null) return found
+// A loop with a stack of its own: a body may nest deeper than calls can.
+function findProto(root: unknown): string | null {
+  const open: { value: unknown; location: string }[] = [{ value: root, location: '$' }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, location } = next
+    if (typeof value !== 'object' || value === null) continue
+    if (Object.hasOwn(value, '__proto__')) return location
+    const isList = Array.isArray(value)
+    for (const [key, member] of Object.entries(value)) {
+      if (typeof member === 'object') open.push({ value: member, location: isList ? `${location}[${key}]` : `${location}.${key}` })
+    }
   }
   return null
 }

@@ -97,6 +97,31 @@ describe('nothing gets stuck', () => {
   })
 })
 
+describe('stopped jobs', () => {
+  it('[PP-29] a worker that goes on with a stopped job is busy, and the next job gets another worker at once', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
+    const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
+    await worker.ping([jobId])
+    await advance(queue.endpointId, 5_000)
+    expect((await queue.get(`/status/${jobId}`)).body.error).toBe('executionTimeout exceeded')
+    expect((await queue.get('/health')).body.workers).toMatchObject({ idle: 0, ready: 0, running: 1 })
+    const next = await run(queue)
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect((await second.take())?.id).toBe(next)
+  })
+
+  it('[PP-29] one that has let go of it and asks for work is free again', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await queue.post(`/cancel/${jobId}`)
+    expect(await worker.stopPoll()).toEqual([jobId])
+    const [open] = await parkTake(queue, worker)
+    expect((await queue.get('/health')).body.workers).toMatchObject({ idle: 1, running: 0 })
+    const next = await run(queue)
+    expect((await open)?.id).toBe(next)
+  })
+})
+
 describe('polls', () => {
   it('[WRK-25] a second stop poll displaces the first at once, and the two do not wake each other', async () => {
     const queue = await setUpQueue()

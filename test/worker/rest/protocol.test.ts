@@ -192,3 +192,16 @@ describe('inventory', () => {
     }
   })
 })
+
+it('[STR-1] a body nested deeper than calls can go is answered, not failed', async () => {
+  const { key } = await createAccount()
+  const deep = `{"\\u0061":${'['.repeat(40_000)}${']'.repeat(40_000)}}`
+  expect((await api(key).post(PATH, deep)).status).toBe(422)
+})
+
+it('[KEY-1] every 401 names its scheme', async () => {
+  for (const path of [PATH, '/v2/aaaaaaaaaaaaaa/health', '/admin/v1/users', '/host/v1/link']) {
+    const reply = await api(null).get(path)
+    expect([path, reply.status, reply.headers.get('www-authenticate')]).toEqual([path, 401, 'Bearer'])
+  }
+})
