@@ -47,8 +47,8 @@ export async function enrol(options: EnrolOptions): Promise<{ identity: HostIden
   return { identity, answer: parsed.data }
 }
 
-// The plane's own advice ("create a new one") would say the same as ours, which knows the flag.
-function withoutAdvice(detail: string): string {
+/** A refusal without the plane's own advice ("; create a new one"), which would say the same as ours. Ours knows the flag. */
+export function withoutAdvice(detail: string): string {
   return detail.replace(/;.*/s, '')
 }
 

@@ -2,7 +2,7 @@ import type { Inventory } from '../host-protocol/messages.ts'
 import { AccessTokens, IdentityRefused } from './access-tokens.ts'
 import { backoffMs, sleep } from './backoff.ts'
 import type { PlaneClock } from './clock-offset.ts'
-import { enrol, type HostIdentity, readHostIdentity } from './enrolment.ts'
+import { enrol, type HostIdentity, readHostIdentity, withoutAdvice } from './enrolment.ts'
 import { errorText, OperatorError } from './fail.ts'
 import type { HostKey } from './host-key.ts'
 import type { Log } from './log.ts'
@@ -52,7 +52,7 @@ async function joinAgain(deps: EstablishDeps, stored: HostIdentity, error: Ident
 
 export function refusedIdentity(identity: HostIdentity, error: IdentityRefused): OperatorError {
   return new OperatorError(
-    `the plane does not accept host ${identity.hostId} any more (${error.message}); pass a new join token with --token to join again`,
+    `the plane does not accept host ${identity.hostId} any more (${withoutAdvice(error.message)}); pass a new join token with --token to join again`,
   )
 }
 

@@ -14,7 +14,7 @@ export function ensureDir(path: string, label: string): { fresh: boolean } {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return { fresh: made || readdirSync(path).length === 0 }
   } catch (error) {
-    throw new OperatorError(`${label} ${path} cannot be used: ${errorText(error)}; pass a directory that this user may write`)
+    throw new OperatorError(`${label} ${path} cannot be used: ${errorText(error)}; choose a directory that this user may write`)
   }
 }
 

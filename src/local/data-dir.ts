@@ -8,7 +8,7 @@ import { ensureDir } from '../host-agent/make-dir.ts'
 
 const PRIVATE_DIR_MODE = 0o700
 /** How the errors name it. */
-const LABEL = 'PODPLANE_DATA:'
+const LABEL = 'the data directory (PODPLANE_DATA)'
 
 const Secrets = z.object({ OPERATOR_KEY: z.string().min(1), KEY_PEPPER: z.string().min(1), TOKEN_SECRET: z.string().min(1) })
 export type Secrets = z.infer<typeof Secrets>

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHostIdentity } from '../host-agent/enrolment.ts'
-import { errorText, OperatorError } from '../host-agent/fail.ts'
+import { errorText, hasCode, OperatorError } from '../host-agent/fail.ts'
 import { type AgentProcess, startAgent } from './agent-process.ts'
 import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
 import { banner } from './banner.ts'
@@ -29,6 +29,8 @@ const POD_IMAGE = 'builtin/idle'
 const HOST_ONLINE_TIMEOUT_MS = 10_000
 const KILLED_PORT_WAIT_MS = 5_000
 const PARENT_POLL_MS = 250
+/** Errors of the file system whose text, which names the path, is all that an operator needs. */
+const FILE_TROUBLE = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR']
 const EXIT_FAILURE = 1
 const EXIT_FORCED = 130
 
@@ -168,5 +170,6 @@ function say(text: string): void {
 // What an operator can act on is one line; anything else is a bug of ours and needs its stack.
 function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof ApiError) return error.message
+  if (FILE_TROUBLE.some((code) => hasCode(error, code))) return errorText(error)
   return (error instanceof Error && error.stack) || errorText(error)
 }

@@ -140,6 +140,14 @@ describe('agent against a plane', () => {
     expect(agent.stderr).toContain('"workload":"pod1","state":"gone"')
   })
 
+  test('says what keeps running when it ends', async ({ expect }) => {
+    const agent = startAgent()
+    plane.want(makeWorkload({ id: 'pod1' }))
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    expect(await end(agent, 'SIGTERM')).toBe(0)
+    expect(agent.stderr).toMatch(/workloads keep running without the agent; --on-exit stop would end them.*"workloads":1/)
+  })
+
   test('--on-exit stop stops and reports before the agent ends', async ({ expect }) => {
     const agent = startAgent('--on-exit', 'stop')
     plane.want(makeWorkload({ id: 'pod1' }))
@@ -206,7 +214,7 @@ describe('agent against a plane', () => {
     const bad = startAgent('--token', 'ppj_wrong_token', '--state-dir', join(stateDir, 'other'))
     expect(await bad.exit).toBe(1)
     expect(bad.stderr).toMatch(
-      /podplane-agent: --token was refused by the plane \(401\): .*; make a new join token and pass it with --token\n$/,
+      /podplane-agent: --token was refused by the plane \(401\): [^;]*; make a new join token and pass it with --token\n$/,
     )
   })
 

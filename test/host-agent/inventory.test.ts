@@ -54,7 +54,7 @@ describe('simulated GPUs', () => {
     ])
   })
 
-  test.for(['NVIDIA L4:0', 'NVIDIA L4:x', ':2', 'NVIDIA L4:2000'])('refuses %s, naming the flag', (text, { expect }) => {
+  test.for(['NVIDIA L4:0', 'NVIDIA L4:x', ':2', 'NVIDIA L4:2000', 'NVIDIA L4=2'])('refuses %s, naming the flag', (text, { expect }) => {
     expect(() => parseSimulatedGpus(text)).toThrow(/^--simulate-gpus has '/)
   })
 })

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
 import { type Relay, startRelay } from '../../src/host-agent/relay.ts'
+import type { RelayBounds } from '../../src/host-agent/relay-bounds.ts'
 import { parseRelayRoute } from '../../src/host-agent/relay-routes.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -28,8 +29,12 @@ async function startPlane(handler: Handler, port = 0): Promise<{ url: string; po
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, server }
 }
 
-async function startTestRelay(planeUrl: string, spoolDir?: string): Promise<{ relay: Relay; origin: string }> {
-  const bounds = { pollHoldMs: 300, deliverMs: 3_000, retryBaseMs: 10, retryMaxMs: 50, bodyMaxBytes: 1_000, pingTimeoutMs: 200 }
+async function startTestRelay(
+  planeUrl: string,
+  spoolDir?: string,
+  more: Partial<RelayBounds> = {},
+): Promise<{ relay: Relay; origin: string }> {
+  const bounds = { pollHoldMs: 300, deliverMs: 3_000, retryBaseMs: 10, retryMaxMs: 50, bodyMaxBytes: 1_000, pingTimeoutMs: 200, ...more }
   const relay = await startRelay({
     planeUrl,
     address: '127.0.0.1',
@@ -165,6 +170,23 @@ describe('relay', () => {
     const plane = await startPlane((_, response) => response.end('{}'))
     const { origin } = await startTestRelay(plane.url)
     expect((await fetch(`${origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: 'x'.repeat(2_000) })).status).toBe(503)
+  })
+
+  test('unfinished uploads count against the memory, and give it back when they break off', async ({ expect }) => {
+    const plane = await startPlane((incoming, response) => incoming.resume().on('end', () => response.end('{}')))
+    const { relay, origin } = await startTestRelay(plane.url, undefined, { bufferMaxBytes: 2_000 })
+    const path = '/v2/ep/job-done/w1/j1?a=b'
+    const uploads = [1, 2].map(() => {
+      const upload = request({ host: '127.0.0.1', port: relay.port, path, method: 'POST' })
+      upload.on('error', () => {})
+      upload.write('x'.repeat(700))
+      return upload
+    })
+    const post = () => fetch(origin + path, { method: 'POST', body: 'y'.repeat(700) })
+    await expect.poll(async () => (await post()).status).toBe(503)
+    expect((await post()).headers.get('retry-after')).toBe('5')
+    for (const upload of uploads) upload.destroy()
+    await expect.poll(async () => (await post()).status).toBe(200)
   })
 
   test('everything but worker routes is 404', async ({ expect }) => {

@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findTarget } from '../../src/cli/target.ts'
+import { createApiClient } from '../../src/local/api-client.ts'
 import { banner } from '../../src/local/banner.ts'
 import { openDataDir, writeDemoFile } from '../../src/local/data-dir.ts'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
@@ -32,6 +34,27 @@ describe('settings of npm start', () => {
 
   it('name a wrong port', () => {
     for (const PORT of ['http', '-1', '65536', '80.5']) expect(() => readStartSettings([], { PORT })).toThrow(`PORT=${PORT}`)
+  })
+})
+
+describe('simulated GPUs', () => {
+  it('are checked before anything starts', () => {
+    for (const spec of ['NVIDIA L4=2', 'NVIDIA L4:0']) {
+      expect(() => readStartSettings(['--simulate-gpus', spec], {})).toThrow(`--simulate-gpus has '${spec}'`)
+    }
+  })
+})
+
+describe('an answer that refuses', () => {
+  it('is told with its reasons', async () => {
+    const server = createHttpServer((_, response) => {
+      response.writeHead(422).end('{"title":"Unprocessable","detail":"input is wrong","errors":["$.email: not an address"]}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, LOOPBACK, resolve))
+    const { port } = server.address() as AddressInfo
+    const answer = createApiClient(`http://${LOOPBACK}:${port}`, 'key').request('POST', '/users', {})
+    await expect(answer).rejects.toThrow('POST /users: 422 input is wrong: $.email: not an address')
+    server.close()
   })
 })
 
@@ -76,6 +99,14 @@ describe('the plane that npm run admin speaks to', () => {
   it('never gets the key of the local plane when it is another one', () => {
     writeDemoFile(openDataDir(directory), DEMO)
     expect(() => findTarget('https://plane.example.com', env())).toThrow('set PODPLANE_OPERATOR_KEY')
+  })
+
+  it('cannot be found in something that is no directory', () => {
+    const file = join(directory, 'file')
+    writeFileSync(file, '')
+    expect(() => findTarget(undefined, { PODPLANE_DATA: file })).toThrow(`the data directory ${file} cannot be read: ENOTDIR`)
+    const url = 'https://plane.example.com'
+    expect(findTarget(url, { PODPLANE_DATA: file, PODPLANE_OPERATOR_KEY: 'x' })).toEqual({ url, operatorKey: 'x' })
   })
 
   it('is missing with a way out', () => {

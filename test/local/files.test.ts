@@ -1,10 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isOperatorKey } from '../../src/domain/access.ts'
+import { OperatorError } from '../../src/host-agent/fail.ts'
+import { HostKey } from '../../src/host-agent/host-key.ts'
 import { serveAsset } from '../../src/local/assets.ts'
 import { loadSecrets, openDataDir, readDemoFile, removeDemoFile, writeDemoFile } from '../../src/local/data-dir.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+
+const ADVICE = 'restore it, or remove the whole data directory to begin anew'
 
 let directory: string
 beforeEach(() => {
@@ -79,8 +83,34 @@ describe('the data directory', () => {
 
   it('refuses damaged secrets instead of making new ones, which would void every key', () => {
     const dataDir = openDataDir(directory)
-    writeFileSync(join(directory, 'secrets.json'), '{"OPERATOR_KEY":"x"}')
-    expect(() => loadSecrets(dataDir)).toThrow(/secrets\.json is damaged/)
+    for (const text of ['{"OPERATOR_KEY":"x"}', '{"OPERATOR', '']) {
+      writeFileSync(join(directory, 'secrets.json'), text)
+      expect(() => loadSecrets(dataDir), text).toThrow(new OperatorError(`${join(directory, 'secrets.json')} is damaged; ${ADVICE}`))
+      expect(readFileSync(join(directory, 'secrets.json'), 'utf8')).toBe(text)
+    }
+  })
+
+  it('holds a host key that is not replaced when it is damaged', async () => {
+    writeFileSync(join(directory, 'host-key.json'), '{"kty":')
+    await expect(HostKey.load(directory)).rejects.toThrow(/host-key\.json is damaged; restore it/)
+  })
+
+  it('keeps the mode of a directory that others use, and makes an empty one private', () => {
+    chmodSync(directory, 0o755)
+    openDataDir(directory)
+    expect(modeOf(directory)).toBe(0o700)
+    mkdirSync(join(directory, 'shared'), { mode: 0o755 })
+    writeFileSync(join(directory, 'shared/foreign.txt'), '')
+    openDataDir(join(directory, 'shared'))
+    expect(modeOf(join(directory, 'shared'))).toBe(0o755)
+    expect(modeOf(join(directory, 'shared/plane'))).toBe(0o700)
+  })
+
+  it('is refused by name when it cannot be made', () => {
+    writeFileSync(join(directory, 'file'), '')
+    for (const path of [join(directory, 'file'), join(directory, 'file/below'), '/proc/podplane/data']) {
+      expect(() => openDataDir(path), path).toThrow(`the data directory (PODPLANE_DATA) ${path} cannot be used: `)
+    }
   })
 
   it('holds demo.json, private, and without a draft left over', () => {
