@@ -20,8 +20,18 @@ export function recordJson(core: EndpointCore, job: Job): string {
   return jobRecordJson(job, core.payloads.get(job.seq, OUTPUT), job.state === 'IN_QUEUE' ? queueNote(core) : undefined)
 }
 
-/** STA-2: says why a job waits when no worker is about to take it. */
+/** STA-2: says why a job waits when no worker is about to take it. The same for every queued job, so it is derived once per commit. */
 function queueNote(core: EndpointCore): QueueNote | undefined {
+  const known = notes.get(core)
+  if (known?.generation === core.generation) return known.note
+  const note = explainQueue(core)
+  notes.set(core, { generation: core.generation, note })
+  return note
+}
+
+const notes = new WeakMap<EndpointCore, { generation: number; note: QueueNote | undefined }>()
+
+function explainQueue(core: EndpointCore): QueueNote | undefined {
   const workers = core.workers.all()
   const counts = countWorkers(workers, core.occupied())
   const config = core.config()

@@ -41,6 +41,8 @@ export class EndpointCore {
   now: () => number = () => Date.now()
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
   private planned = false
+  /** Rises with every commit; what was derived from the rows of an older one has to be derived again. */
+  generation = 0
   private pending: PendingOperation[] = []
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -102,6 +104,7 @@ export class EndpointCore {
   private flush(): void {
     const operations = this.pending
     this.pending = []
+    this.generation++
     const effects = new Effects()
     const outcomes: { ok: boolean; value: unknown }[] = []
     let taken: { take: ParkedTake; body: string }[] = []
