@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
-import { releaseCapacity, saveInventory } from '../src/db/capacity.ts'
+import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { setHostStatus } from '../src/db/enrolment.ts'
 import type { Env } from '../src/env.ts'
@@ -13,9 +13,10 @@ import {
   type WorkloadReport,
 } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
-import { HOST_SCHEMA, type HostWorkload, WorkloadStore } from './host/workload-store.ts'
+import { HostLinks, sendTo } from './host/links.ts'
+import { HostReports } from './host/reports.ts'
+import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
 import { applySchema } from './sql-migrations.ts'
-import { endpointStub } from './stubs.ts'
 
 /** A closed link gets this long to come back before the host counts as offline. */
 const RECONNECT_GRACE_MS = 10_000
@@ -24,18 +25,18 @@ const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 const ALARM_RETRY_MS = 5_000
 const MAX_MESSAGE_CHARS = 1_000_000
 
-interface LinkState {
-  lastBeatAtMs: number
-}
-
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
 export class HostObject extends DurableObject<Env> {
   private readonly store: WorkloadStore
+  private readonly links: HostLinks
+  private readonly reports: HostReports
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
+    this.links = new HostLinks(ctx)
+    this.reports = new HostReports(ctx, env, this.store)
   }
 
   /**
@@ -44,13 +45,13 @@ export class HostObject extends DurableObject<Env> {
    */
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
     if (!this.store.get(workload.id)) {
-      if (!this.liveSockets().some((socket) => Date.now() - this.lastBeat(socket) < SUSPECT_AFTER_MS)) return false
+      if (!this.links.heardWithin(SUSPECT_AFTER_MS)) return false
       this.ctx.storage.transactionSync(() => {
         this.store.setHostId(hostId)
         this.store.want(workload, ownerId)
       })
     }
-    this.pushDesired()
+    this.links.broadcast(this.desired())
     return true
   }
 
@@ -68,92 +69,52 @@ export class HostObject extends DurableObject<Env> {
       }
       return row !== null
     })
-    if (known) this.pushDesired()
+    if (known) this.links.broadcast(this.desired())
     return known
   }
 
-  /**
-   * The enrolment was withdrawn: the agent stops everything and leaves. What the machine still held is told to be gone to its owners, so
-   * that nothing waits for a machine that will never answer.
-   */
+  /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. */
   async revoke(hostId: string, reason: string): Promise<void> {
     this.store.setRevoked(reason)
-    this.send({ type: 'revoked', reason })
-    for (const socket of this.ctx.getWebSockets()) socket.close(4001, 'revoked')
-    const gone = {
-      state: 'gone' as const,
-      exitCode: null,
-      reason: 'its host was removed',
-      at: Date.now(),
-      sequence: Number.MAX_SAFE_INTEGER,
-    }
-    await this.report(
-      hostId,
-      this.store.all().map((row) => ({ ...gone, workloadId: row.workload.id })),
-    )
+    this.links.broadcast({ type: 'revoked', reason })
+    this.links.closeAll(4001, 'revoked')
+    await this.reports.giveUpAll(hostId)
   }
 
-  /**
-   * Workload state changes. Answered only once every owner has been told; the agent repeats what was not. One owner that cannot be told
-   * must not keep the reports of the others, so the failure comes at the end.
-   */
+  /** Workload state changes, as `HostReports.passOn`. */
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
-    let failure: unknown = null
-    for (const report of reports) {
-      try {
-        await this.reportOne(hostId, report)
-      } catch (error) {
-        failure = error
-        logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
-      }
-    }
-    if (failure !== null) throw failure
-  }
-
-  private async reportOne(hostId: string, report: WorkloadReport): Promise<void> {
-    const row = this.store.get(report.workloadId)
-    if (!row || report.sequence <= row.sequence) return
-    if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
-    await endpointStub(this.env, row.ownerId).workloadReport(report)
-    this.ctx.storage.transactionSync(() => {
-      if (report.state === 'gone') this.store.remove(report.workloadId)
-      else this.store.record(report)
-    })
+    await this.reports.passOn(hostId, reports)
   }
 
   /** The agent's link; the Worker has checked the access token and passes the host's id. */
   override async fetch(request: Request): Promise<Response> {
-    const hostId = request.headers.get('x-podplane-host') ?? ''
-    this.store.setHostId(hostId)
-    const revoked = this.store.revoked()
-    for (const socket of this.ctx.getWebSockets()) socket.close(4000, 'replaced by a newer link')
-    const pair = new WebSocketPair()
-    this.ctx.acceptWebSocket(pair[1])
-    this.touch(pair[1])
-    if (revoked !== null) pair[1].send(JSON.stringify({ type: 'revoked', reason: revoked } satisfies PlaneMessage))
-    return new Response(null, { status: 101, webSocket: pair[0] })
+    this.store.setHostId(request.headers.get('x-podplane-host') ?? '')
+    const { agent, plane } = this.links.accept()
+    this.sendIfRevoked(plane)
+    return new Response(null, { status: 101, webSocket: agent })
   }
 
   override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
-    const text = typeof data === 'string' ? data : ''
-    const parsed = text.length <= MAX_MESSAGE_CHARS ? AgentMessage.safeParse(parseJson(text)) : null
-    if (!parsed?.success) {
+    const message = readMessage(data)
+    if (!message) {
       socket.close(4002, 'message not understood')
       return
     }
-    this.touch(socket)
-    if (parsed.data.type === 'hello') return this.welcomeOrClose(socket, parsed.data.inventory)
-    sendTo(socket, { type: 'beatAck', beat: parsed.data.beat })
-    if (parsed.data.appliedRevision < this.store.revision()) this.pushDesired()
+    if (this.sendIfRevoked(socket)) return
+    this.links.heard(socket)
+    if (message.type === 'hello') return this.welcomeOrClose(socket, message.inventory)
+    sendTo(socket, { type: 'beatAck', beat: message.beat })
+    if (message.appliedRevision < this.store.revision()) sendTo(socket, this.desired())
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
+    // 1005 and 1006 say that no code came; they may not be sent.
     socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
-    if (this.liveSockets().length === 0) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
+    await this.linkEnded()
   }
 
   override async webSocketError(): Promise<void> {
-    if (this.liveSockets().length === 0) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
+    await this.linkEnded()
   }
 
   /** While the host is online, looks once per lease whether it still beats. */
@@ -167,14 +128,21 @@ export class HostObject extends DurableObject<Env> {
     }
   }
 
+  private async linkEnded(): Promise<void> {
+    if (this.links.none()) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
+  }
+
   private async checkBeats(): Promise<void> {
-    const alive = this.liveSockets().filter((socket) => Date.now() - this.lastBeat(socket) < HOST_LEASE_MS)
-    if (alive.length > 0) {
+    if (this.links.heardWithin(HOST_LEASE_MS)) {
       await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
       return
     }
-    for (const socket of this.liveSockets()) socket.close(4003, 'no beat within the lease')
-    await this.goOffline()
+    this.links.closeAll(4003, 'no beat within the lease')
+    const hostId = this.store.hostId()
+    if (hostId === null) return
+    await setHostStatus(openDatabase(this.env.DB), hostId, 'OFFLINE', Date.now())
+    logEvent('warn', 'host offline', { hostId })
+    await this.reports.giveUpNeverStarted()
   }
 
   // The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again.
@@ -197,67 +165,21 @@ export class HostObject extends DurableObject<Env> {
     logEvent('info', 'host online', { hostId })
   }
 
-  private async goOffline(): Promise<void> {
-    const hostId = this.store.hostId()
-    if (hostId === null) return
-    await setHostStatus(openDatabase(this.env.DB), hostId, 'OFFLINE', Date.now())
-    logEvent('warn', 'host offline', { hostId })
-    for (const row of this.store.all()) await this.reportNeverStarted(row)
-  }
-
-  // A worker that was on its way to a lost host would be waited for until its host returned; its endpoint looks for another.
-  private async reportNeverStarted({ workload, ownerId, state, sequence }: HostWorkload): Promise<void> {
-    if (workload.desired !== 'running' || state === 'running') return
-    const report = {
-      workloadId: workload.id,
-      state: 'error' as const,
-      exitCode: null,
-      reason: 'its host went offline before it started',
-      at: Date.now(),
-      sequence,
-    }
-    await endpointStub(this.env, ownerId)
-      .workloadReport(report)
-      .catch((error: unknown) => logEvent('warn', 'a report could not be passed on', { workloadId: workload.id, error }))
+  private sendIfRevoked(socket: WebSocket): boolean {
+    const reason = this.store.revoked()
+    if (reason !== null) sendTo(socket, { type: 'revoked', reason })
+    return reason !== null
   }
 
   private desired(): PlaneMessage {
     return { type: 'desired', revision: this.store.revision(), workloads: this.store.all().map((row) => row.workload) }
   }
-
-  private pushDesired(): void {
-    this.send(this.desired())
-  }
-
-  private send(message: PlaneMessage): void {
-    for (const socket of this.liveSockets()) sendTo(socket, message)
-  }
-
-  private liveSockets(): WebSocket[] {
-    return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
-  }
-
-  private touch(socket: WebSocket): void {
-    socket.serializeAttachment({ lastBeatAtMs: Date.now() } satisfies LinkState)
-  }
-
-  private lastBeat(socket: WebSocket): number {
-    const state = socket.deserializeAttachment() as LinkState | null
-    return state?.lastBeatAtMs ?? 0
-  }
 }
 
-function sendTo(socket: WebSocket, message: PlaneMessage): void {
+function readMessage(data: string | ArrayBuffer): AgentMessage | null {
+  if (typeof data !== 'string' || data.length > MAX_MESSAGE_CHARS) return null
   try {
-    socket.send(JSON.stringify(message))
-  } catch {
-    // The link broke between the check and the send; the agent gets the whole state when it reconnects.
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
+    return AgentMessage.safeParse(JSON.parse(data)).data ?? null
   } catch {
     return null
   }

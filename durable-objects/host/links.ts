@@ -1,0 +1,62 @@
+import type { PlaneMessage } from '../../src/host-protocol/messages.ts'
+
+interface LinkState {
+  lastBeatAtMs: number
+}
+
+/** The hibernatable sockets of one host. When each was last heard is kept with the socket, so it survives hibernation without a write. */
+export class HostLinks {
+  private readonly ctx: DurableObjectState
+
+  constructor(ctx: DurableObjectState) {
+    this.ctx = ctx
+  }
+
+  /** Accepts a new link, replacing any older one; returns the socket that goes to the agent. */
+  accept(): { agent: WebSocket; plane: WebSocket } {
+    for (const socket of this.ctx.getWebSockets()) socket.close(4000, 'replaced by a newer link')
+    const pair = new WebSocketPair()
+    this.ctx.acceptWebSocket(pair[1])
+    this.heard(pair[1])
+    return { agent: pair[0], plane: pair[1] }
+  }
+
+  heard(socket: WebSocket): void {
+    socket.serializeAttachment({ lastBeatAtMs: Date.now() } satisfies LinkState)
+  }
+
+  /** Whether the host was heard of within the last `ms`. */
+  heardWithin(ms: number): boolean {
+    return this.open().some((socket) => Date.now() - lastBeat(socket) < ms)
+  }
+
+  none(): boolean {
+    return this.open().length === 0
+  }
+
+  broadcast(message: PlaneMessage): void {
+    for (const socket of this.open()) sendTo(socket, message)
+  }
+
+  closeAll(code: number, reason: string): void {
+    for (const socket of this.open()) socket.close(code, reason)
+  }
+
+  private open(): WebSocket[] {
+    return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
+  }
+}
+
+/** Sends to one socket. A link that breaks meanwhile loses nothing: the agent gets the whole state when it reconnects. */
+export function sendTo(socket: WebSocket, message: PlaneMessage): void {
+  try {
+    socket.send(JSON.stringify(message))
+  } catch {
+    // See above.
+  }
+}
+
+function lastBeat(socket: WebSocket): number {
+  const state = socket.deserializeAttachment() as LinkState | null
+  return state?.lastBeatAtMs ?? 0
+}
