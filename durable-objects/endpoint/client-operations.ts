@@ -1,5 +1,5 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { canRetry, type Job, retryJob } from '../../src/domain/job.ts'
+import { canRetry, type Job, retryJob, submitJob } from '../../src/domain/job.ts'
 import { formatJobId } from '../../src/domain/job-id.ts'
 import { readSubmission, type Submission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
@@ -72,29 +72,15 @@ async function submit(core: EndpointCore, call: JobCall, request: Request): Prom
 function newJob(core: EndpointCore, submission: Submission, sync: boolean, waitMs: number, timeoutMs: number): Job {
   const nowMs = core.now()
   const seq = core.jobs.nextSequence()
-  return {
+  return submitJob({
     seq,
     id: formatJobId(seq, sync, core.meta.idMask(), crypto.getRandomValues(new Uint8Array(10))),
-    state: 'IN_QUEUE',
     lowPriority: submission.lowPriority,
-    orderKey: seq,
     createdAtMs: nowMs,
     ttlAtMs: nowMs + submission.ttlMs,
     executionTimeoutMs: submission.executionTimeoutMs ?? timeoutMs,
     retentionMs: sync ? Math.min(RUNSYNC_MAX_RETENTION_MS, Math.max(RUNSYNC_RETENTION_MS, waitMs)) : RUN_RETENTION_MS,
-    attempt: 0,
-    retries: 0,
-    holder: null,
-    pastHolders: [],
-    startedAtMs: null,
-    acked: false,
-    leaseUntilMs: null,
-    leaseEndReason: '',
-    missingPings: 0,
-    finishedAtMs: null,
-    error: null,
-    errorDetail: null,
-  }
+  })
 }
 
 async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {

@@ -56,6 +56,29 @@ const RESULT_GRACE_MS = 2_000
 const RESULT_LOST = 'result lost'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
+/** A job as it is right after its submission, at the tail of its priority. */
+export function submitJob(
+  given: Pick<Job, 'seq' | 'id' | 'lowPriority' | 'createdAtMs' | 'ttlAtMs' | 'executionTimeoutMs' | 'retentionMs'>,
+): Job {
+  return {
+    ...given,
+    state: 'IN_QUEUE',
+    orderKey: given.seq,
+    attempt: 0,
+    retries: 0,
+    holder: null,
+    pastHolders: [],
+    startedAtMs: null,
+    acked: false,
+    leaseUntilMs: null,
+    leaseEndReason: '',
+    missingPings: 0,
+    finishedAtMs: null,
+    error: null,
+    errorDetail: null,
+  }
+}
+
 export function isTerminal(state: JobState): boolean {
   return state !== 'IN_QUEUE' && state !== 'IN_PROGRESS'
 }
