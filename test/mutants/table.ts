@@ -60,8 +60,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'idle grace extends a lease',
     file: JOB,
-    find: 'if (job.leaseUntilMs !== null && job.leaseUntilMs <= until) return job',
-    replace: '',
+    find: 'Math.min(job.leaseUntilMs ?? Number.POSITIVE_INFINITY, nowMs + RESULT_GRACE_MS)',
+    replace: 'nowMs + RESULT_GRACE_MS',
   },
   { id: 'idle grace of 3 s', file: JOB, find: 'RESULT_GRACE_MS = 2_000', replace: 'RESULT_GRACE_MS = 3_000' },
   { id: 'a third attempt', file: JOB, find: 'const RETRY_LIMIT = 1', replace: 'const RETRY_LIMIT = 2' },
@@ -154,7 +154,12 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'if (job.error !== null) parts',
   },
   { id: 'retries 0 shown', file: RECORD, find: 'if (job.retries > 0)', replace: 'if (job.retries >= 0)' },
-  { id: 'NaN inside strings replaced', file: TEXT, find: `(token) => (token[0] === '"' ? token : 'null')`, replace: "() => 'null'" },
+  {
+    id: 'NaN inside strings replaced',
+    file: TEXT,
+    find: '    pieces.push(text.slice(quote, i))',
+    replace: "    pieces.push(text.slice(quote, i).replace('NaN', 'null'))",
+  },
   { id: 'escaped quotes end strings', file: TEXT, find: 'if (backslashes % 2 === 0) return i', replace: 'return i' },
 ]
 
@@ -193,8 +198,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'silent workers stay ready',
     file: TIMERS,
-    find: "if (worker.phase === 'READY') failWorker(this.core, worker, silenceReason(this.core), nowMs, effects)",
-    replace: '',
+    find: 'if (isSilent(this.core, worker, nowMs)) failWorker(this.core, worker, silenceReason(this.core), nowMs, effects)\n    else if',
+    replace: 'if',
   },
   {
     id: 'an outage counts as silence',
@@ -271,12 +276,12 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a worker that does not stop is not killed',
     file: OPERATIONS,
-    find: 'if (!listed.has(order.jobId) || nowMs < order.killAtMs) continue',
-    replace: 'continue',
+    find: '      killWorker(core, worker, order.jobId, nowMs, effects)\n',
+    replace: '',
   },
   { id: 'unhealthy reports ignored', file: OPERATIONS, find: "if (call.query.get('status') === 'unhealthy') {", replace: 'if (false) {' },
   { id: 'stale workers get new jobs', file: DISPATCHER, find: '|| worker.version !== version', replace: '' },
-  { id: 'a lost container keeps its row', file: REPORTS, find: 'if (now) forgetWorker(core, now)', replace: '' },
+  { id: 'a lost container keeps its row', file: REPORTS, find: 'if (now) forgetWorker(core, now, effects)', replace: '' },
   {
     id: 'terminal status before the last chunks',
     file: READS,
