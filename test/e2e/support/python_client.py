@@ -27,7 +27,7 @@ def perform(request):
         return list(job.stream())
     if call == "cancel":
         return job.cancel()
-    raise NotImplementedError(call)
+    raise ValueError(f"unknown call {call!r}")
 
 
 replies = sys.stdout
