@@ -6,6 +6,7 @@ import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
+import { callerOf } from '../src/services/caller.ts'
 import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
@@ -29,7 +30,7 @@ export class EndpointObject extends DurableObject<Env> {
     const call = parseJobCall(new URL(request.url))
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
     if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call)
-    return call.route.caller === 'worker' ? workerOperation(this.core, call, request) : clientOperation(this.core, call, request)
+    return call.route.caller === 'worker' ? workerOperation(this.core, call, request) : this.clientCall(call, request)
   }
 
   /** Takes over a configuration; an older revision than the known one changes nothing. */
@@ -73,6 +74,14 @@ export class EndpointObject extends DurableObject<Env> {
       logEvent('error', 'endpoint alarm failed', { error: String(error) })
       await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
     }
+  }
+
+  private async clientCall(call: JobCall, request: Request): Promise<Response> {
+    const { userId, exempt } = callerOf(request)
+    const operation = () => clientOperation(this.core, call, request)
+    if (exempt || call.route.bucket === null) return operation()
+    const { limits, workers } = this.core
+    return limits.run(call.route.bucket, userId, this.core.now(), () => workers.readyCount(), operation)
   }
 
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.

@@ -1,6 +1,7 @@
 import type { EndpointObject } from '../durable-objects/endpoint.ts'
 import type { HostObject } from '../durable-objects/host.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
+import { type JobLimitSettings, readJobLimits } from './domain/job-limits.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
@@ -13,6 +14,8 @@ export interface Env {
   SERVERLESS_URL: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
+  JOB_LIMITS: string
+  REQUESTS_PER_WORKER: string
   OPERATOR_KEY: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -25,6 +28,8 @@ export interface Settings {
   logLevel: LogLevel
   /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below 1000 (jobs annex 5.1). */
   workerPingIntervalMs: number
+  /** Rate and concurrency of the job API (LIM-1). */
+  jobLimits: JobLimitSettings
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -40,5 +45,6 @@ export function readSettings(env: Env): Settings {
     serverlessUrl: env.SERVERLESS_URL || null,
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: Number.isFinite(ping) && ping >= MIN_PING_INTERVAL_MS ? Math.floor(ping) : DEFAULT_PING_INTERVAL_MS,
+    jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
   }
 }

@@ -3,6 +3,7 @@ import { applyTime, type Job } from '../../src/domain/job.ts'
 import { parseJobSeq } from '../../src/domain/job-id.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { applySchema } from '../sql-migrations.ts'
+import { CallLimits } from './call-limits.ts'
 import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
 import { JobStore } from './job-store.ts'
@@ -35,6 +36,7 @@ export class EndpointCore {
   readonly workers: WorkerStore
   readonly parking = new Parking()
   readonly timers: Timers
+  readonly limits: CallLimits
   /** Workers with an outside call (placement, removal) under way. */
   readonly inFlight = new Set<string>()
   /** Milliseconds since the epoch; tests set their own clock. */
@@ -56,6 +58,7 @@ export class EndpointCore {
     this.payloads = new PayloadStore(sql)
     this.workers = new WorkerStore(sql)
     this.timers = new Timers(this)
+    this.limits = new CallLimits(this.settings.jobLimits)
   }
 
   get leaseTimes() {

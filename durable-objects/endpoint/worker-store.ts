@@ -21,6 +21,11 @@ export class WorkerStore {
     return this.sql.exec('SELECT * FROM workers ORDER BY created_at, id').toArray().map(toWorker)
   }
 
+  /** Workers that ask for work or do it. */
+  readyCount(): number {
+    return Number(this.sql.exec("SELECT COUNT(*) AS n FROM workers WHERE phase = 'READY'").one().n)
+  }
+
   get(id: string): Worker | null {
     const row = this.sql.exec('SELECT * FROM workers WHERE id = ?', id).toArray()[0]
     return row ? toWorker(row) : null

@@ -9,7 +9,13 @@ export interface JobRoute {
   params: 'none' | 'job' | 'worker' | 'worker-job'
   /** Largest request body, bytes (LIM-2); null: the body is never read. */
   maxBodyBytes: number | null
+  /** Whose rate and concurrency limit a call counts against (LIM-1); null: none. */
+  bucket: LimitBucket | null
 }
+
+/** Operations with a limit of their own. */
+export const LIMIT_BUCKETS = ['run', 'runsync', 'status', 'stream', 'cancel', 'purge-queue', 'openai', 'requests'] as const
+export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 export const MAX_RUN_BYTES = 10 * 2 ** 20
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
@@ -19,21 +25,35 @@ export const MAX_RESULT_BYTES = 20 * 2 ** 20
 const READ = ['GET', 'POST'] as const
 
 export const JOB_ROUTES = {
-  run: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUN_BYTES },
-  runsync: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUNSYNC_BYTES },
-  status: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
-  'status-sync': { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
-  stream: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
-  cancel: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
-  retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
-  'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null },
-  health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
-  'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
-  'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
-  'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
-  ping: { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
-  'job-done': { methods: ['POST'], caller: 'worker', scope: null, params: 'worker-job', maxBodyBytes: Number.MAX_SAFE_INTEGER },
-  'job-stream': { methods: ['POST'], caller: 'worker', scope: null, params: 'worker-job', maxBodyBytes: Number.MAX_SAFE_INTEGER },
+  run: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUN_BYTES, bucket: 'run' },
+  runsync: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'runsync' },
+  status: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
+  'status-sync': { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
+  stream: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'stream' },
+  cancel: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'cancel' },
+  retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'run' },
+  'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null, bucket: 'purge-queue' },
+  health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: null },
+  'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
+  'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
+  'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
+  ping: { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
+  'job-done': {
+    methods: ['POST'],
+    caller: 'worker',
+    scope: null,
+    params: 'worker-job',
+    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    bucket: null,
+  },
+  'job-stream': {
+    methods: ['POST'],
+    caller: 'worker',
+    scope: null,
+    params: 'worker-job',
+    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    bucket: null,
+  },
 } as const satisfies Record<string, JobRoute>
 
 export type JobOperation = keyof typeof JOB_ROUTES

@@ -5,6 +5,8 @@ import { hasScope } from '../domain/access.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../log.ts'
 import { authenticate, findEndpointTeam, type Principal } from '../services/authenticate.ts'
+import { type Caller, withCaller } from '../services/caller.ts'
+import { isExempt } from '../services/rate-limit.ts'
 import { checkWorkerToken } from '../services/worker-token.ts'
 import { problemResponse } from './problem-response.ts'
 import { requestIdOf } from './request-id.ts'
@@ -27,16 +29,16 @@ interface Incoming {
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)
   try {
-    await admit({ request, env, ctx }, call)
+    const caller = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    return await endpointStub(env, call.endpointId).fetch(request)
+    return await endpointStub(env, call.endpointId).fetch(caller ? withCaller(request, caller) : request)
   } catch (error) {
     return refuse(request, call, error)
   }
 }
 
-/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
-async function admit(incoming: Incoming, call: JobCall | null): Promise<void> {
+/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). Null for a worker, which is no user. */
+async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller | null> {
   const length = Number(incoming.request.headers.get('content-length') ?? 0)
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
@@ -51,6 +53,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<void> {
   const teamId = await findEndpointTeam(incoming.env, call.endpointId, Date.now())
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
   if (teamId !== principal.teamId) throw new Problem('notFound', { detail: 'endpoint not found' })
+  return { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) }
 }
 
 async function requireKey(incoming: Incoming): Promise<Principal> {
@@ -69,10 +72,11 @@ async function refuseOversize(incoming: Incoming, length: number, limit: number)
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
-async function admitWorker(incoming: Incoming, call: JobCall): Promise<void> {
+async function admitWorker(incoming: Incoming, call: JobCall): Promise<null> {
   const known = await checkWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
   if (!known) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
+  return null
 }
 
 function checkMethod(incoming: Incoming, call: JobCall): void {

@@ -20,6 +20,11 @@ export async function spendRequest(env: Env, teamId: string, nowMs: number): Pro
   return rateLimiterStub(env, teamId).take({ minute, hour, day })
 }
 
+/** Whether a team is exempt from limits, its job API calls included. */
+export async function isExempt(env: Env, teamId: string, nowMs: number): Promise<boolean> {
+  return (await quotaOf(env, teamId, nowMs)).exempt
+}
+
 /** Forgets a team's quota in this isolate, after it was changed here. */
 export function forgetQuota(teamId: string): void {
   quotas.delete(teamId)

@@ -1,0 +1,114 @@
+import type { LimitBucket } from '../../src/contract/job-routes.ts'
+import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job-limits.ts'
+import { problemReply } from './replies.ts'
+
+/** Entries kept before those that no longer matter are swept out. */
+const SWEEP_ABOVE = 1_000
+
+/**
+ * Rate windows and concurrency slots of an endpoint's callers. In memory only: an object that restarts has no call under way, and a
+ * window lasts ten seconds.
+ */
+export class CallLimits {
+  private readonly settings: JobLimitSettings
+  private readonly spendings = new Map<string, Spending>()
+  private sweepAt = SWEEP_ABOVE
+
+  constructor(settings: JobLimitSettings) {
+    this.settings = settings
+  }
+
+  /**
+   * Runs a call within its user's limits; beyond them the answer is 429 (LIM-1). The slot is held to the end of the response, which for an
+   * event stream is the end of its body. `runningWorkers` is asked only by a call above the base limits.
+   */
+  async run(
+    bucket: LimitBucket,
+    userId: string,
+    nowMs: number,
+    runningWorkers: () => number,
+    call: () => Promise<Response>,
+  ): Promise<Response> {
+    const spending = this.spendingOf(`${bucket} ${userId}`, nowMs)
+    const limit = this.settings.limits[bucket]
+    const refusal =
+      judgeCall(spending, limit, 0, nowMs) && judgeCall(spending, limit, runningWorkers() * this.settings.requestsPerWorker, nowMs)
+    if (refusal) return problemReply('rateLimited', describeRefusal(bucket, refusal), { 'retry-after': String(refusal.retryAfterSeconds) })
+    spending.count++
+    spending.active++
+    const release = once(() => spending.active--)
+    try {
+      return releaseAtEnd(await call(), release)
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /** Calls of a user that are under way. */
+  activeCalls(bucket: LimitBucket, userId: string): number {
+    return this.spendings.get(`${bucket} ${userId}`)?.active ?? 0
+  }
+
+  private spendingOf(key: string, nowMs: number): Spending {
+    const window = windowOf(nowMs)
+    const known = this.spendings.get(key)
+    if (!known) {
+      const fresh = { window, count: 0, active: 0 }
+      this.sweep(window)
+      this.spendings.set(key, fresh)
+      return fresh
+    }
+    if (known.window !== window) {
+      known.window = window
+      known.count = 0
+    }
+    return known
+  }
+
+  private sweep(window: number): void {
+    if (this.spendings.size < this.sweepAt) return
+    for (const [key, spending] of this.spendings) if (spending.active === 0 && spending.window !== window) this.spendings.delete(key)
+    // Callers that are all active are many, but real; looking at each of them again for every newcomer would be quadratic.
+    this.sweepAt = Math.max(SWEEP_ABOVE, 2 * this.spendings.size)
+  }
+}
+
+function once(action: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) action()
+    done = true
+  }
+}
+
+function releaseAtEnd(response: Response, release: () => void): Response {
+  const isStream = response.body !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
+  if (!response.body || !isStream) {
+    release()
+    return response
+  }
+  return new Response(watchEnd(response.body, release), response)
+}
+
+/** The same bytes; `ended` is called when they are over, broken off, or nobody reads them any more. */
+function watchEnd(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        ended()
+        controller.close()
+      } catch (error) {
+        ended()
+        controller.error(error)
+      }
+    },
+    async cancel(reason) {
+      ended()
+      await reader.cancel(reason)
+    },
+  })
+}

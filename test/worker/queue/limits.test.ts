@@ -1,0 +1,211 @@
+import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { DEFAULT_JOB_LIMITS, JOB_WINDOW_MS } from '../../../src/domain/job-limits.ts'
+import {
+  type Account,
+  api,
+  createAccount,
+  createEndpoint,
+  createKey,
+  describe,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+  send,
+} from '../../support/harness.ts'
+
+interface Limited {
+  account: Account
+  endpointId: string
+  /** Moves the endpoint's clock. */
+  setClock: (ms: number) => Promise<void>
+}
+
+const START = Math.ceil(Date.now() / JOB_WINDOW_MS) * JOB_WINDOW_MS
+
+/** An account that limits apply to, and an endpoint whose clock stands at the start of a window. */
+async function setUpLimited(): Promise<Limited> {
+  const account = await createAccount({ exempt: false })
+  const endpointId = await createEndpoint(account.key, { workers: { min: 0, max: 0 } })
+  const setClock = (ms: number) =>
+    runInDurableObject(endpointStub(env, endpointId), (object) => {
+      object.core.now = () => ms
+    })
+  await setClock(START)
+  return { account, endpointId, setClock }
+}
+
+const purge = ({ account, endpointId }: Limited, key = account.key) => api(key).post(`/v2/${endpointId}/purge-queue`)
+
+describe('rate', () => {
+  it('[LIM-1, API-6, API-7] the third purge within ten seconds is refused, and the next window is open again', async () => {
+    const limited = await setUpLimited()
+    expect((await purge(limited)).status).toBe(200)
+    expect((await purge(limited)).status).toBe(200)
+    await limited.setClock(START + JOB_WINDOW_MS - 1)
+    const refused = await purge(limited)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.body).toEqual({
+      title: 'Too Many Requests',
+      status: 429,
+      detail: 'rate limit exceeded for /purge-queue: 2 requests per 10 seconds on this endpoint',
+    })
+    await limited.setClock(START + JOB_WINDOW_MS)
+    expect((await purge(limited)).status).toBe(200)
+  })
+
+  it('[LIM-1] counts per user and per endpoint, not per key, and operations beside each other', async () => {
+    const limited = await setUpLimited()
+    const { account, endpointId } = limited
+    await purge(limited)
+    const other = await createKey(account.userId)
+    await purge(limited, other.key)
+    expect((await purge(limited, other.key)).status).toBe(429)
+    expect((await api(account.key).get(`/v2/${endpointId}/health`)).status).toBe(200)
+    expect((await api(account.key).post(`/v2/${endpointId}/run`, { input: {} })).status).toBe(200)
+    const second = await createEndpoint(account.key, { workers: { min: 0, max: 0 } })
+    expect((await api(account.key).post(`/v2/${second}/purge-queue`)).status).toBe(200)
+  })
+
+  it('[LIM-1] a call counts whatever its answer, a refused one does not', async () => {
+    const limited = await setUpLimited()
+    const { account, endpointId } = limited
+    const spend = () => api(account.key).post(`/v2/${endpointId}/cancel/unknown`)
+    for (let i = 0; i < DEFAULT_JOB_LIMITS.limits.cancel.rate; i++) expect((await spend()).status).toBe(404)
+    expect((await spend()).status).toBe(429)
+    expect((await spend()).status).toBe(429)
+    await limited.setClock(START + JOB_WINDOW_MS)
+    expect((await spend()).status).toBe(404)
+  })
+
+  it('[LIM-1] a client cannot name itself another user or exempt', async () => {
+    const limited = await setUpLimited()
+    const { account, endpointId } = limited
+    const forged = { 'x-podplane-user': 'somebody', 'x-podplane-exempt': '1' }
+    const spend = () => api(account.key).post(`/v2/${endpointId}/purge-queue`, undefined, forged)
+    await spend()
+    await spend()
+    expect((await spend()).status).toBe(429)
+  })
+
+  it('[PP-71] an exempt account has no limits', async () => {
+    const account = await createAccount({ exempt: true })
+    const endpointId = await createEndpoint(account.key, { workers: { min: 0, max: 0 } })
+    for (let i = 0; i < 5; i++) expect((await api(account.key).post(`/v2/${endpointId}/purge-queue`)).status).toBe(200)
+  })
+})
+
+describe('concurrency', () => {
+  const activeOf = (endpointId: string, userId: string) =>
+    runInDurableObject(endpointStub(env, endpointId), (object) => object.core.limits.activeCalls('runsync', userId))
+
+  it('[LIM-1] a slot is held while a call waits and free again when its client has left', async () => {
+    const { account, endpointId } = await setUpLimited()
+    await runInDurableObject(endpointStub(env, endpointId), (object) => {
+      object.core.now = () => Date.now()
+    })
+    const controller = new AbortController()
+    const held = send(`/v2/${endpointId}/runsync`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${account.key}` },
+      body: '{"input":{}}',
+      signal: controller.signal,
+    })
+    while ((await activeOf(endpointId, account.userId)) !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    controller.abort()
+    await expect(held).rejects.toThrow()
+    while ((await activeOf(endpointId, account.userId)) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+
+  it('[LIM-1] one call above the limit is refused at once, and a call that ended makes room', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const limit = DEFAULT_JOB_LIMITS.limits.requests
+    const outcome = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
+      const { limits } = object.core
+      const call = (answer: Promise<Response>) =>
+        limits.run(
+          'requests',
+          account.userId,
+          START,
+          () => 0,
+          () => answer,
+        )
+      let end = (_: Response) => {}
+      const pending = Array.from({ length: limit.concurrent ?? 0 }, () => call(new Promise<Response>((resolve) => (end = resolve))))
+      const refused = await call(Promise.resolve(new Response('')))
+      end(new Response(''))
+      await pending.at(-1)
+      const admitted = await call(Promise.resolve(new Response('')))
+      return [refused.status, refused.headers.get('retry-after'), admitted.status]
+    })
+    expect(outcome).toEqual([429, '1', 200])
+  })
+
+  it('[LIM-1] an event stream holds its slot to the end of its body, or until nobody reads it', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const counts = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
+      const { limits } = object.core
+      const seen: number[] = []
+      const active = () => seen.push(limits.activeCalls('stream', account.userId))
+      const stream = () =>
+        new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(1)) }), {
+          headers: { 'content-type': 'text/event-stream' },
+        })
+      const endless = await limits.run(
+        'stream',
+        account.userId,
+        START,
+        () => 0,
+        async () => stream(),
+      )
+      active()
+      await endless.body?.cancel()
+      active()
+      const short = await limits.run(
+        'stream',
+        account.userId,
+        START,
+        () => 0,
+        async () => new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } }),
+      )
+      active()
+      await short.text()
+      active()
+      await limits
+        .run(
+          'stream',
+          account.userId,
+          START,
+          () => 0,
+          () => Promise.reject(new Error('broken')),
+        )
+        .catch(() => undefined)
+      active()
+      return seen
+    })
+    expect(counts).toEqual([1, 0, 1, 0, 0])
+  })
+
+  it('[LIM-1] running workers lift the limit of every operation', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const outcomes = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
+      const { limits } = object.core
+      const call = (workers: number) =>
+        limits
+          .run(
+            'purge-queue',
+            account.userId,
+            START,
+            () => workers,
+            async () => new Response(''),
+          )
+          .then((reply) => reply.status)
+      const base = [await call(0), await call(0), await call(0)]
+      const lifted: number[] = []
+      for (let i = 2; i < 100; i++) lifted.push(await call(1))
+      return { base, lifted: new Set(lifted), above: await call(1) }
+    })
+    expect(outcomes).toEqual({ base: [200, 200, 429], lifted: new Set([200]), above: 429 })
+  })
+})
