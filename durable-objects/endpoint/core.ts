@@ -6,15 +6,21 @@ import { applySchema } from '../sql-migrations.ts'
 import { CallLimits } from './call-limits.ts'
 import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
+import { IdempotencyStore } from './idempotency-store.ts'
 import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
-import { type ParkedTake, Parking } from './parking.ts'
+import { Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
+import { Seal } from './seal.ts'
+import { answerTake, type TakeReply } from './take-replies.ts'
 import { Timers } from './timers.ts'
 import { settleDueJob } from './transitions.ts'
 import { WorkerStore } from './worker-store.ts'
+
+/** An object may hold 10 GB. The rest is for the results of what has been accepted. */
+const MAX_STORED_BYTES = 8 * 2 ** 30
 
 interface PendingOperation {
   run: (effects: Effects) => unknown
@@ -34,6 +40,8 @@ export class EndpointCore {
   readonly jobs: JobStore
   readonly payloads: PayloadStore
   readonly workers: WorkerStore
+  readonly idempotency: IdempotencyStore
+  readonly seal: Seal
   readonly parking = new Parking()
   readonly timers: Timers
   readonly limits: CallLimits
@@ -45,6 +53,9 @@ export class EndpointCore {
   private planned = false
   /** Rises with every commit; what was derived from the rows of an older one has to be derived again. */
   generation = 0
+  /** Above this, no new jobs; tests set their own. */
+  maxStoredBytes = MAX_STORED_BYTES
+  private storage = { generation: -1, full: false }
   private pending: PendingOperation[] = []
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -57,6 +68,8 @@ export class EndpointCore {
     this.jobs = new JobStore(sql)
     this.payloads = new PayloadStore(sql)
     this.workers = new WorkerStore(sql)
+    this.idempotency = new IdempotencyStore(sql)
+    this.seal = new Seal(env.TOKEN_SECRET)
     this.timers = new Timers(this)
     this.limits = new CallLimits(this.settings.jobLimits)
   }
@@ -67,6 +80,14 @@ export class EndpointCore {
 
   config(): EndpointConfig | null {
     return this.meta.deleted() ? null : this.meta.config()
+  }
+
+  /** Inside a transaction: whether new inputs have to wait until old results are gone. Asked of the database once a commit. */
+  storageIsFull(): boolean {
+    if (this.storage.generation !== this.generation) {
+      this.storage = { generation: this.generation, full: this.ctx.storage.sql.databaseSize >= this.maxStoredBytes }
+    }
+    return this.storage.full
   }
 
   /** Finds a job by its id, applying whatever time has done to it since: deadline columns are the truth, alarms only a reminder. */
@@ -110,7 +131,7 @@ export class EndpointCore {
     this.generation++
     const effects = new Effects()
     const outcomes: { ok: boolean; value: unknown }[] = []
-    let taken: { take: ParkedTake; body: string }[] = []
+    let taken: TakeReply[] = []
     try {
       this.ctx.storage.transactionSync(() => {
         this.timers.absorbOutage(this.now())
@@ -146,11 +167,8 @@ export class EndpointCore {
     }
   }
 
-  private perform(effects: Effects, taken: { take: ParkedTake; body: string }[]): void {
-    for (const { take, body } of taken) {
-      this.parking.dropTake(take)
-      take.answer(body)
-    }
+  private perform(effects: Effects, taken: readonly TakeReply[]): void {
+    for (const reply of taken) answerTake(this, reply)
     for (const id of effects.releasedTakes) this.parking.releaseTake(id)
     for (const id of effects.stopPolls) this.parking.wakeStopPoll(id)
     for (const seq of effects.changedJobs) this.parking.notifyJob(seq)

@@ -3,7 +3,8 @@ import { type Job, leaseJob, mayHold } from '../../src/domain/job.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import type { ParkedTake } from './parking.ts'
-import { INPUT } from './payload-store.ts'
+import { INPUT, S3_CONFIG } from './payload-store.ts'
+import type { TakeReply } from './take-replies.ts'
 import { drainWorker } from './transitions.ts'
 
 /** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */
@@ -12,7 +13,7 @@ const LOOK_AHEAD = 16
 const MAX_BATCH_CHARS = 20 * 2 ** 20
 
 /** Gives queued jobs to open takes, inside the transaction. Returns the replies to send once it is durable. */
-export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTake; body: string }[] {
+export function dispatch(core: EndpointCore, effects: Effects): TakeReply[] {
   const takes = core.parking.openTakes()
   if (takes.length === 0 || core.jobs.queuedNormal + core.jobs.queuedLow === 0) return []
   const takers = readyTakers(core, takes)
@@ -26,7 +27,7 @@ export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTa
   const candidates = takers.map(({ taker }) => taker)
   const assignments = assignJobs(queued, candidates)
   makeRoom(core, queued, candidates, assignments, nowMs, effects)
-  const replies = new Map<ParkedTake, string[]>()
+  const replies = new Map<ParkedTake, TakeReply>()
   const sizes = new Map<ParkedTake, number>()
   for (const { takerIndex, job } of assignments) {
     const entry = takers[takerIndex]
@@ -38,9 +39,12 @@ export function dispatch(core: EndpointCore, effects: Effects): { take: ParkedTa
     core.jobs.save(job, leaseJob(job, entry.taker, nowMs, core.leaseTimes))
     core.workers.setIdleSince(entry.taker.workerId, null)
     effects.scale = true
-    replies.set(entry.take, [...(replies.get(entry.take) ?? []), `{"id":${JSON.stringify(job.id)},"input":${input}}`])
+    const reply = replies.get(entry.take) ?? { take: entry.take, jobs: [] }
+    replies.set(entry.take, reply)
+    const sealed = job.hasS3Config ? (core.payloads.get(job.seq, S3_CONFIG) ?? null) : null
+    reply.jobs.push({ jobId: job.id, text: `{"id":${JSON.stringify(job.id)},"input":${input}`, sealed })
   }
-  return [...replies].map(([take, records]) => ({ take, body: take.batch ? `[${records.join(',')}]` : (records[0] ?? '') }))
+  return [...replies.values()]
 }
 
 // LSE-9: when a queued job was held before by every worker that could take it, one of them is replaced, or it would wait for ever beside

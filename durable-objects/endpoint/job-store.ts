@@ -42,8 +42,8 @@ export class JobStore {
 
   insert(job: Job): void {
     this.sql.exec(
-      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
-       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, s3)
+       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?)`,
       job.seq,
       job.id,
       job.lowPriority ? 1 : 0,
@@ -53,6 +53,7 @@ export class JobStore {
       job.executionTimeoutMs,
       job.retentionMs,
       dueAtMs(job),
+      job.hasS3Config ? 1 : null,
     )
     this.count(job, 1)
   }
@@ -155,6 +156,7 @@ function toJob(row: Row): Job {
     ttlAtMs: Number(row.ttl_at),
     executionTimeoutMs: Number(row.execution_timeout_ms),
     retentionMs: Number(row.retention_ms),
+    hasS3Config: row.s3 === 1,
     attempt: Number(row.attempt),
     retries: Number(row.retries),
     holder: typeof worker === 'string' ? { workerId: worker, boot: String(row.boot) } : null,

@@ -2,7 +2,9 @@
 
 export const INPUT = 0
 export const OUTPUT = 1
-export type PayloadKind = typeof INPUT | typeof OUTPUT
+/** Sealed; wiped when the job ends. */
+export const S3_CONFIG = 2
+export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
 /** Rows stay well below the platform's 2 MB; local runs do not enforce that limit, so the bound has to be ours. */
 const PIECE_BYTES = 1_000_000
@@ -57,6 +59,11 @@ export class PayloadStore {
 
   clear(job: number, kind: PayloadKind): void {
     this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
+  }
+
+  /** A job has ended: everything goes, its input only when nobody can ask for it again. */
+  clearEnded(job: number, keepInput: boolean): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind >= ?', job, keepInput ? OUTPUT : INPUT)
   }
 
   /** LSE-12: what an attempt left behind. */

@@ -1,7 +1,7 @@
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
  * jobs: partial indexes cover live states only, so that insert and take cost the same at a thousand and at a million jobs.
- * payloads: inputs (kind 0) and outputs (kind 1) in pieces below the 2 MB row limit.
+ * payloads: inputs (kind 0), outputs (kind 1) and sealed s3Configs (kind 2) in pieces below the 2 MB row limit.
  */
 export const ENDPOINT_SCHEMA: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -63,4 +63,14 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      kill_at INTEGER NOT NULL,
      PRIMARY KEY (worker_id, job_id)
    ) WITHOUT ROWID;`,
+  `ALTER TABLE jobs ADD COLUMN s3 INTEGER;
+   CREATE TABLE idempotency_keys (
+     user_id TEXT NOT NULL,
+     key TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     job_id TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     PRIMARY KEY (user_id, key)
+   );
+   CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);`,
 ]

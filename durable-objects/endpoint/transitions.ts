@@ -3,7 +3,6 @@ import { launchBackoffMs } from '../../src/domain/scaling.ts'
 import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { INPUT, OUTPUT } from './payload-store.ts'
 
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
 
@@ -24,10 +23,9 @@ export function applyJob(core: EndpointCore, before: Job, after: Job, effects: E
     if (before.state === 'IN_PROGRESS') core.meta.add('retried')
   }
   if (!isTerminal(before.state) && isTerminal(after.state)) {
-    // Only a job that can be retried needs its input again (CTL-2).
-    if (!canRetry(after.state)) core.payloads.clear(after.seq, INPUT)
-    // A progress value is not a result; a post that brings one stores it after this.
-    core.payloads.clear(after.seq, OUTPUT)
+    // Only a job that can be retried needs its input again (CTL-2). A progress value is not a result; a post that brings one stores it
+    // after this.
+    core.payloads.clearEnded(after.seq, canRetry(after.state))
     if (after.state === 'COMPLETED') core.meta.add('completed')
     if (after.state === 'FAILED') core.meta.add('failed')
   }

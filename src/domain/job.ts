@@ -22,6 +22,8 @@ export interface Job {
   ttlAtMs: number
   executionTimeoutMs: number
   retentionMs: number
+  /** The worker gets an `s3Config` with it, which is wiped when the job ends. */
+  hasS3Config: boolean
   /** Number of leases so far; never goes back. */
   attempt: number
   /** Leases lost since the submit or the last retry. */
@@ -58,7 +60,7 @@ const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 /** A job as it is right after its submission, at the tail of its priority. */
 export function submitJob(
-  given: Pick<Job, 'seq' | 'id' | 'lowPriority' | 'createdAtMs' | 'ttlAtMs' | 'executionTimeoutMs' | 'retentionMs'>,
+  given: Pick<Job, 'seq' | 'id' | 'lowPriority' | 'createdAtMs' | 'ttlAtMs' | 'executionTimeoutMs' | 'retentionMs' | 'hasS3Config'>,
 ): Job {
   return {
     ...given,

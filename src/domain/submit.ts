@@ -1,4 +1,5 @@
 import { jsonMembers, tryParse } from './json-text.ts'
+import { readS3Config } from './s3-config.ts'
 
 /** A submit body that passed (RUN-1, RUN-2, RUN-5, RUN-6). Durations in milliseconds. */
 export interface Submission {
@@ -7,6 +8,8 @@ export interface Submission {
   executionTimeoutMs: number | null
   ttlMs: number
   lowPriority: boolean
+  /** JSON text for the worker; a secret. */
+  s3Config: string | null
 }
 
 export type SubmitResult = { ok: true; submission: Submission } | { ok: false; detail: string }
@@ -24,9 +27,9 @@ export function readSubmission(text: string, queryTtl: string | null): SubmitRes
   const input = members.get('input')
   if (input === undefined) return refuse("$: missing property 'input'")
   if (!input.startsWith('{')) return refuse('$.input: want an object')
-  for (const later of ['webhook', 's3Config']) {
-    if ((members.get(later) ?? 'null') !== 'null') return refuse(`$.${later}: not available on this plane yet; leave it out`)
-  }
+  if ((members.get('webhook') ?? 'null') !== 'null') return refuse('$.webhook: not available on this plane yet; leave it out')
+  const s3Config = readS3Config(members.get('s3Config'))
+  if (!s3Config.ok) return s3Config
   const policy = readPolicy(members.get('policy'))
   if (typeof policy === 'string') return refuse(policy)
   let ttlMs = policy.ttl
@@ -42,6 +45,7 @@ export function readSubmission(text: string, queryTtl: string | null): SubmitRes
       executionTimeoutMs: policy.executionTimeout ?? null,
       ttlMs: ttlMs ?? DEFAULT_TTL_MS,
       lowPriority: policy.lowPriority ?? false,
+      s3Config: s3Config.text,
     },
   }
 }

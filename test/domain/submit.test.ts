@@ -7,7 +7,7 @@ describe('submit body', () => {
   test('[RUN-2] an empty input object is valid and kept as it came', () => {
     expect(readSubmission('{"input":{ }}', null)).toEqual({
       ok: true,
-      submission: { input: '{ }', executionTimeoutMs: null, ttlMs: 86_400_000, lowPriority: false },
+      submission: { input: '{ }', executionTimeoutMs: null, ttlMs: 86_400_000, lowPriority: false, s3Config: null },
     })
   })
 

@@ -10,6 +10,7 @@ export function queuedJob(change: Partial<Job> = {}): Job {
     ttlAtMs: 1_000 + 86_400_000,
     executionTimeoutMs: 600_000,
     retentionMs: 1_800_000,
+    hasS3Config: false,
   })
   return { ...submitted, ...change }
 }

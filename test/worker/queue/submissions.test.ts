@@ -1,0 +1,177 @@
+import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { IDEMPOTENCY_KEEP_MS } from '../../../src/domain/idempotency.ts'
+import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+
+const S3 = { accessId: 'AKIA-test', accessSecret: 'very-secret-value', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
+const rowsOf = (queue: QueueSetup, query: string) =>
+  runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.ctx.storage.sql.exec(query).toArray())
+
+describe('Idempotency-Key', () => {
+  const submit = (queue: QueueSetup, key: string, body: unknown = { input: { a: 1 } }, operation = 'run', apiKey = queue.account.key) =>
+    api(apiKey).post(`/v2/${queue.endpointId}/${operation}`, body, { 'Idempotency-Key': key })
+
+  it('[PP-72] the same request under the same key is one job', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    const first = await submit(queue, 'k1')
+    const again = await submit(queue, 'k1')
+    const other = await submit(queue, 'k2')
+    expect(again.body).toEqual(first.body)
+    expect([first, again].map((reply) => reply.headers.get('idempotency-replayed'))).toEqual([null, 'true'])
+    expect(other.body.id).not.toBe(first.body.id)
+    expect((await queue.get('/health')).body.jobs.inQueue).toBe(2)
+  })
+
+  it('[PP-72] two that arrive together are one job', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    const replies = await Promise.all(Array.from({ length: 10 }, () => submit(queue, 'together')))
+    expect(new Set(replies.map((reply) => reply.body.id)).size).toBe(1)
+    expect((await queue.get('/health')).body.jobs.inQueue).toBe(1)
+  })
+
+  it('[PP-72] another body, ttl or operation under a used key is 422 and makes nothing', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    await submit(queue, 'k')
+    const refused = [
+      await submit(queue, 'k', { input: { a: 2 } }),
+      await submit(queue, 'k', { input: { a: 1 } }, 'run?ttl=20000'),
+      await submit(queue, 'k', { input: { a: 1 } }, 'runsync?wait=1000'),
+    ]
+    expect(refused.map((reply) => reply.status)).toEqual([422, 422, 422])
+    expect(refused[0]?.body).toEqual({
+      title: 'Unprocessable Entity',
+      status: 422,
+      detail: 'Idempotency-Key (header): it was used with another request before; use a fresh key',
+    })
+    expect((await queue.get('/health')).body.jobs.inQueue).toBe(1)
+  })
+
+  it('[PP-72] a key belongs to one user and to one endpoint', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    const second = await createKey(queue.account.userId)
+    const first = await submit(queue, 'k')
+    expect((await submit(queue, 'k', undefined, 'run', second.key)).body.id).toBe(first.body.id)
+    const elsewhere = await setUpQueue({ workers: { min: 0, max: 0 } })
+    expect((await submit(elsewhere, 'k')).body.id).not.toBe(first.body.id)
+  })
+
+  it('[PP-72] a repeated /runsync is 409 while the first runs, and its result afterwards', async () => {
+    const queue = await setUpQueue()
+    const first = submit(queue, 'sync', undefined, 'runsync')
+    const worker = await queue.host.startWorker(queue.endpointId)
+    const job = await worker.take()
+    const early = await submit(queue, 'sync', undefined, 'runsync')
+    expect(early.status).toBe(409)
+    expect(early.headers.get('retry-after')).toBe('1')
+    await worker.done(job?.id ?? '', { output: 42 })
+    const result = await first
+    const late = await submit(queue, 'sync', undefined, 'runsync')
+    expect(late.status).toBe(200)
+    expect(late.body).toEqual(result.body)
+    expect(late.body.output).toBe(42)
+    await advance(queue.endpointId, 60_000)
+    expect((await submit(queue, 'sync', undefined, 'runsync')).status).toBe(404)
+  })
+
+  it('[PP-72] after 24 hours the key is free again and its row goes', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    const first = await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })
+    await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS - 60_000)
+    expect((await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })).body.id).toBe(first.body.id)
+    await advance(queue.endpointId, 120_000)
+    const later = await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })
+    expect(later.body.id).not.toBe(first.body.id)
+    await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS)
+    await submit(queue, 'another')
+    expect((await rowsOf(queue, 'SELECT key FROM idempotency_keys')).map((row) => row.key)).toEqual(['another'])
+  })
+
+  it('[PP-72] a refused submission does not use up its key', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    expect((await submit(queue, 'k', { input: [] })).status).toBe(400)
+    expect((await submit(queue, 'k', { input: {} })).status).toBe(200)
+    expect((await submit(queue, 'no good', { input: {} })).status).toBe(400)
+  })
+})
+
+describe('s3Config', () => {
+  it('[RUN-1] reaches the worker, in a single take and in a batch, and is never shown to clients', async () => {
+    const queue = await setUpQueue()
+    const { body } = await queue.post('/run', { input: { a: 1 }, s3Config: { ...S3, objectPath: 'out/', extra: 1 } })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect(await worker.take()).toEqual({ id: body.id, input: { a: 1 }, s3Config: { ...S3, objectPath: 'out/' } })
+    expect(JSON.stringify((await queue.get(`/status/${body.id}`)).body)).not.toContain('s3')
+    await worker.done(body.id, { output: 1 })
+    await queue.post('/run', { input: { a: 2 }, s3Config: S3 })
+    await queue.post('/run', { input: { a: 3 } })
+    const batch = await worker.takeBatch(2)
+    expect(batch.map(({ id: _, ...record }) => record)).toEqual([{ input: { a: 2 }, s3Config: S3 }, { input: { a: 3 } }])
+  })
+
+  it('[PP-73] is stored encrypted, is kept over a requeue, and wiped when the job ends', async () => {
+    const queue = await setUpQueue()
+    const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
+    const stored = await rowsOf(queue, 'SELECT data FROM payloads WHERE kind = 2')
+    expect(stored).toHaveLength(1)
+    expect(JSON.stringify(stored)).not.toContain('secret')
+    const worker = await queue.host.startWorker(queue.endpointId)
+    await worker.take()
+    await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crashed' })
+    await advance(queue.endpointId, 2_000)
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect(await second.take()).toMatchObject({ id: body.id, s3Config: S3 })
+    await second.done(body.id, { error: 'no' })
+    expect(await rowsOf(queue, 'SELECT kind FROM payloads ORDER BY kind')).toEqual([{ kind: 0 }])
+  })
+
+  it('[PP-74] a failed job with an s3Config is not retried without it', async () => {
+    const queue = await setUpQueue()
+    const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    await worker.take()
+    await worker.done(body.id, { error: 'no' })
+    const refused = await queue.post(`/retry/${body.id}`)
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      `job ${body.id} was given an s3Config, which is not kept once a job has ended; submit it again`,
+    ])
+  })
+
+  it('[PP-73] what another secret sealed fails the job with that reason instead of running it without', async () => {
+    const queue = await setUpQueue()
+    const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      object.core.ctx.storage.sql.exec("UPDATE payloads SET data = replace(data, substr(data, 20, 4), 'AAAA') WHERE kind = 2")
+    })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect(await worker.take()).toBeNull()
+    const status = await queue.get(`/status/${body.id}`)
+    expect(status.body).toMatchObject({ status: 'FAILED', error: expect.stringContaining('s3Config can no longer be decrypted') })
+  })
+
+  it('[PP-73] a bad one is 400 with its path', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    const reply = await queue.post('/run', { input: {}, s3Config: { ...S3, accessSecret: 5 } })
+    expect([reply.status, reply.body.detail]).toEqual([400, '$.s3Config.accessSecret: want a text'])
+  })
+})
+
+describe('storage', () => {
+  it('[PP-75] an endpoint whose storage is full takes no new jobs but goes on with what it has', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      object.core.maxStoredBytes = 1
+    })
+    const refused = await queue.post('/run', { input: {} })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(refused.body.detail).toMatch(/fill its storage/)
+    await worker.done(jobId, { output: 1 })
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      object.core.maxStoredBytes = Number.MAX_SAFE_INTEGER
+    })
+    await run(queue)
+  })
+})
