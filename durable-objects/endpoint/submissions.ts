@@ -1,7 +1,9 @@
+import type { EndpointConfig } from '../../src/contract/endpoint-config.ts'
 import type { JobCall } from '../../src/contract/job-routes.ts'
 import { judgeKey, readIdempotencyKey } from '../../src/domain/idempotency.ts'
 import { isTerminal, type Job, submitJob } from '../../src/domain/job.ts'
 import { formatJobId } from '../../src/domain/job-id.ts'
+import { retentionMs } from '../../src/domain/retention.ts'
 import { readSubmission, type Submission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
 import { callerOf } from '../../src/services/caller.ts'
@@ -12,9 +14,6 @@ import type { Effects } from './effects.ts'
 import { INPUT, S3_CONFIG } from './payload-store.ts'
 import { endpointNotFound, jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
 
-const RUN_RETENTION_MS = 30 * 60_000
-const RUNSYNC_RETENTION_MS = 60_000
-const RUNSYNC_MAX_RETENTION_MS = 5 * 60_000
 /** RUN-7: a queue is full when it is longer than both. */
 const QUEUE_FLOOR = 50
 const QUEUE_PER_WORKER = 500
@@ -73,7 +72,7 @@ function admitAndInsert(core: EndpointCore, intent: Intent, effects: Effects): O
   if (verdict === 'repeat' && known) return { kind: 'repeated', jobId: known.jobId }
   const full = refuseFull(core, config.workers.max)
   if (full) return { kind: 'refused', reply: full }
-  const job = newJob(core, intent, config.timeoutMs)
+  const job = newJob(core, intent, config)
   core.jobs.insert(job)
   core.payloads.insert(job.seq, INPUT, intent.submission.input)
   if (intent.sealedS3Config !== null) core.payloads.insert(job.seq, S3_CONFIG, intent.sealedS3Config)
@@ -96,7 +95,7 @@ function refuseFull(core: EndpointCore, maxWorkers: number): (() => Response) | 
   return () => problemReply('rateLimited', detail, { 'retry-after': '60' })
 }
 
-function newJob(core: EndpointCore, { submission, sync, waitMs, sealedS3Config }: Intent, timeoutMs: number): Job {
+function newJob(core: EndpointCore, { submission, sync, waitMs, sealedS3Config }: Intent, config: EndpointConfig): Job {
   const nowMs = core.now()
   const seq = core.jobs.nextSequence()
   return submitJob({
@@ -105,8 +104,8 @@ function newJob(core: EndpointCore, { submission, sync, waitMs, sealedS3Config }
     lowPriority: submission.lowPriority,
     createdAtMs: nowMs,
     ttlAtMs: nowMs + submission.ttlMs,
-    executionTimeoutMs: submission.executionTimeoutMs ?? timeoutMs,
-    retentionMs: sync ? Math.min(RUNSYNC_MAX_RETENTION_MS, Math.max(RUNSYNC_RETENTION_MS, waitMs)) : RUN_RETENTION_MS,
+    executionTimeoutMs: submission.executionTimeoutMs ?? config.timeoutMs,
+    retentionMs: retentionMs(config.retention, sync, waitMs),
     hasS3Config: sealedS3Config !== null,
   })
 }

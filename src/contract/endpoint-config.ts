@@ -14,6 +14,8 @@ export interface EndpointConfig {
   scaling: { type: 'QUEUE_DELAY'; queueDelay: number } | { type: 'REQUEST_COUNT'; requestCount: number }
   /** Default execution timeout of a job, milliseconds (TMO-2). */
   timeoutMs: number
+  /** How long results are kept, milliseconds; absent: the defaults of LIM-4. */
+  retention?: { runMs: number; runSyncMs: number }
   flashboot: 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT'
   dataCenterIds: string[]
   networkVolumes: string[]

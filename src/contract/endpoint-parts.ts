@@ -52,6 +52,33 @@ export const EndpointScaling = z
   .discriminatedUnion('type', [QueueDelayScaling, RequestCountScaling])
   .meta({ id: 'EndpointScaling', example: { type: 'QUEUE_DELAY', queueDelay: 4 } })
 
+/** LIM-4: results are kept at least this long, and a job lives for seven days at most. */
+export const DEFAULT_RETENTION = { run: 1_800_000, runSync: 60_000 } as const
+const MAX_RETENTION_MS = 604_800_000
+
+export const ResultRetention = z
+  .strictObject({
+    run: z
+      .number()
+      .int()
+      .min(DEFAULT_RETENTION.run)
+      .max(MAX_RETENTION_MS)
+      .optional()
+      .meta({ description: 'Milliseconds that the result of a /run job is kept; 30 minutes by default.' }),
+    runSync: z
+      .number()
+      .int()
+      .min(DEFAULT_RETENTION.runSync)
+      .max(MAX_RETENTION_MS)
+      .optional()
+      .meta({ description: 'Milliseconds that the result of a /runsync job is kept; 1 minute by default.' }),
+  })
+  .meta({
+    id: 'ResultRetention',
+    description: 'How long results stay readable. Never beyond the ttl of the job.',
+    example: { run: 1_800_000, runSync: 300_000 },
+  })
+
 const Pools = z.array(ResourceId).min(1).meta({ description: 'GPU pools in order of preference.' })
 /** A leading hyphen is how the older interfaces spell an exclusion, so it is refused here (END-4). */
 const ExcludedTypes = z

@@ -11,6 +11,7 @@ import {
   EndpointWorkersView,
   FlashBoot,
   FlashBootRequest,
+  ResultRetention,
   UpdateEndpointGpuConfig,
 } from './endpoint-parts.ts'
 import { DataCenterId, Name, ResourceId, Timestamp } from './fields.ts'
@@ -34,6 +35,7 @@ const sharedRequestFields = {
     .max(MAX_TIMEOUT_MS)
     .optional()
     .meta({ description: 'Default execution timeout of a job, milliseconds; 600000 by default.' }),
+  resultRetention: ResultRetention.optional(),
   type: EndpointType.optional(),
   workers: EndpointWorkers.optional(),
 }
@@ -117,6 +119,7 @@ export const Endpoint = z
     dataCenterIds: z.array(z.string()),
     networkVolumes: z.array(z.string()),
     timeout: z.number().int(),
+    resultRetention: ResultRetention.optional().meta({ description: 'Only when it differs from the default.' }),
     flashboot: FlashBoot,
     createdAt: Timestamp,
   })

@@ -1,5 +1,6 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../contract/endpoint.ts'
 import type { CpuCompute, EndpointConfig, GpuCompute } from '../contract/endpoint-config.ts'
+import { DEFAULT_RETENTION } from '../contract/endpoint-parts.ts'
 import type { Refusal } from '../contract/problems.ts'
 import { formatTime } from '../contract/timestamps.ts'
 import { mergeArgs } from './container.ts'
@@ -42,6 +43,7 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
     workers: mergeWorkers(DEFAULT_WORKERS, body.workers),
     scaling: body.scaling ?? DEFAULT_SCALING,
     timeoutMs: body.timeout ?? DEFAULT_TIMEOUT_MS,
+    ...mergeRetention(undefined, body.resultRetention),
     flashboot: flashbootOf(body.flashboot) ?? 'OFF',
     dataCenterIds: body.dataCenterIds ?? [],
     networkVolumes: body.networkVolumes ?? [],
@@ -72,6 +74,7 @@ export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpoin
     workers: mergeWorkers(config.workers, patch.workers),
     scaling: patch.scaling ?? config.scaling,
     timeoutMs: patch.timeout ?? config.timeoutMs,
+    ...mergeRetention(config.retention, patch.resultRetention),
     flashboot: flashbootOf(patch.flashboot) ?? config.flashboot,
     dataCenterIds: patch.dataCenterIds ?? config.dataCenterIds,
     networkVolumes: patch.networkVolumes ?? config.networkVolumes,
@@ -142,6 +145,19 @@ function mergeWorkers(current: EndpointConfig['workers'], asked: CreateEndpointR
     min: asked?.min ?? current.min,
     max: asked?.max ?? current.max,
     idleTimeoutSeconds: asked?.idleTimeout ?? current.idleTimeoutSeconds,
+  }
+}
+
+function mergeRetention(
+  current: EndpointConfig['retention'],
+  asked: CreateEndpointRequest['resultRetention'],
+): Pick<EndpointConfig, 'retention'> {
+  if (!current && !asked) return {}
+  return {
+    retention: {
+      runMs: asked?.run ?? current?.runMs ?? DEFAULT_RETENTION.run,
+      runSyncMs: asked?.runSync ?? current?.runSyncMs ?? DEFAULT_RETENTION.runSync,
+    },
   }
 }
 

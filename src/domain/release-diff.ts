@@ -32,6 +32,7 @@ function fieldsOf(config: EndpointConfig): Record<string, unknown> {
     'workers.idleTimeout': config.workers.idleTimeoutSeconds,
     scaling: config.scaling,
     timeout: config.timeoutMs,
+    resultRetention: config.retention ?? null,
     flashboot: config.flashboot,
   }
 }

@@ -32,6 +32,7 @@ export function toEndpoint(config: EndpointConfig, serverlessUrl: string): Endpo
     dataCenterIds: config.dataCenterIds,
     networkVolumes: config.networkVolumes,
     timeout: config.timeoutMs,
+    ...(config.retention && { resultRetention: { run: config.retention.runMs, runSync: config.retention.runSyncMs } }),
     flashboot: config.flashboot,
     createdAt: config.createdAt,
   }

@@ -66,3 +66,12 @@ export async function parkTake(queue: QueueSetup, worker: FakeWorker): Promise<P
   // In an array, because an async function would wait for the take itself.
   return [take]
 }
+
+/** Stops the endpoint's clock where it is, so that a test can stand exactly on a deadline. */
+export async function freeze(queue: QueueSetup): Promise<number> {
+  return runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+    const nowMs = object.core.now()
+    object.core.now = () => nowMs
+    return nowMs
+  })
+}

@@ -1,7 +1,7 @@
 import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { IDEMPOTENCY_KEEP_MS } from '../../../src/domain/idempotency.ts'
 import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, freeze, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const S3 = { accessId: 'AKIA-test', accessSecret: 'very-secret-value', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
 const rowsOf = (queue: QueueSetup, query: string) =>
@@ -173,5 +173,32 @@ describe('storage', () => {
       object.core.maxStoredBytes = Number.MAX_SAFE_INTEGER
     })
     await run(queue)
+  })
+})
+
+describe('retention', () => {
+  it("[PP-76, TMO-3] an endpoint's own retention: readable one millisecond before its end, gone at it", async () => {
+    const queue = await setUpQueue({ resultRetention: { run: 3_600_000 } })
+    expect((await api(queue.account.key).get(`/v2/serverless/${queue.endpointId}`)).body.resultRetention).toEqual({
+      run: 3_600_000,
+      runSync: 60_000,
+    })
+    const { jobId, worker } = await runAndTake(queue)
+    await freeze(queue)
+    await worker.done(jobId, { output: 1 })
+    await advance(queue.endpointId, 3_599_999)
+    expect((await queue.get(`/status/${jobId}`)).status).toBe(200)
+    await advance(queue.endpointId, 1)
+    expect((await queue.get(`/status/${jobId}`)).status).toBe(404)
+  })
+
+  it.each([
+    [{ run: 1_799_999 }, '$.resultRetention.run: minimum: got 1799999, want 1800000'],
+    [{ runSync: 59_999 }, '$.resultRetention.runSync: minimum: got 59999, want 60000'],
+    [{ run: 604_800_001 }, '$.resultRetention.run: maximum: got 604800001, want 604800000'],
+  ])('[PP-76] %o is refused', async (resultRetention, error) => {
+    const queue = await setUpQueue()
+    const reply = await api(queue.account.key).patch(`/v2/serverless/${queue.endpointId}`, { resultRetention })
+    expect([reply.status, reply.body.errors]).toEqual([422, [error]])
   })
 })
