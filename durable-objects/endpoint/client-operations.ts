@@ -1,5 +1,5 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { canRetry, retryJob } from '../../src/domain/job.ts'
+import { refuseRetry, retryJob } from '../../src/domain/job.ts'
 import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
 import { jobNotFound, jsonReply, problemReply } from './replies.ts'
@@ -43,21 +43,15 @@ async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
 }
 
 async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
-  const job = await core.transact((effects) => {
-    const current = core.currentJob(call.jobId, effects)
-    if (!current || !canRetry(current.state)) return current
-    if (current.hasS3Config) return 'wiped'
-    const queued = retryJob(current, core.jobs.nextSequence())
-    applyJob(core, current, queued, effects)
-    return queued
+  const refusal = await core.transact((effects): Response | null => {
+    const job = core.currentJob(call.jobId, effects)
+    if (!job) return jobNotFound()
+    const reason = refuseRetry(job)
+    if (reason) return problemReply('badRequest', reason)
+    applyJob(core, job, retryJob(job, core.jobs.nextSequence()), effects)
+    return null
   })
-  if (!job) return jobNotFound()
-  // PP-74: its credentials went when it ended, and without them its output would go nowhere.
-  if (job === 'wiped')
-    return problemReply('badRequest', `job ${call.jobId} was given an s3Config, which is not kept once a job has ended; submit it again`)
-  if (job.state !== 'IN_QUEUE')
-    return problemReply('badRequest', `job ${job.id} is ${job.state}; only FAILED and TIMED_OUT jobs can be retried`)
-  return jsonReply(`{"id":"${job.id}","status":"IN_QUEUE"}`)
+  return refusal ?? jsonReply(`{"id":"${call.jobId}","status":"IN_QUEUE"}`)
 }
 
 /** CTL-3. A very long queue is emptied in the background, so that the answer comes in time (INV-2). */

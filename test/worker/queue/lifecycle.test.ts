@@ -190,6 +190,16 @@ describe('cancel, retry, purge', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'CANCELLED' })
   })
 
+  it('[CTL-2] retry of a job that waits already is refused and leaves it in its place', async () => {
+    const queue = await setUpQueue()
+    const [first, second] = [await run(queue), await run(queue)]
+    const refused = await queue.post(`/retry/${first}`)
+    expect(refused.status).toBe(400)
+    expect(refused.body.detail).toBe(`job ${first} is IN_QUEUE; only FAILED and TIMED_OUT jobs can be retried`)
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect([(await worker.take())?.id, (await worker.take())?.id]).toEqual([first, second])
+  })
+
   it('[CTL-2] retry puts a failed job back under its id and refuses any other', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, { n: 1 })
