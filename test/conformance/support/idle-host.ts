@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AccessTokens } from '../../../src/host-agent/access-tokens.ts'
+import { PlaneClock } from '../../../src/host-agent/clock-offset.ts'
+import { enrol } from '../../../src/host-agent/enrolment.ts'
+import { HostKey } from '../../../src/host-agent/host-key.ts'
+import { Link } from '../../../src/host-agent/link.ts'
+import { createLog } from '../../../src/host-agent/log.ts'
+import { createReportSender } from '../../../src/host-agent/send-reports.ts'
+import {
+  type Inventory,
+  PROTOCOL_VERSION,
+  RELAY_URL_PLACEHOLDER,
+  type Workload,
+  type WorkloadState,
+} from '../../../src/host-protocol/messages.ts'
+
+export interface IdleHostOptions {
+  planeUrl: string
+  joinToken: string
+  /** Directory for the key of the host. */
+  stateDir: string
+  name: string
+  /** Most containers of the smallest size at a time. */
+  capacity: number
+  /** A container that the plane wants here has been reported as running. */
+  onStart(workload: Workload): void
+  /** The plane wants it to end; it is reported as gone once this has resolved. */
+  onStop?(workload: Workload): Promise<void>
+}
+
+export interface IdleHost {
+  id: string
+  close(): void
+}
+
+const VCPUS_EACH = 2
+const MEMORY_MB_EACH = 16 * 1024
+const DISK_GB_EACH = 10
+const REPORT_RETRY_MS = 250
+
+/**
+ * A machine that joins as a real one does and reports every container as running, but runs nothing: whoever starts it plays the workers.
+ * Its containers would be processes of the agent, so their images have to be `builtin/…` ones.
+ */
+export async function startIdleHost(options: IdleHostOptions): Promise<IdleHost> {
+  const { planeUrl } = options
+  const clock = new PlaneClock()
+  const log = createLog('error')
+  const key = await HostKey.load(options.stateDir)
+  const inventory = inventoryOf(options.capacity)
+  const enrolled = await enrol({ ...options, key, inventory, clock })
+  if ('retry' in enrolled) throw new Error(enrolled.retry)
+  const tokens = new AccessTokens({ planeUrl, key, identity: enrolled.identity, clock })
+  tokens.accept(enrolled.answer)
+  const containers = new Containers(options, createReportSender(planeUrl, tokens, clock, log))
+  const link = new Link({
+    planeUrl,
+    tokens,
+    log,
+    hello: () => ({ type: 'hello', inventory, workloads: [] }),
+    beat: () => ({ workloads: containers.states() }),
+    onDesired: (workloads) => containers.apply(workloads),
+    onLease: () => undefined,
+    onRevoked: () => link.close(),
+  })
+  void link.run()
+  return {
+    id: enrolled.identity.hostId,
+    close() {
+      containers.close()
+      link.close()
+    },
+  }
+}
+
+/** Address of the worker protocol that a workload's variable names, with the id of the worker filled in as its SDK does on start. */
+export function workerUrl(workload: Workload, planeUrl: string, variable: string): string {
+  const template = workload.platformEnv[variable] ?? ''
+  return template.replace(RELAY_URL_PLACEHOLDER, planeUrl).replaceAll('$RUNPOD_POD_ID', workload.id)
+}
+
+function inventoryOf(capacity: number): Inventory {
+  return {
+    agentVersion: 'idle',
+    protocolVersion: PROTOCOL_VERSION,
+    os: 'idle',
+    vcpus: capacity * VCPUS_EACH,
+    memoryMb: capacity * MEMORY_MB_EACH,
+    diskGb: capacity * DISK_GB_EACH,
+    gpus: [],
+    runtimes: ['process'],
+    simulated: true,
+  }
+}
+
+/** What the plane was told about each container. Its reports go out one after the other, each repeated until it was taken. */
+class Containers {
+  private readonly options: IdleHostOptions
+  private readonly send: ReturnType<typeof createReportSender>
+  private readonly known = new Map<string, { state: WorkloadState; stopping: boolean; reports: Promise<void> }>()
+  private sequence = 0
+  private closed = false
+
+  constructor(options: IdleHostOptions, send: ReturnType<typeof createReportSender>) {
+    this.options = options
+    this.send = send
+  }
+
+  states(): { id: string; state: WorkloadState }[] {
+    return [...this.known].map(([id, { state }]) => ({ id, state }))
+  }
+
+  apply(workloads: readonly Workload[]): void {
+    for (const workload of workloads) {
+      const container = this.known.get(workload.id)
+      if (workload.desired === 'running' && container === undefined) this.start(workload)
+      if (workload.desired === 'stopped' && container?.stopping !== true) this.stop(workload)
+    }
+  }
+
+  close(): void {
+    this.closed = true
+  }
+
+  private start(workload: Workload): void {
+    const reports = this.report(workload.id, 'running').then(() => this.options.onStart(workload))
+    this.known.set(workload.id, { state: 'running', stopping: false, reports })
+  }
+
+  private stop(workload: Workload): void {
+    const container = this.known.get(workload.id) ?? { state: 'gone', stopping: true, reports: Promise.resolve() }
+    container.stopping = true
+    container.reports = container.reports
+      .then(() => this.options.onStop?.(workload))
+      .then(() => {
+        container.state = 'gone'
+        return this.report(workload.id, 'gone')
+      })
+    this.known.set(workload.id, container)
+  }
+
+  private async report(workloadId: string, state: WorkloadState): Promise<void> {
+    this.sequence += 1
+    const report = { workloadId, state, exitCode: null, reason: null, at: Date.now(), sequence: this.sequence }
+    while (!this.closed && (await this.send([report])) === 'later') await sleep(REPORT_RETRY_MS)
+  }
+}
