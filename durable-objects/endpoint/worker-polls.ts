@@ -97,12 +97,15 @@ export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSi
       const orders = core.workers.stops(from.workerId).filter((order) => !order.told)
       if (orders.length > 0) core.workers.markTold(from.workerId)
       const active = worker !== null && (worker.phase !== 'DRAINING' || core.jobs.heldBy(worker.id).length > 0)
-      return { jobIds: orders.map((order) => order.jobId), active }
+      const leftMs = Math.min(untilMs - core.now(), active ? HOLD_MS : DRAINING_HOLD_MS)
+      const over = orders.length > 0 || leftMs <= 0 || signal.aborted
+      // It listens from here on: an order of the same commit is announced before this operation's result arrives.
+      const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)
+      return { jobIds: orders.map((order) => order.jobId), active, woken }
     })
     if (poll.jobIds.length > 0) return jsonReply(JSON.stringify({ jobsToStop: poll.jobIds }))
-    const leftMs = Math.min(untilMs - core.now(), poll.active ? HOLD_MS : DRAINING_HOLD_MS)
-    if (leftMs <= 0 || signal.aborted) return nothing()
-    const outcome = await core.parking.waitForStop(from.workerId, leftMs, signal)
+    if (poll.woken === null) return nothing()
+    const outcome = await poll.woken
     // A later poll of the same worker has taken this one's place: its connection is dead.
     if (outcome === 'displaced' || !poll.active) return nothing()
   }

@@ -252,6 +252,18 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace:
       "if (worker?.phase === 'FAILED' || !core.workers.get(from.workerId)) return 'refused'\n    if (!worker) return 'draining'\n    if (worker.phase === 'FAILED'",
   },
+  {
+    id: 'a job that waits already may be retried',
+    file: 'durable-objects/endpoint/client-operations.ts',
+    find: 'if (!retried) return problemReply(',
+    replace: "if (!retried && job.state !== 'IN_QUEUE') return problemReply(",
+  },
+  {
+    id: 'a stop poll listens too late',
+    file: POLLS,
+    find: 'const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)',
+    replace: 'const woken = over ? null : Promise.resolve().then(() => core.parking.waitForStop(from.workerId, leftMs, signal))',
+  },
   { id: 'results are not fenced', file: POSTS, find: "if (verdict !== 'accept' && verdict !== 'accept-late') return", replace: '' },
   { id: 'a failed result completes', file: POSTS, find: "post.error === null ? 'COMPLETED' : 'FAILED'", replace: "'COMPLETED'" },
   {

@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import { admin, api, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
+import { admin, api, describe, env, expect, it, ORIGIN, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const P = 10_000
@@ -132,6 +132,21 @@ describe('polls', () => {
     expect(await first).toEqual([])
     await queue.post(`/cancel/${jobId}`)
     expect(await second).toEqual([jobId])
+  })
+
+  it('[WRK-25, WRK-26] a stop poll hears of an order that was committed together with it', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const stopUrl = worker.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-stop/')
+    const cancelUrl = `/v2/${queue.endpointId}/cancel/${jobId}`
+    const told = await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
+      const poll = object.fetch(new Request(ORIGIN + stopUrl))
+      const cancel = object.fetch(new Request(ORIGIN + cancelUrl, { method: 'POST' }))
+      await (await cancel).text()
+      // Else it would look again only when its hold of 25 s is over.
+      return await Promise.race([poll.then((reply) => reply.text()), pause(10_000).then(() => 'not told')])
+    })
+    expect(told).toBe(JSON.stringify({ jobsToStop: [jobId] }))
   })
 
   it('[LSE-1, INV-23] a take whose connection broke gets no job', async () => {
