@@ -56,8 +56,16 @@ export class TestEndpoint {
   }
 
   /** Submits a job and returns its id. */
-  async run(input: Record<string, unknown>): Promise<string> {
-    return (await this.call<JobView>('POST', 'run', { input })).id
+  async run(input: Record<string, unknown>, members: Record<string, unknown> = {}): Promise<string> {
+    return (await this.call<JobView>('POST', 'run', { input, ...members })).id
+  }
+
+  cancel(job: string): Promise<JobView> {
+    return this.call('POST', `cancel/${job}`)
+  }
+
+  retry(job: string): Promise<JobView> {
+    return this.call('POST', `retry/${job}`)
   }
 
   status(job: string): Promise<JobView> {

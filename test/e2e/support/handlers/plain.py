@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 
 import runpod
 
@@ -13,6 +14,13 @@ async def handler(job):
         raise ValueError("the handler gave up")
     if todo == "sleep":
         await asyncio.sleep(wish["seconds"])
+    if todo == "block":
+        # Holds up the event loop, so no stop order reaches this handler.
+        time.sleep(wish["seconds"])
+    if todo == "fail-until" and time.time() < wish["until"]:
+        raise RuntimeError("too early")
+    if todo == "bucket":
+        return job["s3Config"]["bucketName"]
     if todo == "unserialisable":
         return {"values": {1, 2, 3}}
     if todo == "bytes":
