@@ -1,6 +1,8 @@
 import type { EndpointObject } from '../durable-objects/endpoint.ts'
 import type { HostObject } from '../durable-objects/host.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
+import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
+import { parseAllowList, type WebhookAllowList } from './domain/webhook-url.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
@@ -9,10 +11,12 @@ export interface Env {
   ENDPOINT: DurableObjectNamespace<EndpointObject>
   HOST: DurableObjectNamespace<HostObject>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
+  WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderObject>
   BASE_URL: string
   SERVERLESS_URL: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
+  WEBHOOK_ALLOW: string
   OPERATOR_KEY: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -25,6 +29,8 @@ export interface Settings {
   logLevel: LogLevel
   /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below 1000 (jobs annex 5.1). */
   workerPingIntervalMs: number
+  /** Private hosts that webhooks may call (HOOK-7). */
+  webhookAllow: WebhookAllowList
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -40,5 +46,6 @@ export function readSettings(env: Env): Settings {
     serverlessUrl: env.SERVERLESS_URL || null,
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: Number.isFinite(ping) && ping >= MIN_PING_INTERVAL_MS ? Math.floor(ping) : DEFAULT_PING_INTERVAL_MS,
+    webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
   }
 }

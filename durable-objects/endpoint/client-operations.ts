@@ -47,7 +47,7 @@ async function submit(core: EndpointCore, call: JobCall, request: Request): Prom
   const limit = call.route.maxBodyBytes ?? 0
   const text = await readText(request, limit)
   if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
-  const read = readSubmission(text, call.query.get('ttl'))
+  const read = readSubmission(text, call.query.get('ttl'), core.settings.webhookAllow)
   if (!read.ok) return problemReply('badRequest', read.detail)
   const sync = call.operation === 'runsync'
   const waitMs = readHoldMs(call.query.get('wait'), SYNC_WAIT_MS)
@@ -76,6 +76,7 @@ function newJob(core: EndpointCore, submission: Submission, sync: boolean, waitM
     seq,
     id: formatJobId(seq, sync, core.meta.idMask(), crypto.getRandomValues(new Uint8Array(10))),
     lowPriority: submission.lowPriority,
+    webhook: submission.webhook,
     createdAtMs: nowMs,
     ttlAtMs: nowMs + submission.ttlMs,
     executionTimeoutMs: submission.executionTimeoutMs ?? timeoutMs,

@@ -7,6 +7,7 @@ import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
 import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
+import { Outbox, writeNotifications } from './outbox.ts'
 import { type ParkedTake, Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
@@ -33,6 +34,7 @@ export class EndpointCore {
   readonly jobs: JobStore
   readonly payloads: PayloadStore
   readonly workers: WorkerStore
+  readonly outbox: Outbox
   readonly parking = new Parking()
   readonly timers: Timers
   /** Workers with an outside call (placement, removal) under way. */
@@ -55,6 +57,7 @@ export class EndpointCore {
     this.jobs = new JobStore(sql)
     this.payloads = new PayloadStore(sql)
     this.workers = new WorkerStore(sql)
+    this.outbox = new Outbox(this)
     this.timers = new Timers(this)
   }
 
@@ -115,6 +118,7 @@ export class EndpointCore {
         taken = dispatch(this, effects)
         effects.scale ||= !this.planned
         if (effects.scale) planWorkers(this, effects)
+        writeNotifications(this, effects)
         this.timers.rearm()
       })
     } catch (error) {
@@ -134,7 +138,11 @@ export class EndpointCore {
   private runOne(operation: PendingOperation, effects: Effects): { ok: boolean; value: unknown } {
     const own = new Effects()
     try {
-      const value = this.ctx.storage.transactionSync(() => operation.run(own))
+      const value = this.ctx.storage.transactionSync(() => {
+        const result = operation.run(own)
+        writeNotifications(this, own)
+        return result
+      })
       effects.merge(own)
       return { ok: true, value }
     } catch (error) {
@@ -152,6 +160,7 @@ export class EndpointCore {
     for (const id of effects.stopPolls) this.parking.wakeStopPoll(id)
     for (const seq of effects.changedJobs) this.parking.notifyJob(seq)
     if (effects.scale) runWorkerEffects(this)
+    void this.outbox.drain()
   }
 
   /** Inside a transaction: applies what time has done to one job. */
@@ -170,5 +179,6 @@ export class EndpointCore {
     this.meta.reload()
     this.jobs.reload()
     this.payloads.reload()
+    this.outbox.reload()
   }
 }

@@ -42,8 +42,8 @@ export class JobStore {
 
   insert(job: Job): void {
     this.sql.exec(
-      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
-       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, webhook)
+       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?)`,
       job.seq,
       job.id,
       job.lowPriority ? 1 : 0,
@@ -53,6 +53,7 @@ export class JobStore {
       job.executionTimeoutMs,
       job.retentionMs,
       dueAtMs(job),
+      job.webhook,
     )
     this.count(job, 1)
   }
@@ -150,6 +151,7 @@ function toJob(row: Row): Job {
     id: String(row.id),
     state: STATES[Number(row.state)] ?? 'FAILED',
     lowPriority: row.low === 1,
+    webhook: textOrNull(row.webhook),
     orderKey: Number(row.order_key),
     createdAtMs: Number(row.created_at),
     ttlAtMs: Number(row.ttl_at),

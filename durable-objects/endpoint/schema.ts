@@ -1,6 +1,7 @@
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
  * jobs: partial indexes cover live states only, so that insert and take cost the same at a thousand and at a million jobs.
+ * outbox: notifications of jobs that are over, until the team's webhook sender has them.
  * payloads: inputs (kind 0) and outputs (kind 1) in pieces below the 2 MB row limit.
  */
 export const ENDPOINT_SCHEMA: readonly string[] = [
@@ -63,4 +64,13 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      kill_at INTEGER NOT NULL,
      PRIMARY KEY (worker_id, job_id)
    ) WITHOUT ROWID;`,
+  `ALTER TABLE jobs ADD COLUMN webhook TEXT;
+   CREATE TABLE outbox (
+     n INTEGER PRIMARY KEY AUTOINCREMENT,
+     delivery_id TEXT NOT NULL,
+     job_id TEXT NOT NULL,
+     url TEXT NOT NULL,
+     bytes INTEGER NOT NULL
+   );
+   CREATE TABLE outbox_pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
 ]

@@ -35,7 +35,9 @@ export class Timers {
     const nowMs = this.core.now()
     const held = this.core.jobs.heldCounts()
     const dues = this.core.workers.all().map((worker) => this.workerDueAtMs(worker, held, nowMs))
-    const known = [this.core.jobs.nextDueAtMs(), this.scaleAtMs, ...dues].filter((due): due is number => due !== null)
+    const known = [this.core.jobs.nextDueAtMs(), this.scaleAtMs, this.core.outbox.dueAtMs(nowMs), ...dues].filter(
+      (due): due is number => due !== null,
+    )
     if (known.length === 0) {
       if (this.core.meta.alarmAtMs() !== null) {
         this.core.meta.setAlarmAtMs(null)

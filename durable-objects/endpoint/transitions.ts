@@ -3,6 +3,7 @@ import { launchBackoffMs } from '../../src/domain/scaling.ts'
 import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
+import { noteEnd, notifyExpired } from './outbox.ts'
 import { INPUT, OUTPUT } from './payload-store.ts'
 
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
@@ -24,6 +25,7 @@ export function applyJob(core: EndpointCore, before: Job, after: Job, effects: E
     if (before.state === 'IN_PROGRESS') core.meta.add('retried')
   }
   if (!isTerminal(before.state) && isTerminal(after.state)) {
+    noteEnd(core, after, effects)
     // Only a job that can be retried needs its input again (CTL-2).
     if (!canRetry(after.state)) core.payloads.clear(after.seq, INPUT)
     // A progress value is not a result; a post that brings one stores it after this.
@@ -40,6 +42,7 @@ function markIdle(core: EndpointCore, job: Job): void {
 
 /** Removes a job and all that belongs to it (TMO-1, TMO-3). */
 function deleteJob(core: EndpointCore, job: Job, effects: Effects): void {
+  notifyExpired(core, job)
   core.jobs.remove(job)
   core.payloads.clearJob(job.seq)
   effects.changedJobs.add(job.seq)

@@ -1,4 +1,5 @@
 import { jsonMembers, tryParse } from './json-text.ts'
+import { refuseWebhookUrl, type WebhookAllowList } from './webhook-url.ts'
 
 /** A submit body that passed (RUN-1, RUN-2, RUN-5, RUN-6). Durations in milliseconds. */
 export interface Submission {
@@ -7,6 +8,7 @@ export interface Submission {
   executionTimeoutMs: number | null
   ttlMs: number
   lowPriority: boolean
+  webhook: string | null
 }
 
 export type SubmitResult = { ok: true; submission: Submission } | { ok: false; detail: string }
@@ -17,16 +19,20 @@ const MIN_EXECUTION_TIMEOUT_MS = 5_000
 const MAX_MS = 7 * 24 * 3600 * 1000
 const POLICY_MEMBERS = ['executionTimeout', 'lowPriority', 'ttl']
 
-/** Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any. */
-export function readSubmission(text: string, queryTtl: string | null): SubmitResult {
+/**
+ * Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any; `allow` says which
+ * private hosts a webhook may name (HOOK-7).
+ */
+export function readSubmission(text: string, queryTtl: string | null, allow: WebhookAllowList): SubmitResult {
   const members = jsonMembers(text)
   if (!members) return refuse(tryParse(text) === undefined ? '$: the body is not valid JSON' : '$: want an object with "input"')
   const input = members.get('input')
   if (input === undefined) return refuse("$: missing property 'input'")
   if (!input.startsWith('{')) return refuse('$.input: want an object')
-  for (const later of ['webhook', 's3Config']) {
-    if ((members.get(later) ?? 'null') !== 'null') return refuse(`$.${later}: not available on this plane yet; leave it out`)
-  }
+  const webhook = tryParse(members.get('webhook') ?? 'null')
+  const problem = checkWebhook(webhook, allow)
+  if (problem) return refuse(`$.webhook: ${problem}`)
+  if ((members.get('s3Config') ?? 'null') !== 'null') return refuse('$.s3Config: not available on this plane yet; leave it out')
   const policy = readPolicy(members.get('policy'))
   if (typeof policy === 'string') return refuse(policy)
   let ttlMs = policy.ttl
@@ -42,8 +48,14 @@ export function readSubmission(text: string, queryTtl: string | null): SubmitRes
       executionTimeoutMs: policy.executionTimeout ?? null,
       ttlMs: ttlMs ?? DEFAULT_TTL_MS,
       lowPriority: policy.lowPriority ?? false,
+      webhook: typeof webhook === 'string' ? webhook : null,
     },
   }
+}
+
+function checkWebhook(webhook: unknown, allow: WebhookAllowList): string | null {
+  if (webhook === null) return null
+  return typeof webhook === 'string' ? refuseWebhookUrl(webhook, allow) : 'want a string, the URL to notify'
 }
 
 interface Policy {

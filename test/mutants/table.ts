@@ -150,8 +150,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'error on a queued record',
     file: RECORD,
-    find: 'if (terminal && job.error !== null) parts',
-    replace: 'if (job.error !== null) parts',
+    find: "if (terminal && job.error !== null) add('error'",
+    replace: "if (job.error !== null) add('error'",
   },
   { id: 'retries 0 shown', file: RECORD, find: 'if (job.retries > 0)', replace: 'if (job.retries >= 0)' },
   {
