@@ -71,17 +71,17 @@ export function* encodePieces(texts: readonly string[]): Generator<Uint8Array> {
   if (used > 0) yield piece.subarray(0, used)
 }
 
-/** A stream cut into pieces that fit a row. */
-export async function* cutIntoPieces(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const piece = new Uint8Array(PIECE_BYTES)
+/** A stream of `bytes` bytes cut into pieces that fit a row. */
+export async function* cutIntoPieces(stream: ReadableStream<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  const piece = new Uint8Array(Math.max(1, Math.min(PIECE_BYTES, bytes)))
   let used = 0
   for await (const chunk of stream) {
     for (let at = 0; at < chunk.length; ) {
-      const taken = chunk.subarray(at, at + PIECE_BYTES - used)
+      const taken = chunk.subarray(at, at + piece.length - used)
       piece.set(taken, used)
       at += taken.length
       used += taken.length
-      if (used < PIECE_BYTES) continue
+      if (used < piece.length) continue
       yield piece
       used = 0
     }

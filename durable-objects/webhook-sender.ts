@@ -41,10 +41,15 @@ export class WebhookSenderObject extends DurableObject<Env> {
     this.attempts.recover(this.now())
   }
 
-  /** Takes a delivery over from an endpoint. 200 once it is durable, also for one that is known already. */
+  /** Takes a delivery over from an endpoint. 200 once it is durable, also for one that is known already; else it comes again. */
   override async fetch(request: Request): Promise<Response> {
     const handOver = readHandOver(request.headers)
-    if (!this.store.byId(handOver.id)) await this.take(handOver, request.body)
+    try {
+      if (request.body && !this.store.byId(handOver.id)) await this.take(handOver, request.body)
+    } catch (error) {
+      logEvent('warn', 'webhook not taken over', { deliveryId: handOver.id, jobId: handOver.jobId, error })
+      return new Response(null, { status: 503 })
+    }
     this.attempts.pump()
     return new Response()
   }
@@ -110,21 +115,30 @@ export class WebhookSenderObject extends DurableObject<Env> {
     return (this.ctx as unknown as { exports: { WebhookAttempt: Fetcher } }).exports.WebhookAttempt
   }
 
-  private async take(handOver: HandOver, body: ReadableStream<Uint8Array> | null): Promise<void> {
+  private async take(handOver: HandOver, body: ReadableStream<Uint8Array>): Promise<void> {
     const n = this.store.nextN()
+    try {
+      const bytes = await this.storeBody(n, body, handOver.bytes)
+      if (bytes !== handOver.bytes) throw new Error(`the body ended after ${bytes} of ${handOver.bytes} bytes`)
+      this.transact(() => {
+        // The same delivery may have come a second time while this one was read.
+        if (this.store.byId(handOver.id)) this.store.pieces.remove(n)
+        else this.store.insert({ ...handOver, n, ...this.describe(handOver), createdAtMs: this.now(), state: this.firstState() })
+      })
+    } catch (error) {
+      this.store.pieces.remove(n)
+      throw error
+    }
+  }
+
+  private async storeBody(n: number, body: ReadableStream<Uint8Array>, expected: number): Promise<number> {
     let bytes = 0
     let part = 0
-    if (body) {
-      for await (const piece of cutIntoPieces(body)) {
-        this.store.pieces.insert(n, part++, piece)
-        bytes += piece.length
-      }
+    for await (const piece of cutIntoPieces(body, expected)) {
+      this.store.pieces.insert(n, part++, piece)
+      bytes += piece.length
     }
-    this.transact(() => {
-      // The same delivery may have come a second time while this one was read.
-      if (this.store.byId(handOver.id)) this.store.pieces.remove(n)
-      else this.store.insert({ ...handOver, n, bytes, ...this.describe(handOver), createdAtMs: this.now(), state: this.firstState() })
-    })
+    return bytes
   }
 
   private describe(handOver: HandOver): Pick<Delivery, 'origin' | 'traceparent'> {

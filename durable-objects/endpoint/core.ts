@@ -7,7 +7,7 @@ import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
 import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
-import { Outbox, writeNotifications } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import { type ParkedTake, Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
@@ -118,7 +118,6 @@ export class EndpointCore {
         taken = dispatch(this, effects)
         effects.scale ||= !this.planned
         if (effects.scale) planWorkers(this, effects)
-        writeNotifications(this, effects)
         this.timers.rearm()
       })
     } catch (error) {
@@ -138,11 +137,7 @@ export class EndpointCore {
   private runOne(operation: PendingOperation, effects: Effects): { ok: boolean; value: unknown } {
     const own = new Effects()
     try {
-      const value = this.ctx.storage.transactionSync(() => {
-        const result = operation.run(own)
-        writeNotifications(this, own)
-        return result
-      })
+      const value = this.ctx.storage.transactionSync(() => operation.run(own))
       effects.merge(own)
       return { ok: true, value }
     } catch (error) {

@@ -1,5 +1,3 @@
-import type { Job } from '../../src/domain/job.ts'
-
 /** What a transition wants done once it is durable. Collected during the transaction, performed after it. */
 export class Effects {
   /** Jobs whose waiting clients look again. */
@@ -8,8 +6,6 @@ export class Effects {
   readonly stopPolls = new Set<string>()
   /** Workers that get no more work: their open take ends with "nothing". */
   readonly releasedTakes = new Set<string>()
-  /** Jobs with a webhook that ended in this operation, with their inputs; written to the outbox before the operation is over (HOOK-3). */
-  readonly endedJobs = new Map<number, { job: Job; input: string }>()
   /** Workers may have to be started, placed or removed. */
   scale = false
 

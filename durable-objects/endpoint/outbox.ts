@@ -6,8 +6,7 @@ import { encodePieces, PieceStore } from '../piece-store.ts'
 import { webhookSenderStub } from '../stubs.ts'
 import { DELIVERY_HEADER, type HandOver } from '../webhook/hand-over.ts'
 import type { EndpointCore } from './core.ts'
-import type { Effects } from './effects.ts'
-import { INPUT, OUTPUT } from './payload-store.ts'
+import { INPUT } from './payload-store.ts'
 
 /** Handed over at a time. */
 const BATCH = 8
@@ -18,10 +17,11 @@ const LONGEST_RETRY_MS = 60_000
 /** Reached only when the sender takes nothing for a long time: it never refuses, whatever the receivers do. */
 const MAX_ROWS = 100_000
 const MAX_BYTES = 2 * 2 ** 30
+/** An operation that ends many jobs stops for a while once it has written this much, so that it holds nobody up. */
+const MAX_BYTES_PER_OPERATION = 32 * 2 ** 20
 
 interface OutboxRow extends HandOver {
   n: number
-  bytes: number
 }
 
 /**
@@ -48,6 +48,12 @@ export class Outbox {
     const row = this.sql.exec('SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM outbox').one()
     this.rows = Number(row.n)
     this.bytes = Number(row.bytes)
+  }
+
+  /** For an operation that ends many jobs: tells, when asked later, whether enough has been written for one commit. */
+  meter(): () => boolean {
+    const before = this.bytes
+    return () => this.bytes - before >= MAX_BYTES_PER_OPERATION
   }
 
   /** When to look again although nothing happens; null when nothing waits. */
@@ -93,11 +99,11 @@ export class Outbox {
   async handOver(row: OutboxRow): Promise<boolean> {
     const teamId = this.core.meta.config()?.teamId
     if (teamId === undefined) return false
-    const { n, bytes, ...delivery } = row
+    const { n, ...delivery } = row
     const response = await webhookSenderStub(this.core.env, teamId).fetch('https://webhook-sender/deliveries', {
       method: 'POST',
       headers: { [DELIVERY_HEADER]: encodeURIComponent(JSON.stringify(delivery)) },
-      body: this.pieces.stream(n, bytes),
+      body: this.pieces.stream(n, delivery.bytes),
     })
     return response.ok
   }
@@ -146,22 +152,13 @@ export class Outbox {
   }
 }
 
-/** Inside a transaction, before the input of a job that is now over is cleared: remembers that it has to be notified (HOOK-3). */
-export function noteEnd(core: EndpointCore, job: Job, effects: Effects): void {
-  if (job.webhook !== null) effects.endedJobs.set(job.seq, { job, input: core.payloads.get(job.seq, INPUT) ?? '{}' })
-}
-
-/** At the end of an operation, when a result has been stored: writes the notifications of the jobs that it ended. */
-export function writeNotifications(core: EndpointCore, effects: Effects): void {
-  for (const [seq, { job, input }] of effects.endedJobs) {
-    if (job.webhook !== null) core.outbox.add(job, job.webhook, notificationTexts(job, job.webhook, input, core.payloads.get(seq, OUTPUT)))
-  }
-  effects.endedJobs.clear()
+/** Inside a transaction, while the input of a job that is now over is still there: writes its notification (HOOK-3). */
+export function notifyEnd(core: EndpointCore, job: Job, output?: string): void {
+  if (job.webhook === null) return
+  core.outbox.add(job, job.webhook, notificationTexts(job, job.webhook, core.payloads.get(job.seq, INPUT) ?? '{}', output))
 }
 
 /** JOB-9: a live job that is deleted by its ttl is notified as TIMED_OUT, before its payloads go. */
 export function notifyExpired(core: EndpointCore, job: Job): void {
-  if (job.webhook === null || isTerminal(job.state)) return
-  const expired = finishJob(job, 'TIMED_OUT', core.now())
-  core.outbox.add(expired, job.webhook, notificationTexts(expired, job.webhook, core.payloads.get(job.seq, INPUT) ?? '{}'))
+  if (!isTerminal(job.state)) notifyEnd(core, finishJob(job, 'TIMED_OUT', core.now()))
 }

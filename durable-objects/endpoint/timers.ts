@@ -25,7 +25,11 @@ export class Timers {
   settleDue(effects: Effects): void {
     const nowMs = this.core.now()
     // By number, not by row: settling one job may fail its worker and with it end the leases of later ones.
-    for (const seq of this.core.jobs.due(nowMs, DUE_BATCH)) this.core.settle(seq, effects)
+    const isEnough = this.core.outbox.meter()
+    for (const seq of this.core.jobs.due(nowMs, DUE_BATCH)) {
+      if (isEnough()) break
+      this.core.settle(seq, effects)
+    }
     for (const worker of this.core.workers.all()) this.settleWorker(worker, nowMs, effects)
     effects.scale = true
   }

@@ -3,7 +3,7 @@ import { launchBackoffMs } from '../../src/domain/scaling.ts'
 import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { noteEnd, notifyExpired } from './outbox.ts'
+import { notifyEnd, notifyExpired } from './outbox.ts'
 import { INPUT, OUTPUT } from './payload-store.ts'
 
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
@@ -13,8 +13,8 @@ const STOP_GRACE_MS = 30_000
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000
 
-/** Writes a job's new state with everything that follows from it. */
-export function applyJob(core: EndpointCore, before: Job, after: Job, effects: Effects): void {
+/** Writes a job's new state with everything that follows from it. `output` is the JSON text of the result, when the job ends with one. */
+export function applyJob(core: EndpointCore, before: Job, after: Job, effects: Effects, output?: string): void {
   core.jobs.save(before, after)
   effects.changedJobs.add(after.seq)
   effects.scale = true
@@ -25,11 +25,12 @@ export function applyJob(core: EndpointCore, before: Job, after: Job, effects: E
     if (before.state === 'IN_PROGRESS') core.meta.add('retried')
   }
   if (!isTerminal(before.state) && isTerminal(after.state)) {
-    noteEnd(core, after, effects)
+    notifyEnd(core, after, output)
     // Only a job that can be retried needs its input again (CTL-2).
     if (!canRetry(after.state)) core.payloads.clear(after.seq, INPUT)
-    // A progress value is not a result; a post that brings one stores it after this.
+    // A progress value is not a result.
     core.payloads.clear(after.seq, OUTPUT)
+    if (output !== undefined) core.payloads.insert(after.seq, OUTPUT, output)
     if (after.state === 'COMPLETED') core.meta.add('completed')
     if (after.state === 'FAILED') core.meta.add('failed')
   }

@@ -8,7 +8,6 @@ export interface Delivery extends HandOver {
   /** Scheme, host and port of the receiver: what concurrency is bounded by. */
   origin: string
   traceparent: string
-  bytes: number
   createdAtMs: number
   state: DeliveryState
 }

@@ -5,6 +5,8 @@ export interface HandOver {
   endpointId: string
   jobId: string
   url: string
+  /** Length of the body. */
+  bytes: number
 }
 
 /** Carries a `HandOver` as URI-encoded JSON. */

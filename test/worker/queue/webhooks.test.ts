@@ -368,9 +368,10 @@ describe('the outbox', () => {
   it('[PP-34] the same delivery handed over twice, even at once, is one delivery', async () => {
     const setup = await setUpWebhooks()
     const url = `https://${setup.host}/ok`
-    await Promise.all([handOver(setup, { id: 'msg_twice', url }), handOver(setup, { id: 'msg_twice', url })])
+    const both = [handOver(setup, { id: 'msg_twice', url }), handOver(setup, { id: 'msg_twice', url })]
+    expect(await Promise.all(both)).toEqual([200, 200])
     await waitForDelivery(setup, 'job', 'DELIVERED', 1)
-    await handOver(setup, { id: 'msg_twice', url })
+    expect(await handOver(setup, { id: 'msg_twice', url })).toBe(200)
     expect(await receivedBy(setup.host)).toHaveLength(1)
     await runInDurableObject(setup.sender, (object, ctx) => {
       expect(object.store.log({ after: null, limit: 10 })).toHaveLength(1)
@@ -379,7 +380,37 @@ describe('the outbox', () => {
   })
 })
 
-describe('bounds of the sender', () => {
+describe('bounds', () => {
+  it('[PP-34, CTL-3] a purge and a ttl that end many jobs stop for a while when enough is written, and go on', async () => {
+    const { queue, host } = await setUpWebhooks()
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      object.core.outbox.meter = () => {
+        let asked = 0
+        return () => ++asked > 1
+      }
+    })
+    for (let n = 0; n < 3; n += 1) await submit(queue, `https://${host}/ok`)
+    expect((await queue.post('/purge-queue')).body).toEqual({ removed: 3, status: 'completed' })
+    await waitForReceived(host, 3)
+    for (let n = 0; n < 3; n += 1) await queue.post('/run', { input: {}, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } })
+    await advance(queue.endpointId, 10_000)
+    for (let n = 4; n <= 6; n += 1) {
+      await waitForReceived(host, n)
+      await advance(queue.endpointId, 1)
+    }
+    const states = (await receivedBy(host)).map(({ body }) => JSON.parse(body ?? '').status)
+    expect(states).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED', 'TIMED_OUT', 'TIMED_OUT', 'TIMED_OUT'])
+  })
+
+  it('[PP-34] a body that was cut on its way is not taken for the whole', async () => {
+    const setup = await setUpWebhooks()
+    expect(await handOver(setup, { id: 'msg_cut', bytes: 3, url: `https://${setup.host}/ok` })).toBe(503)
+    await runInDurableObject(setup.sender, (object, ctx) => {
+      expect(object.store.byId('msg_cut')).toBeNull()
+      expect(ctx.storage.sql.exec('SELECT COUNT(*) AS n FROM pieces').one().n).toBe(0)
+    })
+  })
+
   it('[PP-34] a delivery beyond 10,000 that wait is not attempted, and the log says so', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
