@@ -335,10 +335,10 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'const done = batch',
   },
   {
-    id: 'a delivery handed over twice is sent twice',
+    id: 'a delivery handed over twice at once is refused',
     file: SENDER,
-    find: 'if (request.body && !this.store.byId(handOver.id))',
-    replace: 'if (request.body)',
+    find: 'if (this.store.byId(handOver.id)) this.store.pieces.remove(n)',
+    replace: 'if (false) this.store.pieces.remove(n)',
   },
   { id: 'a dead receiver takes every place', file: ATTEMPTS, find: 'MAX_PER_ORIGIN = 4', replace: 'MAX_PER_ORIGIN = 64' },
   { id: 'attempts cut off are forgotten', file: SENDER, find: '    this.attempts.recover(this.now())\n  }', replace: '  }' },

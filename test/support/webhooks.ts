@@ -77,10 +77,14 @@ export async function eventually<T>(probe: () => Promise<T | null>): Promise<T> 
 }
 
 /** Hands a delivery over as an endpoint's outbox does, without a job behind it. Returns the status of the answer. */
-export async function handOver(setup: WebhookSetup, change: Partial<HandOver> & Pick<HandOver, 'id' | 'url'>): Promise<number> {
+export async function handOver(
+  setup: WebhookSetup,
+  change: Partial<HandOver> & Pick<HandOver, 'id' | 'url'>,
+  body: BodyInit = '{}',
+): Promise<number> {
   const delivery: HandOver = { endpointId: setup.queue.endpointId, jobId: 'job', bytes: 2, ...change }
   const headers = { [DELIVERY_HEADER]: encodeURIComponent(JSON.stringify(delivery)) }
-  return (await setup.sender.fetch('https://webhook-sender/deliveries', { method: 'POST', headers, body: '{}' })).status
+  return (await setup.sender.fetch('https://webhook-sender/deliveries', { method: 'POST', headers, body })).status
 }
 
 /** Runs a job with a webhook to its end. */
