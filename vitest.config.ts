@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { answerOutside } from './test/support/webhook-receivers.ts'
 
 /** Test values of the secrets; nothing outside the tests knows them. */
 const SECRETS = {
@@ -27,7 +28,11 @@ export default defineConfig({
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
-            miniflare: { bindings: { ...SECRETS, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') } },
+            miniflare: {
+              bindings: { ...SECRETS, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') },
+              // Nothing leaves the machine: whatever the plane calls is answered here.
+              outboundService: answerOutside,
+            },
           })),
         ],
         test: {

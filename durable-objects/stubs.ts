@@ -2,6 +2,7 @@ import type { Env } from '../src/env.ts'
 import type { EndpointObject } from './endpoint.ts'
 import type { HostObject } from './host.ts'
 import type { RateLimiterObject } from './rate-limiter.ts'
+import type { WebhookSenderObject } from './webhook-sender.ts'
 
 // Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here.
 
@@ -28,4 +29,9 @@ export function hostStub(env: Env, hostId: string): DurableObjectStub<HostObject
 /** The object that counts one account's REST requests. */
 export function rateLimiterStub(env: Env, teamId: string): DurableObjectStub<RateLimiterObject> {
   return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(teamId))
+}
+
+/** The object that delivers one team's webhooks. */
+export function webhookSenderStub(env: Env, teamId: string): DurableObjectStub<WebhookSenderObject> {
+  return env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.idFromName(teamId))
 }

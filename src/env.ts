@@ -1,7 +1,9 @@
 import type { EndpointObject } from '../durable-objects/endpoint.ts'
 import type { HostObject } from '../durable-objects/host.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
+import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job-limits.ts'
+import { parseAllowList, type WebhookAllowList } from './domain/webhook-url.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
@@ -10,12 +12,14 @@ export interface Env {
   ENDPOINT: DurableObjectNamespace<EndpointObject>
   HOST: DurableObjectNamespace<HostObject>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
+  WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderObject>
   BASE_URL: string
   SERVERLESS_URL: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
   JOB_LIMITS: string
   REQUESTS_PER_WORKER: string
+  WEBHOOK_ALLOW: string
   OPERATOR_KEY: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -30,6 +34,8 @@ export interface Settings {
   workerPingIntervalMs: number
   /** Rate and concurrency of the job API (LIM-1). */
   jobLimits: JobLimitSettings
+  /** Private hosts that webhooks may call (HOOK-7). */
+  webhookAllow: WebhookAllowList
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -46,5 +52,6 @@ export function readSettings(env: Env): Settings {
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: Number.isFinite(ping) && ping >= MIN_PING_INTERVAL_MS ? Math.floor(ping) : DEFAULT_PING_INTERVAL_MS,
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
+    webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
   }
 }

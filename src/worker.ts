@@ -1,6 +1,8 @@
 import { EndpointObject } from '../durable-objects/endpoint.ts'
 import { HostObject } from '../durable-objects/host.ts'
 import { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
+import { WebhookAttempt } from '../durable-objects/webhook/attempt-entrypoint.ts'
+import { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { createApp } from './app.ts'
 import type { Env } from './env.ts'
 import { handleJobCall } from './http/job-api.ts'
@@ -15,4 +17,4 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-export { EndpointObject, HostObject, RateLimiterObject }
+export { EndpointObject, HostObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }

@@ -2,6 +2,7 @@ import type { JobCall } from '../../src/contract/job-routes.ts'
 import { refuseRetry, retryJob } from '../../src/domain/job.ts'
 import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
+import type { Effects } from './effects.ts'
 import { jobNotFound, jsonReply, problemReply } from './replies.ts'
 import { submit } from './submissions.ts'
 import { applyJob, cancelJob } from './transitions.ts'
@@ -67,12 +68,20 @@ async function purge(core: EndpointCore): Promise<Response> {
 export async function cancelQueued(core: EndpointCore): Promise<number> {
   let removed = 0
   for (;;) {
-    const batch = await core.transact((effects) => {
-      const jobs = core.jobs.queued(PURGE_BATCH)
-      for (const job of jobs) cancelJob(core, job, core.now(), effects)
-      return jobs.length
-    })
-    removed += batch
-    if (batch < PURGE_BATCH) return removed
+    const { cancelled, more } = await core.transact((effects) => cancelBatch(core, effects))
+    removed += cancelled
+    if (!more) return removed
   }
+}
+
+function cancelBatch(core: EndpointCore, effects: Effects): { cancelled: number; more: boolean } {
+  const isEnough = core.outbox.meter()
+  const jobs = core.jobs.queued(PURGE_BATCH)
+  let cancelled = 0
+  for (const job of jobs) {
+    if (isEnough()) break
+    cancelJob(core, job, core.now(), effects)
+    cancelled += 1
+  }
+  return { cancelled, more: cancelled < jobs.length || jobs.length === PURGE_BATCH }
 }

@@ -9,6 +9,7 @@ import { Effects } from './effects.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
 import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
+import { Outbox } from './outbox.ts'
 import { Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
@@ -42,6 +43,7 @@ export class EndpointCore {
   readonly workers: WorkerStore
   readonly idempotency: IdempotencyStore
   readonly seal: Seal
+  readonly outbox: Outbox
   readonly parking = new Parking()
   readonly timers: Timers
   readonly limits: CallLimits
@@ -70,6 +72,7 @@ export class EndpointCore {
     this.workers = new WorkerStore(sql)
     this.idempotency = new IdempotencyStore(sql)
     this.seal = new Seal(env.TOKEN_SECRET)
+    this.outbox = new Outbox(this)
     this.timers = new Timers(this)
     this.limits = new CallLimits(this.settings.jobLimits)
   }
@@ -173,6 +176,7 @@ export class EndpointCore {
     for (const id of effects.stopPolls) this.parking.wakeStopPoll(id)
     for (const seq of effects.changedJobs) this.parking.notifyJob(seq)
     if (effects.scale) runWorkerEffects(this)
+    void this.outbox.drain()
   }
 
   /** Inside a transaction: applies what time has done to one job. */
@@ -191,5 +195,6 @@ export class EndpointCore {
     this.meta.reload()
     this.jobs.reload()
     this.payloads.reload()
+    this.outbox.reload()
   }
 }

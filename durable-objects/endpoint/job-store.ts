@@ -42,8 +42,8 @@ export class JobStore {
 
   insert(job: Job): void {
     this.sql.exec(
-      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, s3)
-       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, s3, webhook)
+       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       job.seq,
       job.id,
       job.lowPriority ? 1 : 0,
@@ -54,6 +54,7 @@ export class JobStore {
       job.retentionMs,
       dueAtMs(job),
       job.hasS3Config ? 1 : null,
+      job.webhook,
     )
     this.count(job, 1)
   }
@@ -151,6 +152,7 @@ function toJob(row: Row): Job {
     id: String(row.id),
     state: STATES[Number(row.state)] ?? 'FAILED',
     lowPriority: row.low === 1,
+    webhook: textOrNull(row.webhook),
     orderKey: Number(row.order_key),
     createdAtMs: Number(row.created_at),
     ttlAtMs: Number(row.ttl_at),

@@ -2,6 +2,7 @@
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
  * jobs: partial indexes cover live states only, so that insert and take cost the same at a thousand and at a million jobs.
  * payloads: inputs (kind 0), outputs (kind 1) and sealed s3Configs (kind 2) in pieces below the 2 MB row limit.
+ * outbox: notifications of jobs that are over, until the team's webhook sender has them.
  */
 export const ENDPOINT_SCHEMA: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -73,4 +74,13 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      PRIMARY KEY (user_id, key)
    );
    CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);`,
+  `ALTER TABLE jobs ADD COLUMN webhook TEXT;
+   CREATE TABLE outbox (
+     n INTEGER PRIMARY KEY AUTOINCREMENT,
+     delivery_id TEXT NOT NULL,
+     job_id TEXT NOT NULL,
+     url TEXT NOT NULL,
+     bytes INTEGER NOT NULL
+   );
+   CREATE TABLE outbox_pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
 ]

@@ -35,7 +35,7 @@ export async function submit(core: EndpointCore, call: JobCall, request: Request
   const limit = call.route.maxBodyBytes ?? 0
   const text = await readText(request, limit)
   if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
-  const read = readSubmission(text, call.query.get('ttl'))
+  const read = readSubmission(text, call.query.get('ttl'), core.settings.webhookAllow)
   if (!read.ok) return problemReply('badRequest', read.detail)
   const key = readIdempotencyKey(request.headers.get('idempotency-key'))
   if (!key.ok) return problemReply('badRequest', key.detail)
@@ -102,6 +102,7 @@ function newJob(core: EndpointCore, { submission, sync, waitMs, sealedS3Config }
     seq,
     id: formatJobId(seq, sync, core.meta.idMask(), crypto.getRandomValues(new Uint8Array(10))),
     lowPriority: submission.lowPriority,
+    webhook: submission.webhook,
     createdAtMs: nowMs,
     ttlAtMs: nowMs + submission.ttlMs,
     executionTimeoutMs: submission.executionTimeoutMs ?? config.timeoutMs,

@@ -25,7 +25,11 @@ export class Timers {
   settleDue(effects: Effects): void {
     const nowMs = this.core.now()
     // By number, not by row: settling one job may fail its worker and with it end the leases of later ones.
-    for (const seq of this.core.jobs.due(nowMs, DUE_BATCH)) this.core.settle(seq, effects)
+    const isEnough = this.core.outbox.meter()
+    for (const seq of this.core.jobs.due(nowMs, DUE_BATCH)) {
+      if (isEnough()) break
+      this.core.settle(seq, effects)
+    }
     for (const worker of this.core.workers.all()) this.settleWorker(worker, nowMs, effects)
     effects.scale = true
   }
@@ -35,7 +39,9 @@ export class Timers {
     const nowMs = this.core.now()
     const held = this.core.jobs.heldCounts()
     const dues = this.core.workers.all().map((worker) => this.workerDueAtMs(worker, held, nowMs))
-    const known = [this.core.jobs.nextDueAtMs(), this.scaleAtMs, ...dues].filter((due): due is number => due !== null)
+    const known = [this.core.jobs.nextDueAtMs(), this.scaleAtMs, this.core.outbox.dueAtMs(nowMs), ...dues].filter(
+      (due): due is number => due !== null,
+    )
     if (known.length === 0) {
       if (this.core.meta.alarmAtMs() !== null) {
         this.core.meta.setAlarmAtMs(null)

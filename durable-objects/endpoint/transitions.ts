@@ -3,6 +3,8 @@ import { launchBackoffMs } from '../../src/domain/scaling.ts'
 import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
+import { notifyEnd, notifyExpired } from './outbox.ts'
+import { OUTPUT } from './payload-store.ts'
 
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */
 
@@ -11,8 +13,8 @@ const STOP_GRACE_MS = 30_000
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000
 
-/** Writes a job's new state with everything that follows from it. */
-export function applyJob(core: EndpointCore, before: Job, after: Job, effects: Effects): void {
+/** Writes a job's new state with everything that follows from it. `output` is the JSON text of the result, when the job ends with one. */
+export function applyJob(core: EndpointCore, before: Job, after: Job, effects: Effects, output?: string): void {
   core.jobs.save(before, after)
   effects.changedJobs.add(after.seq)
   effects.scale = true
@@ -23,9 +25,10 @@ export function applyJob(core: EndpointCore, before: Job, after: Job, effects: E
     if (before.state === 'IN_PROGRESS') core.meta.add('retried')
   }
   if (!isTerminal(before.state) && isTerminal(after.state)) {
-    // Only a job that can be retried needs its input again (CTL-2). A progress value is not a result; a post that brings one stores it
-    // after this.
+    notifyEnd(core, after, output)
+    // Only a job that can be retried needs its input again (CTL-2); a progress value is not a result.
     core.payloads.clearEnded(after.seq, canRetry(after.state))
+    if (output !== undefined) core.payloads.insert(after.seq, OUTPUT, output)
     if (after.state === 'COMPLETED') core.meta.add('completed')
     if (after.state === 'FAILED') core.meta.add('failed')
   }
@@ -38,6 +41,7 @@ function markIdle(core: EndpointCore, job: Job): void {
 
 /** Removes a job and all that belongs to it (TMO-1, TMO-3). */
 function deleteJob(core: EndpointCore, job: Job, effects: Effects): void {
+  notifyExpired(core, job)
   core.jobs.remove(job)
   core.payloads.clearJob(job.seq)
   effects.changedJobs.add(job.seq)

@@ -46,8 +46,7 @@ function applyPost(core: EndpointCore, job: Job, from: Holder, post: WorkerPost,
     core.jobs.save(job, renewLease(job, nowMs, core.leaseTimes))
     return
   }
-  applyJob(core, job, finishJob(job, post.error === null ? 'COMPLETED' : 'FAILED', nowMs, post.error), effects)
-  if (post.output !== undefined) core.payloads.put(job.seq, OUTPUT, post.output)
+  applyJob(core, job, finishJob(job, post.error === null ? 'COMPLETED' : 'FAILED', nowMs, post.error), effects, post.output)
   noteSuccess(core)
 }
 

@@ -27,7 +27,10 @@ export const JobPolicy = z
 export const SubmitJobRequest = z
   .object({
     input: z.record(z.string(), z.unknown()).meta({ description: "Parameters of the worker's handler." }),
-    webhook: z.string().optional().meta({ format: 'uri', description: 'Told when the job is over.' }),
+    webhook: z
+      .string()
+      .optional()
+      .meta({ format: 'uri', description: 'A public https URL that is told by POST when the job is over: up to three attempts, signed.' }),
     policy: JobPolicy.optional(),
     s3Config: z
       .object({

@@ -18,6 +18,7 @@ export const RESERVED_WORDS = [
   'tags',
   'templates',
   'user',
+  'webhooks',
 ] as const
 
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_WORDS)

@@ -11,21 +11,45 @@ export interface QueueNote {
  * `output` is JSON text: the last progress value while IN_PROGRESS, the result afterwards; undefined when there is none.
  */
 export function jobRecordJson(job: Job, output?: string, queue?: QueueNote): string {
-  const parts: string[] = []
+  return recordTexts(job, { output, queue }).join('')
+}
+
+/**
+ * The body of a webhook (HOOK-2): the status record with `input` and `webhook`, input and output as they came. In several texts that follow
+ * one another, because together they may be as large as memory allows.
+ */
+export function notificationTexts(job: Job, webhook: string, input: string, output?: string): string[] {
+  return recordTexts(job, { input, output, webhook })
+}
+
+interface RecordExtras {
+  input?: string | undefined
+  output?: string | undefined
+  queue?: QueueNote | undefined
+  webhook?: string | undefined
+}
+
+// In alphabetical order; large texts stay texts of their own.
+function recordTexts(job: Job, { input, output, queue, webhook }: RecordExtras): string[] {
+  const texts: string[] = []
+  const add = (name: string, value: string) => texts.push(`${texts.length === 0 ? '{' : ','}"${name}":`, value)
   const terminal = isTerminal(job.state)
   const delayMs = delayTimeMs(job)
-  if (delayMs !== null) parts.push(`"delayTime":${delayMs}`)
-  if (terminal && job.error !== null) parts.push(`"error":${JSON.stringify(job.error)}`)
-  if (terminal && job.error !== null && job.errorDetail !== null) parts.push(`"errorDetail":${JSON.stringify(job.errorDetail)}`)
-  if (terminal) parts.push(`"executionTime":${executionTimeMs(job)}`)
-  parts.push(`"id":${JSON.stringify(job.id)}`)
-  if (output !== undefined) parts.push(`"output":${output}`)
-  if (queue !== undefined && job.state === 'IN_QUEUE') parts.push(`"queue":${JSON.stringify(queue)}`)
-  if (job.retries > 0) parts.push(`"retries":${job.retries}`)
-  parts.push(`"status":"${job.state}"`)
+  if (delayMs !== null) add('delayTime', String(delayMs))
+  if (terminal && job.error !== null) add('error', JSON.stringify(job.error))
+  if (terminal && job.error !== null && job.errorDetail !== null) add('errorDetail', JSON.stringify(job.errorDetail))
+  if (terminal) add('executionTime', String(executionTimeMs(job)))
+  add('id', JSON.stringify(job.id))
+  if (input !== undefined) add('input', input)
+  if (output !== undefined) add('output', output)
+  if (queue !== undefined && job.state === 'IN_QUEUE') add('queue', JSON.stringify(queue))
+  if (job.retries > 0) add('retries', String(job.retries))
+  add('status', `"${job.state}"`)
+  if (webhook !== undefined) add('webhook', JSON.stringify(webhook))
   const workerId = job.state === 'IN_QUEUE' ? undefined : (job.holder?.workerId ?? (terminal ? '' : undefined))
-  if (workerId !== undefined) parts.push(`"workerId":${JSON.stringify(workerId)}`)
-  return `{${parts.join(',')}}`
+  if (workerId !== undefined) add('workerId', JSON.stringify(workerId))
+  texts.push('}')
+  return texts
 }
 
 /** JOB-5: submission to the start of the last attempt; JOB-3: time in the queue for a job that never ran. Milliseconds. */

@@ -16,6 +16,8 @@ export interface Job {
   id: string
   state: JobState
   lowPriority: boolean
+  /** Where to say that the job is over (HOOK-1); null for nowhere. */
+  webhook: string | null
   /** Place in the queue among jobs of the same priority; kept over a requeue, so that the job returns to the head (LSE-8). */
   orderKey: number
   createdAtMs: number
@@ -60,7 +62,10 @@ const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 /** A job as it is right after its submission, at the tail of its priority. */
 export function submitJob(
-  given: Pick<Job, 'seq' | 'id' | 'lowPriority' | 'createdAtMs' | 'ttlAtMs' | 'executionTimeoutMs' | 'retentionMs' | 'hasS3Config'>,
+  given: Pick<
+    Job,
+    'seq' | 'id' | 'lowPriority' | 'webhook' | 'createdAtMs' | 'ttlAtMs' | 'executionTimeoutMs' | 'retentionMs' | 'hasS3Config'
+  >,
 ): Job {
   return {
     ...given,

@@ -1,5 +1,6 @@
 import { jsonMembers, tryParse } from './json-text.ts'
 import { readS3Config } from './s3-config.ts'
+import { refuseWebhookUrl, type WebhookAllowList } from './webhook-url.ts'
 
 /** A submit body that passed (RUN-1, RUN-2, RUN-5, RUN-6). Durations in milliseconds. */
 export interface Submission {
@@ -10,6 +11,7 @@ export interface Submission {
   lowPriority: boolean
   /** JSON text for the worker; a secret. */
   s3Config: string | null
+  webhook: string | null
 }
 
 export type SubmitResult = { ok: true; submission: Submission } | { ok: false; detail: string }
@@ -20,14 +22,19 @@ const MIN_EXECUTION_TIMEOUT_MS = 5_000
 const MAX_MS = 7 * 24 * 3600 * 1000
 const POLICY_MEMBERS = ['executionTimeout', 'lowPriority', 'ttl']
 
-/** Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any. */
-export function readSubmission(text: string, queryTtl: string | null): SubmitResult {
+/**
+ * Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any; `allow` says which
+ * private hosts a webhook may name (HOOK-7).
+ */
+export function readSubmission(text: string, queryTtl: string | null, allow: WebhookAllowList): SubmitResult {
   const members = jsonMembers(text)
   if (!members) return refuse(tryParse(text) === undefined ? '$: the body is not valid JSON' : '$: want an object with "input"')
   const input = members.get('input')
   if (input === undefined) return refuse("$: missing property 'input'")
   if (!input.startsWith('{')) return refuse('$.input: want an object')
-  if ((members.get('webhook') ?? 'null') !== 'null') return refuse('$.webhook: not available on this plane yet; leave it out')
+  const webhook = tryParse(members.get('webhook') ?? 'null')
+  const problem = checkWebhook(webhook, allow)
+  if (problem) return refuse(`$.webhook: ${problem}`)
   const s3Config = readS3Config(members.get('s3Config'))
   if (!s3Config.ok) return s3Config
   const policy = readPolicy(members.get('policy'))
@@ -46,8 +53,14 @@ export function readSubmission(text: string, queryTtl: string | null): SubmitRes
       ttlMs: ttlMs ?? DEFAULT_TTL_MS,
       lowPriority: policy.lowPriority ?? false,
       s3Config: s3Config.text,
+      webhook: typeof webhook === 'string' ? webhook : null,
     },
   }
+}
+
+function checkWebhook(webhook: unknown, allow: WebhookAllowList): string | null {
+  if (webhook === null) return null
+  return typeof webhook === 'string' ? refuseWebhookUrl(webhook, allow) : 'want a string, the URL to notify'
 }
 
 interface Policy {

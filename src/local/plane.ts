@@ -2,9 +2,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 // Not in package.json, on purpose: it has to be the very Miniflare of the pinned wrangler, which brings the same workerd.
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } from 'miniflare'
+import { parseAllowList } from '../domain/webhook-url.ts'
 import { serveAsset } from './assets.ts'
 import { loadBundle, type WorkerBundle } from './bundle.ts'
 import { applyMigrations } from './migrations.ts'
+import { createOutbound } from './outbound.ts'
 import { PROJECT_ROOT } from './paths.ts'
 import { LOOPBACK } from './port.ts'
 
@@ -53,6 +55,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
 
 function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle) {
   const { settings } = bundle
+  const bindings: Record<string, string> = { ...settings.vars, ...options.vars }
   return convertV4MiniflareOptions({
     host: LOOPBACK,
     port: 0,
@@ -71,10 +74,11 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle) {
         compatibilityDate: settings.compatibilityDate,
         compatibilityFlags: settings.compatibilityFlags,
         modules: [{ type: 'ESModule', path: 'worker.js', contents: bundle.script }],
-        bindings: { ...settings.vars, ...options.vars },
+        bindings,
         d1Databases: Object.fromEntries(settings.d1Databases.map((name) => [name, name])),
         durableObjects: settings.durableObjects,
         serviceBindings: { ASSETS: respondWithAsset },
+        outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? '')),
         // Miniflare's own entry worker would cost three quarters of the throughput; this socket leads straight to the Worker.
         unsafeDirectSockets: [{ host: LOOPBACK, port: options.port }],
       },

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { readSubmission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
+import { parseAllowList } from '../../src/domain/webhook-url.ts'
 import { readChunk, readWorkerPost } from '../../src/domain/worker-post.ts'
+
+const NONE = parseAllowList('')
 
 describe('submit body', () => {
   test('[RUN-2] an empty input object is valid and kept as it came', () => {
-    expect(readSubmission('{"input":{ }}', null)).toEqual({
+    expect(readSubmission('{"input":{ }}', null, NONE)).toEqual({
       ok: true,
-      submission: { input: '{ }', executionTimeoutMs: null, ttlMs: 86_400_000, lowPriority: false, s3Config: null },
+      submission: { input: '{ }', executionTimeoutMs: null, ttlMs: 86_400_000, lowPriority: false, webhook: null, s3Config: null },
     })
   })
 
@@ -24,20 +27,20 @@ describe('submit body', () => {
     ['timeout text', '{"input":{},"policy":{"executionTimeout":"5000"}}', '$.policy.executionTimeout: want an integer, milliseconds'],
     ['timeout fraction', '{"input":{},"policy":{"executionTimeout":5000.5}}', '$.policy.executionTimeout: want an integer, milliseconds'],
   ])('[RUN-5] %s is refused with its path', (_title, body, detail) => {
-    expect(readSubmission(body, null)).toEqual({ ok: false, detail })
+    expect(readSubmission(body, null, NONE)).toEqual({ ok: false, detail })
   })
 
   test.each([
     ['executionTimeout', 5_000, 604_800_000],
     ['ttl', 10_000, 604_800_000],
   ])('[RUN-5] %s takes its bounds and nothing beyond', (name, min, max) => {
-    const at = (value: number) => readSubmission(JSON.stringify({ input: {}, policy: { [name]: value } }), null).ok
+    const at = (value: number) => readSubmission(JSON.stringify({ input: {}, policy: { [name]: value } }), null, NONE).ok
     expect([at(min - 1), at(min), at(max), at(max + 1)]).toEqual([false, true, true, false])
   })
 
   test('[RUN-6] the ttl query is an alias that the body overrides, and below 10 s it is refused', () => {
     const ttl = (body: string, query: string) => {
-      const read = readSubmission(body, query)
+      const read = readSubmission(body, query, NONE)
       return read.ok ? read.submission.ttlMs : read.detail
     }
     expect(ttl('{"input":{}}', '20000')).toBe(20_000)
@@ -46,8 +49,26 @@ describe('submit body', () => {
     expect(ttl('{"input":{}}', 'soon')).toMatch(/^ttl \(query\): want an integer/)
   })
 
+  test.each([
+    ['"https://example.com/a?b=1"', 'https://example.com/a?b=1'],
+    ['"https:\\/\\/example.com\\/"', 'https://example.com/'],
+    ['null', null],
+  ])('[RUN-1] webhook %s is taken', (json, webhook) => {
+    expect(readSubmission(`{"input":{},"webhook":${json}}`, null, NONE)).toMatchObject({ ok: true, submission: { webhook } })
+  })
+
+  test.each([
+    ['5', '$.webhook: want a string, the URL to notify'],
+    ['["https://example.com/"]', '$.webhook: want a string, the URL to notify'],
+    ['false', '$.webhook: want a string, the URL to notify'],
+    ['""', '$.webhook: want an absolute https URL'],
+    ['"https://10.0.0.1/"', '$.webhook: the host is private, loopback, link-local or reserved; want a public one'],
+  ])('[HOOK-7] webhook %s is refused with its path', (json, detail) => {
+    expect(readSubmission(`{"input":{},"webhook":${json}}`, null, NONE)).toEqual({ ok: false, detail })
+  })
+
   test('[API-14] unknown members are ignored', () => {
-    expect(readSubmission('{"input":{},"webhookV2":"x","other":1}', null).ok).toBe(true)
+    expect(readSubmission('{"input":{},"webhookV2":"x","other":1}', null, NONE).ok).toBe(true)
   })
 })
 

@@ -28,8 +28,15 @@ describe('settings of npm start', () => {
       agent: false,
       simulateGpus: 'NVIDIA L4:2',
       echoLogs: true,
-      vars: { LOG_LEVEL: 'debug' },
+      vars: { LOG_LEVEL: 'debug', WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128' },
     })
+  })
+
+  it('[HOOK-7] let webhooks call this machine, unless told otherwise', () => {
+    const allowOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.WEBHOOK_ALLOW
+    expect(allowOf({})).toBe('localhost,127.0.0.0/8,::1/128')
+    expect(allowOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8')
+    expect(allowOf({ WEBHOOK_ALLOW: '' })).toBe('')
   })
 
   it('name a wrong port', () => {

@@ -14,6 +14,9 @@ const SUBMIT = 'src/domain/submit.ts'
 const POST = 'src/domain/worker-post.ts'
 const RECORD = 'src/domain/job-record.ts'
 const TEXT = 'src/domain/json-text.ts'
+const WEBHOOK = 'src/domain/webhook-delivery.ts'
+const WEBHOOK_URL = 'src/domain/webhook-url.ts'
+const ADDRESS = 'src/domain/ip-address.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -150,9 +153,38 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'error on a queued record',
     file: RECORD,
-    find: 'if (terminal && job.error !== null) parts',
-    replace: 'if (job.error !== null) parts',
+    find: "if (terminal && job.error !== null) add('error'",
+    replace: "if (job.error !== null) add('error'",
   },
+  { id: 'a webhook gets a fourth attempt', file: WEBHOOK, find: 'MAX_ATTEMPTS = 3', replace: 'MAX_ATTEMPTS = 4' },
+  { id: 'a redirect counts as delivered', file: WEBHOOK, find: 'status < 300', replace: 'status < 400' },
+  {
+    id: 'a rotated secret signs a millisecond too long',
+    file: WEBHOOK,
+    find: 'nowMs < secrets.previous.untilMs',
+    replace: 'nowMs <= secrets.previous.untilMs',
+  },
+  {
+    id: 'the retry counts from the start of the attempt',
+    file: WEBHOOK,
+    find: '  return fail(ended, nowMs + RETRY_DELAY_MS)\n}\n\n/** The plane went',
+    replace: '  return fail(ended, (delivery.startedAtMs ?? nowMs) + RETRY_DELAY_MS)\n}\n\n/** The plane went',
+  },
+  {
+    id: 'http to the public internet',
+    file: WEBHOOK_URL,
+    find: "(url.protocol === 'http:' && listed)",
+    replace: "url.protocol === 'http:'",
+  },
+  { id: 'a trailing dot hides a name', file: WEBHOOK_URL, find: "host.replace(/\\.+$/, '')", replace: 'host' },
+  {
+    id: 'credentials in a webhook URL',
+    file: WEBHOOK_URL,
+    find: "url.username !== '' || url.password !== ''",
+    replace: "url.username !== ''",
+  },
+  { id: 'IPv6 is public unless listed', file: ADDRESS, find: 'within(GLOBAL_IPV6) && ', replace: '' },
+  { id: '172.16/12 read as /16', file: ADDRESS, find: '172.16.0.0/12', replace: '172.16.0.0/16' },
   { id: 'retries 0 shown', file: RECORD, find: 'if (job.retries > 0)', replace: 'if (job.retries >= 0)' },
   {
     id: 'NaN inside strings replaced',
@@ -172,6 +204,10 @@ const OPERATIONS = 'durable-objects/endpoint/worker-operations.ts'
 const DISPATCHER = 'durable-objects/endpoint/dispatcher.ts'
 const REPORTS = 'durable-objects/endpoint/host-reports.ts'
 const READS = 'durable-objects/endpoint/client-reads.ts'
+const OUTBOX = 'durable-objects/endpoint/outbox.ts'
+const ATTEMPTS = 'durable-objects/webhook/attempts.ts'
+const SEND = 'durable-objects/webhook/post.ts'
+const SENDER = 'durable-objects/webhook-sender.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
@@ -254,9 +290,9 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a job that waits already may be retried',
-    file: 'durable-objects/endpoint/client-operations.ts',
-    find: 'if (!retried) return problemReply(',
-    replace: "if (!retried && job.state !== 'IN_QUEUE') return problemReply(",
+    file: 'src/domain/job.ts',
+    find: 'if (!canRetry(job.state)) return `',
+    replace: "if (!canRetry(job.state) && job.state !== 'IN_QUEUE') return `",
   },
   {
     id: 'a stop poll listens too late',
@@ -300,5 +336,25 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'const done = isTerminal(job.state) && !more',
     replace: 'const done = isTerminal(job.state)',
   },
+  { id: 'no notification at the end of a job', file: TRANSITIONS, find: '    notifyEnd(core, after, output)\n', replace: '' },
+  { id: 'no notification at the end of the ttl', file: TRANSITIONS, find: '  notifyExpired(core, job)\n', replace: '' },
+  { id: 'retention is notified as a time-out', file: OUTBOX, find: 'if (!isTerminal(job.state)) notifyEnd', replace: 'notifyEnd' },
+  { id: 'nobody looks at the outbox again', file: TIMERS, find: 'this.core.outbox.dueAtMs(nowMs), ', replace: '' },
+  {
+    id: 'a refused hand-over is forgotten',
+    file: OUTBOX,
+    find: 'const done = batch.filter((_, index) => taken[index])',
+    replace: 'const done = batch',
+  },
+  {
+    id: 'a delivery handed over twice at once is refused',
+    file: SENDER,
+    find: 'if (this.store.byId(handOver.id)) this.store.pieces.remove(n)',
+    replace: 'if (false) this.store.pieces.remove(n)',
+  },
+  { id: 'a dead receiver takes every place', file: ATTEMPTS, find: 'MAX_PER_ORIGIN = 4', replace: 'MAX_PER_ORIGIN = 64' },
+  { id: 'attempts cut off are forgotten', file: SENDER, find: '    this.attempts.recover(this.now())\n  }', replace: '  }' },
+  { id: 'redirects are followed', file: SEND, find: "redirect: 'manual'", replace: "redirect: 'follow'" },
+  { id: 'no guard before an attempt', file: SEND, find: 'if (refusal) return', replace: 'if (false) return' },
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },
 ]

@@ -6,6 +6,7 @@ export function queuedJob(change: Partial<Job> = {}): Job {
     seq: 1,
     id: 'job-1',
     lowPriority: false,
+    webhook: null,
     createdAtMs: 1_000,
     ttlAtMs: 1_000 + 86_400_000,
     executionTimeoutMs: 600_000,

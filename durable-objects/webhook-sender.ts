@@ -1,0 +1,157 @@
+import { DurableObject } from 'cloudflare:workers'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  type DeliveryState,
+  newDelivery,
+  redeliver,
+  refuseDelivery,
+  type SigningSecrets,
+} from '../src/domain/webhook-delivery.ts'
+import { type Env, readSettings, type Settings } from '../src/env.ts'
+import { logEvent } from '../src/log.ts'
+import { cutIntoPieces } from './piece-store.ts'
+import { applySchema } from './sql-migrations.ts'
+import { Attempts } from './webhook/attempts.ts'
+import { type Delivery, DeliveryStore, type LogFilter, SENDER_SCHEMA } from './webhook/delivery-store.ts'
+import { type HandOver, readHandOver } from './webhook/hand-over.ts'
+import { SecretStore } from './webhook/secret-store.ts'
+
+const ALARM_RETRY_MS = 5_000
+
+/** What came of asking for a delivery again. */
+export type RedeliverResult = 'unknown' | 'pending' | Delivery
+
+/** Delivers one team's webhooks: what endpoints hand over is durable here, and receivers hold up nobody but themselves. */
+export class WebhookSenderObject extends DurableObject<Env> {
+  readonly settings: Settings
+  readonly store: DeliveryStore
+  readonly secrets: SecretStore
+  /** Milliseconds since the epoch; tests set their own clock, and a shorter time-out. */
+  now: () => number = () => Date.now()
+  attemptTimeoutMs = ATTEMPT_TIMEOUT_MS
+  private readonly attempts: Attempts
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    applySchema(ctx.storage, SENDER_SCHEMA)
+    this.settings = readSettings(env)
+    this.store = new DeliveryStore(ctx.storage.sql)
+    this.secrets = new SecretStore(ctx.storage.sql)
+    this.attempts = new Attempts(this)
+    this.attempts.recover(this.now())
+  }
+
+  /** Takes a delivery over from an endpoint. 200 once it is durable, also for one that is known already; else it comes again. */
+  override async fetch(request: Request): Promise<Response> {
+    const handOver = readHandOver(request.headers)
+    try {
+      if (request.body && !this.store.byId(handOver.id)) await this.take(handOver, request.body)
+    } catch (error) {
+      logEvent('warn', 'webhook not taken over', { deliveryId: handOver.id, jobId: handOver.jobId, error })
+      return new Response(null, { status: 503 })
+    }
+    this.attempts.pump()
+    return new Response()
+  }
+
+  async signingSecrets(): Promise<SigningSecrets> {
+    return this.secrets.get()
+  }
+
+  async rotateSigningSecret(): Promise<SigningSecrets> {
+    return this.secrets.rotate(this.now())
+  }
+
+  async deliveries(filter: LogFilter): Promise<Delivery[]> {
+    return this.store.log(filter)
+  }
+
+  /** Sends a delivery that is over once more: the same id and body, three fresh attempts. */
+  async redeliver(id: string): Promise<RedeliverResult> {
+    const delivery = this.store.byId(id)
+    if (!delivery) return 'unknown'
+    if (delivery.state.status === 'PENDING') return 'pending'
+    const state = redeliver(delivery.state, this.now())
+    this.transact(() => this.store.save(delivery, state))
+    this.attempts.pump()
+    return { ...delivery, state }
+  }
+
+  override async alarm(): Promise<void> {
+    this.attempts.alarmFired()
+    try {
+      this.transact(() => {
+        this.attempts.recover(this.now())
+        this.store.prune(this.now())
+      })
+      this.attempts.pump()
+    } catch (error) {
+      // The platform gives up on an alarm that keeps failing; a new one keeps the deliveries alive.
+      logEvent('error', 'webhook alarm failed', { error })
+      await this.ctx.storage.setAlarm(this.now() + ALARM_RETRY_MS)
+    }
+  }
+
+  /** Runs a change that is undone as a whole when it throws. */
+  transact(run: () => void): void {
+    try {
+      this.ctx.storage.transactionSync(run)
+    } catch (error) {
+      this.store.reload()
+      throw error
+    }
+  }
+
+  hold(work: Promise<void>): void {
+    this.ctx.waitUntil(work)
+  }
+
+  setAlarm(atMs: number): void {
+    void this.ctx.storage.setAlarm(atMs)
+  }
+
+  /** Where requests to receivers start: an invocation of its own for each. */
+  get attempt(): Fetcher {
+    return (this.ctx as unknown as { exports: { WebhookAttempt: Fetcher } }).exports.WebhookAttempt
+  }
+
+  private async take(handOver: HandOver, body: ReadableStream<Uint8Array>): Promise<void> {
+    const n = this.store.nextN()
+    try {
+      const bytes = await this.storeBody(n, body, handOver.bytes)
+      if (bytes !== handOver.bytes) throw new Error(`the body ended after ${bytes} of ${handOver.bytes} bytes`)
+      this.transact(() => {
+        // The same delivery may have come a second time while this one was read.
+        if (this.store.byId(handOver.id)) this.store.pieces.remove(n)
+        else this.store.insert({ ...handOver, n, ...this.describe(handOver), createdAtMs: this.now(), state: this.firstState() })
+      })
+    } catch (error) {
+      this.store.pieces.remove(n)
+      throw error
+    }
+  }
+
+  private async storeBody(n: number, body: ReadableStream<Uint8Array>, expected: number): Promise<number> {
+    let bytes = 0
+    let part = 0
+    for await (const piece of cutIntoPieces(body, expected)) {
+      this.store.pieces.insert(n, part++, piece)
+      bytes += piece.length
+    }
+    return bytes
+  }
+
+  private describe(handOver: HandOver): Pick<Delivery, 'origin' | 'traceparent'> {
+    return { origin: new URL(handOver.url).origin, traceparent: `00-${randomHex(16)}-${randomHex(8)}-01` }
+  }
+
+  private firstState(): DeliveryState {
+    const fresh = newDelivery(this.now())
+    if (this.store.hasRoom()) return fresh
+    return refuseDelivery(fresh, 'not sent: too many deliveries of this account wait for their receivers; send it again later', this.now())
+  }
+}
+
+function randomHex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,214 @@
+import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook-delivery.ts'
+import { PieceStore } from '../piece-store.ts'
+import type { HandOver } from './hand-over.ts'
+
+/** A row of the delivery log. `n` is its rowid and the key of its body. */
+export interface Delivery extends HandOver {
+  n: number
+  /** Scheme, host and port of the receiver: what concurrency is bounded by. */
+  origin: string
+  traceparent: string
+  createdAtMs: number
+  state: DeliveryState
+}
+
+export interface LogFilter {
+  endpointId?: string | undefined
+  jobId?: string | undefined
+  after: { createdAt: number; id: string } | null
+  limit: number
+}
+
+/** Tables of a sender object, as steps that are applied once and in order; a landed step never changes. */
+export const SENDER_SCHEMA: readonly string[] = [
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+   CREATE TABLE deliveries (
+     n INTEGER PRIMARY KEY,
+     id TEXT NOT NULL UNIQUE,
+     endpoint_id TEXT NOT NULL,
+     job_id TEXT NOT NULL,
+     url TEXT NOT NULL,
+     origin TEXT NOT NULL,
+     traceparent TEXT NOT NULL,
+     bytes INTEGER NOT NULL,
+     created_at INTEGER NOT NULL,
+     status TEXT NOT NULL,
+     attempts TEXT NOT NULL,
+     failures INTEGER NOT NULL,
+     interruptions INTEGER NOT NULL,
+     next_at INTEGER,
+     started_at INTEGER
+   );
+   CREATE INDEX deliveries_waiting ON deliveries (next_at) WHERE status = 'PENDING' AND started_at IS NULL;
+   CREATE INDEX deliveries_over ON deliveries (created_at) WHERE status <> 'PENDING';
+   CREATE INDEX deliveries_log ON deliveries (created_at, id);
+   CREATE TABLE pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
+]
+
+const WAITING = "status = 'PENDING' AND started_at IS NULL"
+/** Deliveries that are over stay readable and repeatable for this long, and at most this many and this much of them. */
+export const KEPT_MS = 72 * 3600 * 1000
+const MAX_KEPT = 1_000
+const MAX_KEPT_BYTES = 512 * 2 ** 20
+/** What may wait for a receiver. A delivery beyond that is not attempted, and says so in the log. */
+const MAX_WAITING = 10_000
+const MAX_WAITING_BYTES = 2 ** 30
+
+type Row = Record<string, SqlStorageValue>
+
+/** Rows of the `deliveries` table and their bodies. */
+export class DeliveryStore {
+  readonly pieces: PieceStore
+  private readonly sql: SqlStorage
+  private lastN = 0
+  private waiting = { count: 0, bytes: 0 }
+  private kept = { count: 0, bytes: 0 }
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+    this.pieces = new PieceStore(sql, 'pieces')
+    // What a hand-over that never ended has left behind.
+    sql.exec('DELETE FROM pieces WHERE body NOT IN (SELECT n FROM deliveries)')
+    this.lastN = Number(sql.exec('SELECT MAX(n) AS n FROM deliveries').one().n ?? 0)
+    this.reload()
+  }
+
+  /** Counts again: at start, and after a transaction that was rolled back. */
+  reload(): void {
+    this.waiting = this.sum("status = 'PENDING'")
+    this.kept = this.sum("status <> 'PENDING'")
+  }
+
+  /** A number for the next delivery and its body. */
+  nextN(): number {
+    return ++this.lastN
+  }
+
+  /** Says whether another delivery may wait for its receiver. */
+  hasRoom(): boolean {
+    return this.waiting.count < MAX_WAITING && this.waiting.bytes < MAX_WAITING_BYTES
+  }
+
+  insert(delivery: Delivery): void {
+    const { n, id, endpointId, jobId, url, origin, traceparent, bytes, createdAtMs } = delivery
+    this.sql.exec(
+      `INSERT INTO deliveries (n, id, endpoint_id, job_id, url, origin, traceparent, bytes, created_at, status, attempts, failures, interruptions)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', '[]', 0, 0)`,
+      ...[n, id, endpointId, jobId, url, origin, traceparent, bytes, createdAtMs],
+    )
+    this.count('PENDING', bytes, 1)
+    this.save(delivery, delivery.state, 'PENDING')
+  }
+
+  /** Writes a delivery's new state. `before` is the status it had. */
+  save(delivery: Delivery, state: DeliveryState, before: DeliveryStatus = delivery.state.status): void {
+    this.sql.exec(
+      'UPDATE deliveries SET status = ?, attempts = ?, failures = ?, interruptions = ?, next_at = ?, started_at = ? WHERE n = ?',
+      ...[state.status, JSON.stringify(state.attempts), state.failures, state.interruptions, state.nextAtMs, state.startedAtMs, delivery.n],
+    )
+    this.count(before, delivery.bytes, -1)
+    this.count(state.status, delivery.bytes, 1)
+  }
+
+  byN(n: number): Delivery | null {
+    return this.select('WHERE n = ?', n)[0] ?? null
+  }
+
+  byId(id: string): Delivery | null {
+    return this.select('WHERE id = ?', id)[0] ?? null
+  }
+
+  /** Deliveries whose attempt is due, earliest first, for receivers that are not busy. */
+  due(nowMs: number, busyOrigins: readonly string[], limit: number): Delivery[] {
+    const marks = busyOrigins.map(() => '?').join(', ')
+    return this.select(
+      `WHERE ${WAITING} AND next_at <= ? AND origin NOT IN (${marks}) ORDER BY next_at LIMIT ?`,
+      ...[nowMs, ...busyOrigins, limit],
+    )
+  }
+
+  /** Deliveries with an attempt under way. */
+  started(): Delivery[] {
+    return this.select("WHERE status = 'PENDING' AND started_at IS NOT NULL")
+  }
+
+  nextAtMs(): number | null {
+    const value = this.sql.exec(`SELECT MIN(next_at) AS value FROM deliveries WHERE ${WAITING}`).one().value
+    return value === null ? null : Number(value)
+  }
+
+  /** When the oldest delivery that is over is forgotten. */
+  forgetAtMs(): number | null {
+    const value = this.sql.exec("SELECT MIN(created_at) AS value FROM deliveries WHERE status <> 'PENDING'").one().value
+    return value === null ? null : Number(value) + KEPT_MS
+  }
+
+  /** Newest first. */
+  log({ endpointId, jobId, after, limit }: LogFilter): Delivery[] {
+    return this.select(
+      `WHERE (?1 IS NULL OR endpoint_id = ?1) AND (?2 IS NULL OR job_id = ?2) AND (?3 IS NULL OR (created_at, id) < (?3, ?4))
+       ORDER BY created_at DESC, id DESC LIMIT ?5`,
+      ...[endpointId ?? null, jobId ?? null, after?.createdAt ?? null, after?.id ?? null, limit],
+    )
+  }
+
+  /** Forgets deliveries that are over and too old or too many. */
+  prune(nowMs: number): void {
+    for (;;) {
+      const oldest = this.select("WHERE status <> 'PENDING' ORDER BY created_at LIMIT 1")[0]
+      const tooMany = this.kept.count > MAX_KEPT || this.kept.bytes > MAX_KEPT_BYTES
+      if (!oldest || (!tooMany && nowMs < oldest.createdAtMs + KEPT_MS)) return
+      this.remove(oldest)
+    }
+  }
+
+  private remove(delivery: Delivery): void {
+    this.sql.exec('DELETE FROM deliveries WHERE n = ?', delivery.n)
+    this.pieces.remove(delivery.n)
+    this.count(delivery.state.status, delivery.bytes, -1)
+  }
+
+  private count(status: DeliveryStatus, bytes: number, by: 1 | -1): void {
+    const total = status === 'PENDING' ? this.waiting : this.kept
+    total.count += by
+    total.bytes += by * bytes
+  }
+
+  private sum(where: string): { count: number; bytes: number } {
+    const row = this.sql.exec(`SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM deliveries WHERE ${where}`).one()
+    return { count: Number(row.n), bytes: Number(row.bytes) }
+  }
+
+  private select(where: string, ...values: SqlStorageValue[]): Delivery[] {
+    return this.sql
+      .exec(`SELECT * FROM deliveries ${where}`, ...values)
+      .toArray()
+      .map(toDelivery)
+  }
+}
+
+function toDelivery(row: Row): Delivery {
+  return {
+    n: Number(row.n),
+    id: String(row.id),
+    endpointId: String(row.endpoint_id),
+    jobId: String(row.job_id),
+    url: String(row.url),
+    origin: String(row.origin),
+    traceparent: String(row.traceparent),
+    bytes: Number(row.bytes),
+    createdAtMs: Number(row.created_at),
+    state: {
+      status: String(row.status) as DeliveryStatus,
+      attempts: JSON.parse(String(row.attempts)),
+      failures: Number(row.failures),
+      interruptions: Number(row.interruptions),
+      nextAtMs: numberOrNull(row.next_at),
+      startedAtMs: numberOrNull(row.started_at),
+    },
+  }
+}
+
+function numberOrNull(value: SqlStorageValue | undefined): number | null {
+  return typeof value === 'number' ? value : null
+}

@@ -1,0 +1,57 @@
+import type { AttemptOutcome } from '../../src/domain/webhook-delivery.ts'
+import { OUTBOUND_ERROR_HEADER, refuseWebhookUrl, type WebhookAllowList } from '../../src/domain/webhook-url.ts'
+import { signWebhook } from '../../src/services/webhook-signature.ts'
+import type { PieceStore } from '../piece-store.ts'
+import type { Delivery } from './delivery-store.ts'
+
+const USER_AGENT = 'podplane-webhook/1'
+const MAX_ERROR_CHARS = 200
+
+export interface PostOptions {
+  pieces: PieceStore
+  secrets: readonly string[]
+  allow: WebhookAllowList
+  nowMs: number
+  timeoutMs: number
+  /** Sends the request from an invocation of its own, so that slow receivers do not use up the connections of this object. */
+  attempt: Fetcher
+}
+
+/** One attempt (HOOK-1, HOOK-8). Never throws, follows no redirect, reads nothing of the answer but its status. */
+export async function postDelivery(delivery: Delivery, options: PostOptions): Promise<AttemptOutcome> {
+  // The allow list may have changed since the job was submitted.
+  const refusal = refuseWebhookUrl(delivery.url, options.allow)
+  if (refusal) return { error: `not sent: ${refusal}` }
+  // Not AbortSignal.timeout, whose timer would keep the object busy long after the answer.
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), options.timeoutMs)
+  try {
+    const response = await options.attempt.fetch(delivery.url, {
+      method: 'POST',
+      headers: headersOf(delivery, options),
+      body: options.pieces.stream(delivery.n, delivery.bytes),
+      redirect: 'manual',
+      signal: late.signal,
+    })
+    await response.body?.cancel().catch(() => undefined)
+    const error = response.headers.get(OUTBOUND_ERROR_HEADER)
+    return error === null ? { status: response.status } : { error: error.slice(0, MAX_ERROR_CHARS) }
+  } catch {
+    // The runtime's own text may hold the address, and says nothing that a receiver's owner could use.
+    return { error: late.signal.aborted ? `no answer within ${options.timeoutMs / 1000} s` : 'the connection failed' }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function headersOf(delivery: Delivery, options: PostOptions): Record<string, string> {
+  const timestampSeconds = Math.floor(options.nowMs / 1000)
+  return {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    traceparent: delivery.traceparent,
+    'webhook-id': delivery.id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': signWebhook(options.secrets, delivery.id, timestampSeconds, options.pieces.all(delivery.n)),
+  }
+}

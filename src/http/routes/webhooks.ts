@@ -1,0 +1,69 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { ListDeliveriesQuery, ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/webhooks.ts'
+import * as webhooks from '../../services/webhooks.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, RATE_HEADERS } from '../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delivery id.' }) })
+const common = { tags: ['Webhooks'], security: BEARER }
+
+const getSecretRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/webhooks/signing-secret',
+  operationId: 'getWebhookSigningSecret',
+  summary: 'Read the secret that signs webhooks',
+  'x-scope': 'jobs:write',
+  middleware: [needsScope('jobs:write')] as const,
+  responses: { 200: ok('The secret.', SigningSecret), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const rotateSecretRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/v2/webhooks/signing-secret/rotate',
+  operationId: 'rotateWebhookSigningSecret',
+  summary: 'Replace the secret; for 24 hours both sign',
+  'x-scope': 'jobs:write',
+  middleware: [needsScope('jobs:write')] as const,
+  responses: { 200: ok('The new secret.', SigningSecret), ...problemResponses([401, 403, 413, 429], RATE_HEADERS) },
+})
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/webhooks/deliveries',
+  operationId: 'listWebhookDeliveries',
+  summary: 'List deliveries of webhooks, newest first',
+  'x-scope': 'jobs:read',
+  middleware: [needsScope('jobs:read')] as const,
+  request: { query: ListDeliveriesQuery },
+  responses: { 200: ok('A page of deliveries.', ListDeliveriesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const redeliverRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/v2/webhooks/deliveries/{id}/redeliver',
+  operationId: 'redeliverWebhook',
+  summary: 'Send a delivery again: the same id and body, three fresh attempts',
+  'x-scope': 'jobs:write',
+  middleware: [needsScope('jobs:write')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The delivery.', WebhookDelivery), ...problemResponses([401, 403, 404, 409, 413, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/webhooks`: signing secret, delivery log, redelivery. */
+export function registerWebhooks(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getSecretRoute, async (c) => c.json(await webhooks.getSigningSecret(verbContext(c)), 200))
+  app.openapi(rotateSecretRoute, async (c) => c.json(await webhooks.rotateSigningSecret(verbContext(c)), 200))
+  app.openapi(listRoute, async (c) => c.json(await webhooks.listDeliveries(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(redeliverRoute, async (c) => c.json(await webhooks.redeliver(verbContext(c), c.req.valid('param').id), 200))
+}
+
+function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
+}

@@ -1,0 +1,64 @@
+// Runs in Node, beside the runtime: everything that the plane under test sends out arrives here, whatever its host.
+import { createHash } from 'node:crypto'
+import { type Request, Response } from 'miniflare'
+
+/** What a receiver got. `body` is left out of large requests. */
+export interface Received {
+  path: string
+  headers: Record<string, string>
+  body: string | null
+  bytes: number
+  sha256: string
+}
+
+/** Host of the tests' own questions to this file. */
+const CONTROL_HOST = 'control.example.com'
+const MAX_KEPT_BODY_BYTES = 100_000
+
+const received = new Map<string, Received[]>()
+const held = new Map<string, (() => void)[]>()
+
+/**
+ * Answers a webhook by its path: `/ok`, `/status/<code>`, `/fail/<n>` (the first n requests of a host), `/redirect`, `/hold` (no answer until
+ * released). `GET https://control.example.com/received/<host>` tells what came, `/release/<host>` ends what is held.
+ */
+export async function answerOutside(request: Request): Promise<Response> {
+  const url = new URL(request.url)
+  if (url.hostname === CONTROL_HOST) return control(url)
+  const list = received.get(url.hostname) ?? []
+  received.set(url.hostname, list)
+  const bytes = Buffer.from(await request.arrayBuffer())
+  list.push({
+    path: url.pathname,
+    headers: Object.fromEntries(request.headers),
+    body: bytes.length <= MAX_KEPT_BODY_BYTES ? bytes.toString('utf8') : null,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  })
+  return answer(url, list.length)
+}
+
+async function answer(url: URL, count: number): Promise<Response> {
+  const [, kind = '', value = ''] = url.pathname.split('/')
+  switch (kind) {
+    case 'status':
+      return new Response(Number(value) === 204 ? null : 'answer', { status: Number(value) })
+    case 'fail':
+      return new Response('answer', { status: count > Number(value) ? 200 : 503 })
+    case 'redirect':
+      return new Response(null, { status: 302, headers: { location: `https://${url.hostname}/ok` } })
+    case 'hold':
+      await new Promise<void>((resolve) => held.set(url.hostname, [...(held.get(url.hostname) ?? []), resolve]))
+      return new Response('late')
+    default:
+      return new Response('thanks')
+  }
+}
+
+function control(url: URL): Response {
+  const [, question, host = ''] = url.pathname.split('/')
+  if (question === 'received') return Response.json(received.get(host) ?? [])
+  for (const release of held.get(host) ?? []) release()
+  held.delete(host)
+  return new Response()
+}
