@@ -1,20 +1,13 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { canRetry, type Job, retryJob, submitJob } from '../../src/domain/job.ts'
-import { formatJobId } from '../../src/domain/job-id.ts'
-import { readSubmission, type Submission } from '../../src/domain/submit.ts'
+import { canRetry, retryJob } from '../../src/domain/job.ts'
+import { readSubmission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
+import { acceptJob, QUEUE_FULL, QUEUE_FULL_RETRY_SECONDS } from './accept-job.ts'
 import { health, holdForRecord, recordJson, SYNC_WAIT_MS, status, stream, timedOutRecord } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
-import { INPUT } from './payload-store.ts'
 import { endpointNotFound, jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
 import { applyJob, cancelJob } from './transitions.ts'
 
-const RUN_RETENTION_MS = 30 * 60_000
-const RUNSYNC_RETENTION_MS = 60_000
-const RUNSYNC_MAX_RETENTION_MS = 5 * 60_000
-/** RUN-7: a queue is full when it is longer than both. */
-const QUEUE_FLOOR = 50
-const QUEUE_PER_WORKER = 500
 const PURGE_BATCH = 1_000
 const PURGE_ANSWER_MS = 1_500
 
@@ -51,36 +44,11 @@ async function submit(core: EndpointCore, call: JobCall, request: Request): Prom
   if (!read.ok) return problemReply('badRequest', read.detail)
   const sync = call.operation === 'runsync'
   const waitMs = readHoldMs(call.query.get('wait'), SYNC_WAIT_MS)
-  const job = await core.transact((effects) => {
-    const config = core.config()
-    if (!config) return 'gone'
-    const queued = core.jobs.queuedNormal + core.jobs.queuedLow
-    if (queued > QUEUE_FLOOR && queued > config.workers.max * QUEUE_PER_WORKER) return 'full'
-    const created = newJob(core, read.submission, sync, call.query.has('wait') ? waitMs : 0, config.timeoutMs)
-    core.jobs.insert(created)
-    core.payloads.insert(created.seq, INPUT, read.submission.input)
-    effects.scale = true
-    return created
-  })
+  const job = await acceptJob(core, read.submission, sync, call.query.has('wait') ? waitMs : 0)
   if (job === 'gone') return endpointNotFound()
-  if (job === 'full')
-    return problemReply('rateLimited', 'the queue of this endpoint is full; retry later or raise workers.max', { 'retry-after': '5' })
+  if (job === 'full') return problemReply('rateLimited', QUEUE_FULL, { 'retry-after': QUEUE_FULL_RETRY_SECONDS })
   if (!sync) return jsonReply(`{"id":"${job.id}","status":"IN_QUEUE"}`)
   return holdForRecord(core, { ...call, jobId: job.id }, request, () => jsonReply(timedOutRecord(core, job)))
-}
-
-function newJob(core: EndpointCore, submission: Submission, sync: boolean, waitMs: number, timeoutMs: number): Job {
-  const nowMs = core.now()
-  const seq = core.jobs.nextSequence()
-  return submitJob({
-    seq,
-    id: formatJobId(seq, sync, core.meta.idMask(), crypto.getRandomValues(new Uint8Array(10))),
-    lowPriority: submission.lowPriority,
-    createdAtMs: nowMs,
-    ttlAtMs: nowMs + submission.ttlMs,
-    executionTimeoutMs: submission.executionTimeoutMs ?? timeoutMs,
-    retentionMs: sync ? Math.min(RUNSYNC_MAX_RETENTION_MS, Math.max(RUNSYNC_RETENTION_MS, waitMs)) : RUN_RETENTION_MS,
-  })
 }
 
 async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
