@@ -1,10 +1,12 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
 import { canRetry, retryJob } from '../../src/domain/job.ts'
+import { wantsEvents } from '../../src/domain/sse.ts'
 import { readSubmission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
 import { acceptJob, QUEUE_FULL, QUEUE_FULL_RETRY_SECONDS } from './accept-job.ts'
 import { health, holdForRecord, recordJson, SYNC_WAIT_MS, status, stream, timedOutRecord } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
+import { streamEvents } from './event-stream.ts'
 import { endpointNotFound, jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
 import { applyJob, cancelJob } from './transitions.ts'
 
@@ -22,7 +24,7 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
     case 'status-sync':
       return holdForRecord(core, call, request, (job) => (job ? null : jobNotFound()))
     case 'stream':
-      return stream(core, call, request)
+      return wantsEvents(request.headers.get('accept')) ? streamEvents(core, call, request) : stream(core, call, request)
     case 'cancel':
       return cancel(core, call)
     case 'retry':

@@ -39,6 +39,8 @@ export class EndpointCore {
   readonly inFlight = new Set<string>()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
+  /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
+  keepaliveMs = 5_000
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
   private planned = false
   /** Rises with every commit; what was derived from the rows of an older one has to be derived again. */

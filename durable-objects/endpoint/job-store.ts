@@ -61,7 +61,7 @@ export class JobStore {
   save(before: Job, job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ? WHERE seq = ?`,
+         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ? WHERE seq = ?`,
       CODES[job.state],
       job.orderKey,
       dueAtMs(job),
@@ -78,6 +78,7 @@ export class JobStore {
       job.finishedAtMs,
       job.error,
       job.errorDetail,
+      job.chunks,
       job.seq,
     )
     this.count(before, -1)
@@ -167,6 +168,7 @@ function toJob(row: Row): Job {
     finishedAtMs: numberOrNull(row.finished_at),
     error: textOrNull(row.error),
     errorDetail: textOrNull(row.error_detail),
+    chunks: Number(row.chunks ?? 0),
   }
 }
 
