@@ -7,6 +7,7 @@ import { acceptJob, QUEUE_FULL, QUEUE_FULL_RETRY_SECONDS } from './accept-job.ts
 import { health, holdForRecord, recordJson, SYNC_WAIT_MS, status, stream, timedOutRecord } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
 import { streamEvents } from './event-stream.ts'
+import { listRequests, metrics } from './inspection.ts'
 import { endpointNotFound, jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
 import { applyJob, cancelJob } from './transitions.ts'
 
@@ -33,6 +34,10 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
       return purge(core)
     case 'health':
       return health(core)
+    case 'requests':
+      return listRequests(core, call)
+    case 'metrics':
+      return metrics(core)
     default:
       return problemReply('pathNotFound', 'The requested path was not found.')
   }

@@ -129,6 +129,11 @@ export class JobStore {
     return this.select(`SELECT * FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
   }
 
+  /** The newest jobs first. */
+  newest(limit: number): Job[] {
+    return this.select('SELECT * FROM jobs ORDER BY seq DESC LIMIT ?', limit)
+  }
+
   private select(query: string, ...values: SqlStorageValue[]): Job[] {
     return this.sql
       .exec(query, ...values)

@@ -61,6 +61,13 @@ export class PayloadStore {
     return rows.map((row) => decoder.decode(row.data as ArrayBuffer, { stream: true })).join('') + decoder.decode()
   }
 
+  /** The same when it has at most `maxChars` characters; null when it is longer, without reading it. */
+  getShort(job: number, kind: PayloadKind, maxChars: number): string | null | undefined {
+    const query = 'SELECT CASE WHEN length(data) <= ? THEN data END AS data FROM payloads WHERE job = ? AND kind = ? AND part = 0'
+    const row = this.sql.exec(query, maxChars, job, kind).toArray()[0]
+    return row && (typeof row.data === 'string' ? row.data : null)
+  }
+
   clear(job: number, kind: PayloadKind): void {
     this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
   }

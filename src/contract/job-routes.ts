@@ -28,6 +28,8 @@ export const JOB_ROUTES = {
   retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
   'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
+  requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
+  metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
   'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
   'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
@@ -53,10 +55,10 @@ export function parseJobCall(url: URL): JobCall | null {
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
   const name = operation as JobOperation
   const route: JobRoute = JOB_ROUTES[name]
+  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', query: url.searchParams }
   const segments = [first, second, ...rest].filter((segment): segment is string => segment !== undefined)
   const wanted = route.params === 'none' ? 0 : route.params === 'worker-job' ? 2 : 1
   if (segments.length !== wanted || segments.some((segment) => segment === '')) return null
-  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', query: url.searchParams }
   if (route.params === 'job') return { ...call, jobId: decodeSegment(first ?? '') }
   if (route.params === 'none') return call
   const worker = splitGluedQuery(first ?? '', url.searchParams)

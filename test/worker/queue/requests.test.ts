@@ -1,0 +1,112 @@
+import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
+import { advance, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+
+const NO_WORKERS = { workers: { min: 0, max: 0, idleTimeout: 5 } }
+
+describe('/requests', () => {
+  it('[HLT-4] lists the status records, newest first, with the time of their creation', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { output: { big: 1 } })
+    const queued = await run(queue)
+    const { requests } = (await queue.get('/requests')).body
+    const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    const record = (await queue.get(`/status/${jobId}`)).body
+    expect(requests).toEqual([
+      { createdAt, id: queued, status: 'IN_QUEUE' },
+      { createdAt, ...record },
+    ])
+    expect(Object.keys(requests[1])).toEqual(['createdAt', ...Object.keys(record)])
+  })
+
+  it('[PP-47] limit is clamped to 1…1000, unreadable means 100', async () => {
+    const queue = await setUpQueue(NO_WORKERS)
+    const first = await run(queue)
+    const second = await run(queue)
+    const ids = async (query: string) => ((await queue.get(`/requests${query}`)).body.requests as { id: string }[]).map(({ id }) => id)
+    expect(await ids('?limit=1')).toEqual([second])
+    for (const limit of ['0', '-5']) expect(await ids(`?limit=${limit}`), limit).toEqual([second])
+    for (const limit of ['2', '1000', '9999', 'x', '']) expect(await ids(`?limit=${limit}`), limit).toEqual([second, first])
+  })
+
+  it('[PP-47] at most a thousand are listed, a hundred without a limit', async () => {
+    const queue = await setUpQueue(NO_WORKERS)
+    await run(queue)
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
+      const job = object.core.jobs.newest(1)[0]
+      if (!job) throw new Error('no job')
+      for (let n = 1; n <= 1_000; n++) object.core.jobs.insert({ ...job, seq: job.seq + n, id: `${job.id}-${n}` })
+      expect(state.storage.sql.exec('SELECT COUNT(*) AS n FROM jobs').one().n).toBe(1_001)
+    })
+    expect((await queue.get('/requests')).body.requests).toHaveLength(100)
+    expect((await queue.get('/requests?limit=1001')).body.requests).toHaveLength(1_000)
+  })
+
+  it('[PP-47] leaves out an output above 4096 characters and says so; a long error is cut', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const text = 'x'.repeat(4_096 - 2)
+    await worker.done(jobId, { output: text })
+    const larger = await run(queue)
+    await worker.take()
+    await worker.done(larger, { output: `${text}x` })
+    const largest = await run(queue)
+    await worker.take()
+    await worker.done(largest, { output: 'ü'.repeat(600_000) })
+    const failed = await run(queue)
+    await worker.take()
+    await worker.done(failed, { error: 'e'.repeat(4_097) })
+    const { requests } = (await queue.get('/requests')).body
+    expect(requests).toMatchObject([
+      { id: failed, error: `${'e'.repeat(4_096)}…` },
+      { id: largest, outputOmitted: true },
+      { id: larger, outputOmitted: true },
+      { id: jobId, output: text },
+    ])
+    expect(requests.map((request: object) => 'output' in request)).toEqual([false, false, false, true])
+    expect(requests[3]).not.toHaveProperty('outputOmitted')
+  })
+
+  it('[JOB-8] does not list a job whose time is over, whether or not an alarm has looked', async () => {
+    const queue = await setUpQueue(NO_WORKERS)
+    await run(queue, {}, { ttl: 10_000 })
+    const kept = await run(queue)
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      const before = object.core.now
+      object.core.now = () => before() + 10_001
+    })
+    const listed = (await queue.get('/requests')).body.requests as { id: string }[]
+    expect(listed.map(({ id }) => id)).toEqual([kept])
+  })
+
+  it('[AUT-2] needs jobs:read, and GET', async () => {
+    const queue = await setUpQueue(NO_WORKERS)
+    const writeOnly = await createKey(queue.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:write'] })
+    for (const path of ['/requests', '/metrics']) {
+      const url = `/v2/${queue.endpointId}${path}`
+      expect((await send(url, { headers: { Authorization: `Bearer ${writeOnly.key}` } })).status, path).toBe(401)
+      expect((await queue.post(path)).status, path).toBe(405)
+      expect((await queue.get(`${path}/x`)).status, path).toBe(404)
+    }
+  })
+})
+
+describe('/metrics', () => {
+  it('[HLT-4, PP-48] names the workers that are up, and counts as /health does', async () => {
+    const queue = await setUpQueue()
+    expect((await queue.get('/metrics')).body).toEqual({
+      readyWorkers: [],
+      workers: { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 },
+    })
+    const { jobId, worker } = await runAndTake(queue)
+    const busy = (await queue.get('/metrics')).body
+    expect(busy).toEqual({ readyWorkers: [worker.id], workers: (await queue.get('/health')).body.workers })
+    expect(busy.workers).toMatchObject({ running: 1, ready: 0 })
+    await worker.done(jobId, { output: 1 })
+    expect((await queue.get('/metrics')).body).toMatchObject({ readyWorkers: [worker.id], workers: { idle: 1, ready: 1 } })
+    await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crash' })
+    await advance(queue.endpointId, 1)
+    expect((await queue.get('/metrics')).body).toMatchObject({ readyWorkers: [], workers: { unhealthy: 1 } })
+  })
+})
