@@ -8,6 +8,7 @@ import { health, holdForRecord, recordJson, SYNC_WAIT_MS, status, stream, timedO
 import type { EndpointCore } from './core.ts'
 import { streamEvents } from './event-stream.ts'
 import { listRequests, metrics } from './inspection.ts'
+import { openai } from './openai.ts'
 import { endpointNotFound, jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
 import { applyJob, cancelJob } from './transitions.ts'
 
@@ -38,6 +39,8 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
       return listRequests(core, call)
     case 'metrics':
       return metrics(core)
+    case 'openai':
+      return openai(core, call, request)
     default:
       return problemReply('pathNotFound', 'The requested path was not found.')
   }

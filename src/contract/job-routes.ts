@@ -6,7 +6,7 @@ export interface JobRoute {
   caller: 'client' | 'worker'
   scope: 'jobs:read' | 'jobs:write' | null
   /** Path segments behind the operation. */
-  params: 'none' | 'job' | 'worker' | 'worker-job'
+  params: 'none' | 'job' | 'worker' | 'worker-job' | 'rest'
   /** Largest request body, bytes (LIM-2); null: the body is never read. */
   maxBodyBytes: number | null
 }
@@ -17,6 +17,8 @@ export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
 export const MAX_RESULT_BYTES = 20 * 2 ** 20
 
 const READ = ['GET', 'POST'] as const
+/** OAI-3: every method with which a call can be a job. */
+const FORWARDED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export const JOB_ROUTES = {
   run: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUN_BYTES },
@@ -30,6 +32,7 @@ export const JOB_ROUTES = {
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
   requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
   metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
+  openai: { methods: FORWARDED, caller: 'client', scope: 'jobs:write', params: 'rest', maxBodyBytes: MAX_RUNSYNC_BYTES },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
   'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
   'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
@@ -46,6 +49,8 @@ export interface JobCall {
   route: JobRoute
   workerId: string
   jobId: string
+  /** `rest` routes: path and query behind the operation, as they came (OAI-1). */
+  rest: string
   query: URLSearchParams
 }
 
@@ -55,7 +60,11 @@ export function parseJobCall(url: URL): JobCall | null {
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
   const name = operation as JobOperation
   const route: JobRoute = JOB_ROUTES[name]
-  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', query: url.searchParams }
+  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams }
+  if (route.params === 'rest') {
+    const path = url.pathname.slice(`/v2/${endpointId}/${operation}`.length)
+    return path === '' ? null : { ...call, rest: path + url.search }
+  }
   const segments = [first, second, ...rest].filter((segment): segment is string => segment !== undefined)
   const wanted = route.params === 'none' ? 0 : route.params === 'worker-job' ? 2 : 1
   if (segments.length !== wanted || segments.some((segment) => segment === '')) return null
