@@ -38,7 +38,7 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
     case 'requests':
       return listRequests(core, call)
     case 'metrics':
-      return metrics(core)
+      return metrics(core, call)
     case 'openai':
       return openai(core, call, request)
     default:

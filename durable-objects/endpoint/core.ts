@@ -9,6 +9,7 @@ import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
 import { type ParkedTake, Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
+import { RequestSeries } from './request-series.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
 import { Timers } from './timers.ts'
@@ -33,6 +34,7 @@ export class EndpointCore {
   readonly jobs: JobStore
   readonly payloads: PayloadStore
   readonly workers: WorkerStore
+  readonly series: RequestSeries
   readonly parking = new Parking()
   readonly timers: Timers
   /** Workers with an outside call (placement, removal) under way. */
@@ -57,6 +59,7 @@ export class EndpointCore {
     this.jobs = new JobStore(sql)
     this.payloads = new PayloadStore(sql)
     this.workers = new WorkerStore(sql)
+    this.series = new RequestSeries(sql)
     this.timers = new Timers(this)
   }
 
@@ -112,6 +115,7 @@ export class EndpointCore {
     let taken: { take: ParkedTake; body: string }[] = []
     try {
       this.ctx.storage.transactionSync(() => {
+        this.series.sample(this.now(), this.meta.totals())
         this.timers.absorbOutage(this.now())
         for (const operation of operations) outcomes.push(this.runOne(operation, effects))
         taken = dispatch(this, effects)
@@ -172,5 +176,6 @@ export class EndpointCore {
     this.meta.reload()
     this.jobs.reload()
     this.payloads.reload()
+    this.series.reload()
   }
 }

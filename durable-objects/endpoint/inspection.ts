@@ -2,10 +2,11 @@ import type { JobCall } from '../../src/contract/job-routes.ts'
 import { formatTime } from '../../src/contract/timestamps.ts'
 import { applyTime, type Job } from '../../src/domain/job.ts'
 import { jobRecordJson } from '../../src/domain/job-record.ts'
+import { bucketRequests, readInterval } from '../../src/domain/request-series.ts'
 import { countWorkers } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import { OUTPUT } from './payload-store.ts'
-import { jsonReply } from './replies.ts'
+import { jsonReply, problemReply } from './replies.ts'
 
 const DEFAULT_REQUESTS = 100
 const MAX_REQUESTS = 1_000
@@ -42,8 +43,17 @@ function readLimit(limit: string | null): number {
 }
 
 /** HLT-4: `/metrics`. A worker that asks for work or runs it is ready in this list; the counters are those of `/health`. */
-export function metrics(core: EndpointCore): Response {
+export function metrics(core: EndpointCore, call: JobCall): Response {
+  if (call.rest === 'request_ts_v1') return requestSeries(core, call)
+  if (call.rest !== '') return problemReply('pathNotFound', 'The requested path was not found.')
   const workers = core.workers.all()
   const readyWorkers = workers.filter((worker) => worker.phase === 'READY').map((worker) => worker.id)
   return jsonReply(JSON.stringify({ readyWorkers, workers: countWorkers(workers, core.occupied()) }))
+}
+
+/** PP-49: `/metrics/request_ts_v1`, what ended when. */
+function requestSeries(core: EndpointCore, call: JobCall): Response {
+  const interval = readInterval(call.query.get('interval'))
+  const series = bucketRequests(core.series.samples(), core.meta.totals(), interval, core.now())
+  return jsonReply(JSON.stringify({ interval, series }))
 }

@@ -71,4 +71,5 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
    UPDATE jobs SET chunks = (SELECT COUNT(*) FROM chunks WHERE chunks.job = jobs.seq);
    DROP INDEX chunks_job;
    CREATE INDEX chunks_job ON chunks (job, number);`,
+  'CREATE TABLE request_samples (minute INTEGER PRIMARY KEY, completed INTEGER NOT NULL, failed INTEGER NOT NULL, retried INTEGER NOT NULL);',
 ]

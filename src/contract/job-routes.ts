@@ -6,7 +6,7 @@ export interface JobRoute {
   caller: 'client' | 'worker'
   scope: 'jobs:read' | 'jobs:write' | null
   /** Path segments behind the operation. */
-  params: 'none' | 'job' | 'worker' | 'worker-job' | 'rest'
+  params: 'none' | 'optional' | 'job' | 'worker' | 'worker-job' | 'rest'
   /** Largest request body, bytes (LIM-2); null: the body is never read. */
   maxBodyBytes: number | null
 }
@@ -31,7 +31,7 @@ export const JOB_ROUTES = {
   'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
   requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
-  metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
+  metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null },
   openai: { methods: FORWARDED, caller: 'client', scope: 'jobs:write', params: 'rest', maxBodyBytes: MAX_RUNSYNC_BYTES },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
   'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
@@ -49,7 +49,7 @@ export interface JobCall {
   route: JobRoute
   workerId: string
   jobId: string
-  /** `rest` routes: path and query behind the operation, as they came (OAI-1). */
+  /** `rest` routes: path and query behind the operation, as they came (OAI-1). `optional` routes: the segment behind it, if any. */
   rest: string
   query: URLSearchParams
 }
@@ -66,10 +66,12 @@ export function parseJobCall(url: URL): JobCall | null {
     return path === '' ? null : { ...call, rest: path + url.search }
   }
   const segments = [first, second, ...rest].filter((segment): segment is string => segment !== undefined)
+  if (route.params === 'optional' && segments.length === 0) return call
   const wanted = route.params === 'none' ? 0 : route.params === 'worker-job' ? 2 : 1
   if (segments.length !== wanted || segments.some((segment) => segment === '')) return null
   if (route.params === 'job') return { ...call, jobId: decodeSegment(first ?? '') }
   if (route.params === 'none') return call
+  if (route.params === 'optional') return { ...call, rest: first ?? '' }
   const worker = splitGluedQuery(first ?? '', url.searchParams)
   const job = route.params === 'worker-job' ? splitGluedQuery(second ?? '', worker.query) : { segment: '', query: worker.query }
   return { ...call, workerId: decodeSegment(worker.segment), jobId: decodeSegment(job.segment), query: job.query }

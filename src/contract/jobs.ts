@@ -118,6 +118,21 @@ export const MetricsReply = z
     },
   })
 
+/** PP-49. */
+export const RequestSeriesReply = z
+  .object({
+    interval: z.enum(['m', 'h', 'd']),
+    series: z.array(z.object({ start: z.string().meta({ format: 'date-time' }), completed: Count, failed: Count, retried: Count })),
+  })
+  .meta({
+    id: 'RequestSeriesReply',
+    example: { interval: 'h', series: [{ start: '2026-01-01T00:00:00Z', completed: 31, failed: 0, retried: 1 }] },
+  })
+
+export const SeriesQuery = z.object({
+  interval: z.enum(['m', 'h', 'd']).optional().meta({ description: 'The last 60 minutes, 24 hours or 7 days; hours by default.' }),
+})
+
 export const OpenaiBody = z
   .looseObject({ stream: z.boolean().optional().meta({ description: 'Answer with server-sent events.' }) })
   .meta({ id: 'OpenaiBody', example: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true } })

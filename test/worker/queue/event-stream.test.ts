@@ -136,9 +136,7 @@ it('[STR-10] chunks stored before they were numbered are numbered by the schema 
   const { ENDPOINT_SCHEMA } = await import('../../../durable-objects/endpoint/schema.ts')
   await runInDurableObject(endpointStub(env, queue.endpointId), (_object, state) => {
     const { sql } = state.storage
-    const tables = sql.exec(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('meta','jobs','payloads','chunks','workers','stops')",
-    )
+    const tables = sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 1) <> '_' AND name NOT LIKE 'sqlite%'")
     for (const { name } of tables.toArray()) sql.exec(`DROP TABLE ${name}`)
     sql.exec(ENDPOINT_SCHEMA[0] ?? '')
     const job = 'INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at) VALUES'

@@ -1,6 +1,7 @@
 import { endpointStub } from '../../../durable-objects/stubs.ts'
+import type { RequestBucket } from '../../../src/domain/request-series.ts'
 import { createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
-import { advance, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const NO_WORKERS = { workers: { min: 0, max: 0, idleTimeout: 5 } }
 
@@ -87,7 +88,7 @@ describe('/requests', () => {
       const url = `/v2/${queue.endpointId}${path}`
       expect((await send(url, { headers: { Authorization: `Bearer ${writeOnly.key}` } })).status, path).toBe(401)
       expect((await queue.post(path)).status, path).toBe(405)
-      expect((await queue.get(`${path}/x`)).status, path).toBe(404)
+      for (const more of ['/x', '/', '/request_ts_v1/x']) expect((await queue.get(path + more)).status, path + more).toBe(404)
     }
   })
 })
@@ -108,5 +109,51 @@ describe('/metrics', () => {
     await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crash' })
     await advance(queue.endpointId, 1)
     expect((await queue.get('/metrics')).body).toMatchObject({ readyWorkers: [], workers: { unhealthy: 1 } })
+  })
+})
+
+describe('/metrics/request_ts_v1', () => {
+  const seriesOf = async (queue: QueueSetup, query = '') =>
+    (await queue.get(`/metrics/request_ts_v1${query}`)).body as { interval: string; series: RequestBucket[] }
+  const countsOf = ({ completed, failed, retried }: RequestBucket) => [completed, failed, retried]
+
+  it('[HLT-4, PP-49] counts what ended, under the minute and the hour in which it did', async () => {
+    const queue = await setUpQueue()
+    await advance(queue.endpointId, 5_400_000 - (Date.now() % 3_600_000)) // to the middle of an hour
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { output: 1 })
+    const failing = await run(queue)
+    await worker.take()
+    await worker.done(failing, { error: 'boom' })
+    const first = await seriesOf(queue)
+    expect([first.interval, first.series.length]).toEqual(['h', 24])
+    expect(first.series.slice(0, -1).every((bucket) => countsOf(bucket).every((count) => count === 0))).toBe(true)
+    expect(countsOf(first.series.at(-1) as RequestBucket)).toEqual([1, 1, 0])
+    await advance(queue.endpointId, 3_600_000)
+    const later = await seriesOf(queue)
+    expect(later.series.slice(-2).map(countsOf)).toEqual([
+      [1, 1, 0],
+      [0, 0, 0],
+    ])
+    expect(later.series.at(-2)?.start).toBe(first.series.at(-1)?.start)
+    expect((await seriesOf(queue, '?interval=d')).series.map(countsOf).at(-1)?.[0]).toBeTypeOf('number')
+    expect((await seriesOf(queue, '?interval=m')).series).toHaveLength(60)
+  })
+
+  it('[PP-49] writes a row a minute, not a job, and keeps seven days of them', async () => {
+    const queue = await setUpQueue(NO_WORKERS)
+    const rows = () =>
+      runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.series.samples().map(({ minute }) => minute))
+    await run(queue)
+    const before = (await rows()).length
+    await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+      const nowMs = object.core.now()
+      object.core.now = () => nowMs
+    })
+    await run(queue)
+    await run(queue)
+    expect((await rows()).length).toBeLessThanOrEqual(before + 1)
+    await advance(queue.endpointId, 8 * 86_400_000)
+    expect(await rows()).toHaveLength(1)
   })
 })
