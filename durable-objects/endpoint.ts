@@ -10,6 +10,7 @@ import { callerOf } from '../src/services/caller.ts'
 import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
+import { refusal } from './endpoint/openai-outcome.ts'
 import { endpointNotFound, jsonReply, problemReply } from './endpoint/replies.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
@@ -93,6 +94,7 @@ export class EndpointObject extends DurableObject<Env> {
   }
 
   private refuseUnknown(call: JobCall): Response {
+    if (call.operation === 'openai') return refusal('notFound', 'endpoint not found')
     if (call.route.caller === 'client') return endpointNotFound()
     // WRK-18: posts and pings are answered 200 whatever became of their job; only polls are told to slow down.
     const isPoll = call.operation === 'job-take' || call.operation === 'job-take-batch' || call.operation === 'job-stop'

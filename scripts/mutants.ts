@@ -25,7 +25,17 @@ const SUITES = {
   domain: { mutants: DOMAIN_MUTANTS, args: ['--project', 'unit', 'test/domain'] },
   objects: {
     mutants: OBJECT_MUTANTS,
-    args: ['--project', 'worker', '--bail', '1', 'test/worker/queue/lifecycle', 'test/worker/queue/leases', 'test/worker/queue/webhooks'],
+    args: [
+      '--project',
+      'worker',
+      '--bail',
+      '1',
+      'test/worker/queue/lifecycle',
+      'test/worker/queue/leases',
+      'test/worker/queue/webhooks',
+      'test/worker/queue/openai',
+      'test/worker/queue/event-stream',
+    ],
   },
 } as const
 

@@ -1,8 +1,12 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
 import { refuseRetry, retryJob } from '../../src/domain/job.ts'
+import { wantsEvents } from '../../src/domain/sse.ts'
 import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
+import { streamEvents } from './event-stream.ts'
+import { listRequests, metrics } from './inspection.ts'
+import { openai } from './openai.ts'
 import { jobNotFound, jsonReply, problemReply } from './replies.ts'
 import { submit } from './submissions.ts'
 import { applyJob, cancelJob } from './transitions.ts'
@@ -21,7 +25,7 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
     case 'status-sync':
       return holdForRecord(core, call, request, (job) => (job ? null : jobNotFound()))
     case 'stream':
-      return stream(core, call, request)
+      return wantsEvents(request.headers.get('accept')) ? streamEvents(core, call, request) : stream(core, call, request)
     case 'cancel':
       return cancel(core, call)
     case 'retry':
@@ -30,6 +34,12 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
       return purge(core)
     case 'health':
       return health(core)
+    case 'requests':
+      return listRequests(core, call)
+    case 'metrics':
+      return metrics(core, call)
+    case 'openai':
+      return openai(core, call, request)
     default:
       return problemReply('pathNotFound', 'The requested path was not found.')
   }

@@ -12,6 +12,7 @@ import { MetaStore } from './meta-store.ts'
 import { Outbox } from './outbox.ts'
 import { Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
+import { RequestSeries } from './request-series.ts'
 import { planWorkers, runWorkerEffects } from './scaler.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
 import { Seal } from './seal.ts'
@@ -44,6 +45,7 @@ export class EndpointCore {
   readonly idempotency: IdempotencyStore
   readonly seal: Seal
   readonly outbox: Outbox
+  readonly series: RequestSeries
   readonly parking = new Parking()
   readonly timers: Timers
   readonly limits: CallLimits
@@ -51,6 +53,8 @@ export class EndpointCore {
   readonly inFlight = new Set<string>()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
+  /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
+  keepaliveMs = 5_000
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
   private planned = false
   /** Rises with every commit; what was derived from the rows of an older one has to be derived again. */
@@ -73,6 +77,7 @@ export class EndpointCore {
     this.idempotency = new IdempotencyStore(sql)
     this.seal = new Seal(env.TOKEN_SECRET)
     this.outbox = new Outbox(this)
+    this.series = new RequestSeries(sql)
     this.timers = new Timers(this)
     this.limits = new CallLimits(this.settings.jobLimits)
   }
@@ -137,6 +142,7 @@ export class EndpointCore {
     let taken: TakeReply[] = []
     try {
       this.ctx.storage.transactionSync(() => {
+        this.series.sample(this.now(), this.meta.totals())
         this.timers.absorbOutage(this.now())
         for (const operation of operations) outcomes.push(this.runOne(operation, effects))
         taken = dispatch(this, effects)
@@ -196,5 +202,6 @@ export class EndpointCore {
     this.jobs.reload()
     this.payloads.reload()
     this.outbox.reload()
+    this.series.reload()
   }
 }

@@ -63,7 +63,7 @@ export class JobStore {
   save(before: Job, job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ? WHERE seq = ?`,
+         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ? WHERE seq = ?`,
       CODES[job.state],
       job.orderKey,
       dueAtMs(job),
@@ -80,6 +80,7 @@ export class JobStore {
       job.finishedAtMs,
       job.error,
       job.errorDetail,
+      job.chunks,
       job.seq,
     )
     this.count(before, -1)
@@ -130,6 +131,11 @@ export class JobStore {
     return this.select(`SELECT * FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
   }
 
+  /** The newest jobs first. */
+  newest(limit: number): Job[] {
+    return this.select('SELECT * FROM jobs ORDER BY seq DESC LIMIT ?', limit)
+  }
+
   private select(query: string, ...values: SqlStorageValue[]): Job[] {
     return this.sql
       .exec(query, ...values)
@@ -171,6 +177,7 @@ function toJob(row: Row): Job {
     finishedAtMs: numberOrNull(row.finished_at),
     error: textOrNull(row.error),
     errorDetail: textOrNull(row.error_detail),
+    chunks: Number(row.chunks ?? 0),
   }
 }
 

@@ -83,6 +83,11 @@ export class Parking {
     })
   }
 
+  /** Jobs that somebody waits for. */
+  get waitingJobs(): number {
+    return this.jobWaiters.size
+  }
+
   notifyJob(seq: number): void {
     const waiters = this.jobWaiters.get(seq)
     if (!waiters) return

@@ -21,6 +21,12 @@ const MAX_CHUNK_BYTES_PER_JOB = 64 * 1024 * 1024
 const DRAIN_CHUNKS = 2_000
 const DRAIN_BYTES = 4 * 1024 * 1024
 
+/** One chunk of a job's stream: its number from 1 and its JSON text. */
+export interface StreamChunk {
+  number: number
+  json: string
+}
+
 export class PayloadStore {
   private readonly sql: SqlStorage
   /** What each streaming job keeps, so that an append does not count rows. Rebuilt from the rows when absent. */
@@ -57,6 +63,13 @@ export class PayloadStore {
     return rows.map((row) => decoder.decode(row.data as ArrayBuffer, { stream: true })).join('') + decoder.decode()
   }
 
+  /** The same when it has at most `maxChars` characters; null when it is longer, without reading it. */
+  getShort(job: number, kind: PayloadKind, maxChars: number): string | null | undefined {
+    const query = 'SELECT CASE WHEN length(data) <= ? THEN data END AS data FROM payloads WHERE job = ? AND kind = ? AND part = 0'
+    const row = this.sql.exec(query, maxChars, job, kind).toArray()[0]
+    return row && (typeof row.data === 'string' ? row.data : null)
+  }
+
   clear(job: number, kind: PayloadKind): void {
     this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
   }
@@ -77,13 +90,13 @@ export class PayloadStore {
     this.discardChunks(job)
   }
 
-  /** Appends a stream chunk; false when the job already keeps as much as it may. */
-  appendChunk(job: number, json: string): boolean {
+  /** Appends the chunk with this number to a job's stream; false when the job already keeps as much as it may. */
+  appendChunk(job: number, number: number, json: string): boolean {
     // Escaping and wrapping may have made it larger than what was posted; a row has its limit.
     if (json.length > MAX_CHUNK_ROW_CHARS && new TextEncoder().encode(json).length > MAX_CHUNK_ROW_BYTES) return false
     const kept = this.kept.get(job) ?? this.countChunks(job)
     if (kept.chunks >= MAX_CHUNKS_PER_JOB || kept.bytes + json.length > MAX_CHUNK_BYTES_PER_JOB) return false
-    this.sql.exec('INSERT INTO chunks (job, bytes, data) VALUES (?, ?, ?)', job, json.length, json)
+    this.sql.exec('INSERT INTO chunks (job, number, bytes, data) VALUES (?, ?, ?, ?)', job, number, json.length, json)
     this.kept.set(job, { chunks: kept.chunks + 1, bytes: kept.bytes + json.length })
     return true
   }
@@ -100,19 +113,25 @@ export class PayloadStore {
 
   /** STR-4: the oldest buffered chunks, removed, up to what one reply carries; `more` says whether any are left. */
   drainChunks(job: number): { chunks: string[]; more: boolean } {
-    const chunks: string[] = []
-    let bytes = 0
-    let last = 0
-    // Read row by row: a long stream must not be in memory as a whole.
-    for (const row of this.sql.exec('SELECT n, bytes, data FROM chunks WHERE job = ? ORDER BY n LIMIT ?', job, DRAIN_CHUNKS)) {
-      bytes += Number(row.bytes)
-      if (chunks.length > 0 && bytes > DRAIN_BYTES) break
-      chunks.push(String(row.data))
-      last = Number(row.n)
-    }
-    if (chunks.length > 0) this.sql.exec('DELETE FROM chunks WHERE job = ? AND n <= ?', job, last)
+    const chunks = this.readChunks(job, 0)
+    const last = chunks.at(-1)
+    if (last) this.sql.exec('DELETE FROM chunks WHERE job = ? AND number <= ?', job, last.number)
     this.kept.delete(job)
-    return { chunks, more: this.hasChunks(job) }
+    return { chunks: chunks.map(({ json }) => json), more: this.hasChunks(job) }
+  }
+
+  /** The buffered chunks behind number `after` in order, up to what one reply carries: at least one if there are any. */
+  readChunks(job: number, after: number, maxBytes = DRAIN_BYTES): StreamChunk[] {
+    const chunks: StreamChunk[] = []
+    let bytes = 0
+    // Read row by row: a long stream must not be in memory as a whole.
+    const query = 'SELECT number, bytes, data FROM chunks WHERE job = ? AND number > ? ORDER BY number LIMIT ?'
+    for (const row of this.sql.exec(query, job, after, DRAIN_CHUNKS)) {
+      bytes += Number(row.bytes)
+      if (chunks.length > 0 && bytes > maxBytes) break
+      chunks.push({ number: Number(row.number), json: String(row.data) })
+    }
+    return chunks
   }
 
   hasChunks(job: number): boolean {

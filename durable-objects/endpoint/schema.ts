@@ -83,4 +83,13 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      bytes INTEGER NOT NULL
    );
    CREATE TABLE outbox_pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
+  // Chunks are numbered per job from 1, so that a reader can go on where it was (STR-10).
+  `ALTER TABLE jobs ADD COLUMN chunks INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE chunks ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+   UPDATE chunks SET number = numbered.number
+     FROM (SELECT n, ROW_NUMBER() OVER (PARTITION BY job ORDER BY n) AS number FROM chunks) AS numbered WHERE numbered.n = chunks.n;
+   UPDATE jobs SET chunks = (SELECT COUNT(*) FROM chunks WHERE chunks.job = jobs.seq);
+   DROP INDEX chunks_job;
+   CREATE INDEX chunks_job ON chunks (job, number);`,
+  'CREATE TABLE request_samples (minute INTEGER PRIMARY KEY, completed INTEGER NOT NULL, failed INTEGER NOT NULL, retried INTEGER NOT NULL);',
 ]

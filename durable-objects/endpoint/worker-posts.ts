@@ -1,5 +1,5 @@
 import { MAX_RESULT_BYTES } from '../../src/contract/job-routes.ts'
-import { finishJob, type Holder, type Job, judgePost, renewLease } from '../../src/domain/job.ts'
+import { addChunk, finishJob, type Holder, type Job, judgePost, renewLease } from '../../src/domain/job.ts'
 import { readChunk, readWorkerPost, type WorkerPost } from '../../src/domain/worker-post.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
@@ -60,9 +60,10 @@ export async function postChunk(core: EndpointCore, jobId: string, from: Holder,
       core.meta.add('superseded')
       return
     }
-    const kept = body !== null && core.payloads.appendChunk(job.seq, readChunk(body))
+    const longer = addChunk(job, core.now(), core.leaseTimes)
+    const kept = body !== null && core.payloads.appendChunk(job.seq, longer.chunks, readChunk(body))
     if (kept) {
-      core.jobs.save(job, renewLease(job, core.now(), core.leaseTimes))
+      core.jobs.save(job, longer)
       effects.changedJobs.add(job.seq)
       return
     }

@@ -6,7 +6,7 @@ export interface JobRoute {
   caller: 'client' | 'worker'
   scope: 'jobs:read' | 'jobs:write' | null
   /** Path segments behind the operation. */
-  params: 'none' | 'job' | 'worker' | 'worker-job'
+  params: 'none' | 'optional' | 'job' | 'worker' | 'worker-job' | 'rest'
   /** Largest request body, bytes (LIM-2); null: the body is never read. */
   maxBodyBytes: number | null
   /** Whose rate and concurrency limit a call counts against (LIM-1); null: none. */
@@ -23,6 +23,8 @@ export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
 export const MAX_RESULT_BYTES = 20 * 2 ** 20
 
 const READ = ['GET', 'POST'] as const
+/** OAI-3: every method with which a call can be a job. */
+const FORWARDED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export const JOB_ROUTES = {
   run: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUN_BYTES, bucket: 'run' },
@@ -34,6 +36,9 @@ export const JOB_ROUTES = {
   retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'run' },
   'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null, bucket: 'purge-queue' },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: null },
+  requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'requests' },
+  metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null, bucket: 'requests' },
+  openai: { methods: FORWARDED, caller: 'client', scope: 'jobs:write', params: 'rest', maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'openai' },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
   'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
   'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
@@ -64,6 +69,8 @@ export interface JobCall {
   route: JobRoute
   workerId: string
   jobId: string
+  /** `rest` routes: path and query behind the operation, as they came (OAI-1). `optional` routes: the segment behind it, if any. */
+  rest: string
   query: URLSearchParams
 }
 
@@ -73,12 +80,18 @@ export function parseJobCall(url: URL): JobCall | null {
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
   const name = operation as JobOperation
   const route: JobRoute = JOB_ROUTES[name]
+  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams }
+  if (route.params === 'rest') {
+    const path = url.pathname.slice(`/v2/${endpointId}/${operation}`.length)
+    return path === '' ? null : { ...call, rest: path + url.search }
+  }
   const segments = [first, second, ...rest].filter((segment): segment is string => segment !== undefined)
+  if (route.params === 'optional' && segments.length === 0) return call
   const wanted = route.params === 'none' ? 0 : route.params === 'worker-job' ? 2 : 1
   if (segments.length !== wanted || segments.some((segment) => segment === '')) return null
-  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', query: url.searchParams }
   if (route.params === 'job') return { ...call, jobId: decodeSegment(first ?? '') }
   if (route.params === 'none') return call
+  if (route.params === 'optional') return { ...call, rest: first ?? '' }
   const worker = splitGluedQuery(first ?? '', url.searchParams)
   const job = route.params === 'worker-job' ? splitGluedQuery(second ?? '', worker.query) : { segment: '', query: worker.query }
   return { ...call, workerId: decodeSegment(worker.segment), jobId: decodeSegment(job.segment), query: job.query }

@@ -94,6 +94,80 @@ export const HealthReply = z
     },
   })
 
+const WorkerCounts = HealthReply.shape.workers
+
+/** PP-47. */
+export const RequestsReply = z
+  .object({
+    requests: z.array(
+      JobRecord.extend({
+        createdAt: z.string().meta({ format: 'date-time' }),
+        outputOmitted: z.literal(true).optional().meta({ description: 'The output is too large to be listed; `/status` has it.' }),
+      }),
+    ),
+  })
+  .meta({
+    id: 'RequestsReply',
+    example: { requests: [{ createdAt: '2026-01-01T00:00:00Z', id: JOB_ID, status: 'IN_QUEUE' }] },
+  })
+
+export const MetricsReply = z
+  .object({ readyWorkers: z.array(z.string()).meta({ description: 'Workers that ask for work or run it.' }), workers: WorkerCounts })
+  .meta({
+    id: 'MetricsReply',
+    example: {
+      readyWorkers: ['z3jr9rv2k3tt2y'],
+      workers: { idle: 1, initializing: 0, ready: 1, running: 0, throttled: 0, unhealthy: 0 },
+    },
+  })
+
+/** PP-49. */
+export const RequestSeriesReply = z
+  .object({
+    interval: z.enum(['m', 'h', 'd']),
+    series: z.array(z.object({ start: z.string().meta({ format: 'date-time' }), completed: Count, failed: Count, retried: Count })),
+  })
+  .meta({
+    id: 'RequestSeriesReply',
+    example: { interval: 'h', series: [{ start: '2026-01-01T00:00:00Z', completed: 31, failed: 0, retried: 1 }] },
+  })
+
+export const SeriesQuery = z.object({
+  interval: z.enum(['m', 'h', 'd']).optional().meta({ description: 'The last 60 minutes, 24 hours or 7 days; hours by default.' }),
+})
+
+export const OpenaiBody = z
+  .looseObject({ stream: z.boolean().optional().meta({ description: 'Answer with server-sent events.' }) })
+  .meta({ id: 'OpenaiBody', example: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true } })
+
+/** PP-42. */
+export const OpenaiProblem = z
+  .object({
+    error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable() }),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+  })
+  .meta({
+    id: 'OpenaiProblem',
+    description: 'One error in the words of both APIs.',
+    example: {
+      error: { message: 'endpoint not found', type: 'not_found_error', code: null },
+      title: 'Not Found',
+      status: 404,
+      detail: 'endpoint not found',
+    },
+  })
+
+export const RequestsQuery = z.object({
+  limit: z.number().int().optional().meta({ description: 'At most so many, 1 to 1000, 100 by default; values outside are clamped.' }),
+})
+
+export const StreamQuery = z.object({
+  wait: z.number().int().optional().meta({ description: 'Milliseconds to wait for a chunk, 1000 to 300000; values outside are clamped.' }),
+  from: z.number().int().optional().meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
+})
+
 export const WaitQuery = z.object({
   wait: z.number().int().optional().meta({ description: 'Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.' }),
 })

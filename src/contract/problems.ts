@@ -21,6 +21,7 @@ export const PROBLEMS = {
   rateLimited: { status: 429, title: 'Too Many Requests', detail: 'rate limit exceeded for the minute window' },
   internal: { status: 500, title: 'Internal Server Error', detail: 'an unexpected error occurred' },
   unavailable: { status: 503, title: 'Service Unavailable', detail: 'the service cannot answer right now' },
+  timedOut: { status: 504, title: 'Gateway Timeout', detail: 'no answer in time' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>
 
 export type ProblemKey = keyof typeof PROBLEMS

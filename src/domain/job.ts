@@ -43,6 +43,8 @@ export interface Job {
   finishedAtMs: number | null
   error: string | null
   errorDetail: string | null
+  /** Stream chunks so far, over all attempts; the number of the newest one (STR-10). */
+  chunks: number
 }
 
 /** `P` of the annex and what follows from it, milliseconds. */
@@ -83,6 +85,7 @@ export function submitJob(
     finishedAtMs: null,
     error: null,
     errorDetail: null,
+    chunks: 0,
   }
 }
 
@@ -130,6 +133,11 @@ export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
     leaseEndReason: 'the worker stopped sending pings',
     missingPings: 0,
   }
+}
+
+/** A chunk of the holder: it renews the lease, and takes the next number, which no later attempt gives away again (STR-10). */
+export function addChunk(job: Job, nowMs: number, times: LeaseTimes): Job {
+  return { ...renewLease(job, nowMs, times), chunks: job.chunks + 1 }
 }
 
 /** LSE-5: a ping of the holder that does not list the job. Ends the lease now when it was the second in a row. */

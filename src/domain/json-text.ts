@@ -15,6 +15,21 @@ export function jsonMembers(text: string): JsonObjectText | null {
   return scanMembers(text)
 }
 
+/** The elements of a top-level JSON array as raw text, or null when the text is not a JSON array. */
+export function jsonElements(text: string): string[] | null {
+  // The first character decides cheaply: most texts asked about are large objects.
+  if (text[skipSpace(text, 0)] !== '[' || tryParse(text) === undefined) return null
+  const elements: string[] = []
+  let i = skipSpace(text, skipSpace(text, 0) + 1)
+  while (text[i] !== ']') {
+    const end = skipValue(text, i)
+    elements.push(text.slice(i, end))
+    i = skipSpace(text, end)
+    if (text[i] === ',') i = skipSpace(text, i + 1)
+  }
+  return elements
+}
+
 /** WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are read as null. Valid JSON is returned unchanged. */
 export function repairPythonJson(text: string): string {
   if (tryParse(text) !== undefined) return text

@@ -22,6 +22,11 @@ const MIN_EXECUTION_TIMEOUT_MS = 5_000
 const MAX_MS = 7 * 24 * 3600 * 1000
 const POLICY_MEMBERS = ['executionTimeout', 'lowPriority', 'ttl']
 
+/** The submission of a job that is all defaults. `input` is JSON text. */
+export function plainSubmission(input: string): Submission {
+  return { input, executionTimeoutMs: null, ttlMs: DEFAULT_TTL_MS, lowPriority: false, webhook: null, s3Config: null }
+}
+
 /**
  * Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any; `allow` says which
  * private hosts a webhook may name (HOOK-7).

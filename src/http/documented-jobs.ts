@@ -1,6 +1,21 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { HealthReply, JobRecord, PurgeReply, StreamReply, SubmitJobRequest, WaitQuery } from '../contract/jobs.ts'
+import {
+  HealthReply,
+  JobRecord,
+  MetricsReply,
+  OpenaiBody,
+  OpenaiProblem,
+  PurgeReply,
+  RequestSeriesReply,
+  RequestsQuery,
+  RequestsReply,
+  SeriesQuery,
+  StreamQuery,
+  StreamReply,
+  SubmitJobRequest,
+  WaitQuery,
+} from '../contract/jobs.ts'
 import { ProblemBody } from '../contract/problems.ts'
 import type { AppEnv } from './app-env.ts'
 import { BEARER } from './rest-components.ts'
@@ -8,6 +23,13 @@ import { BEARER } from './rest-components.ts'
 const endpointParam = { endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' } }) }
 const EndpointParams = z.object(endpointParam)
 const JobParams = z.object({ ...endpointParam, jobId: z.string().meta({ param: { name: 'jobId', in: 'path' } }) })
+
+const RouteParams = z.object({
+  ...endpointParam,
+  route: z
+    .string()
+    .meta({ param: { name: 'route', in: 'path' }, description: 'Any path, slashes included, such as `v1/chat/completions`.' }),
+})
 
 interface JobOperation {
   path: string
@@ -18,12 +40,18 @@ interface JobOperation {
   reply: z.ZodType
   body?: z.ZodType
   query?: z.ZodObject
+  /** What `text/event-stream` holds, where it may be answered. */
+  events?: string
+  problem?: z.ZodType
 }
 
 const READ = ['get', 'post'] as const
 const submit = { methods: ['post'], scope: 'jobs:write', body: SubmitJobRequest } as const
 const read = { methods: READ, scope: 'jobs:read' } as const
 const write = { methods: ['post'], scope: 'jobs:write' } as const
+const list = { methods: ['get'], scope: 'jobs:read' } as const
+const openai = { methods: ['get'], scope: 'jobs:write' } as const
+const ANY = z.unknown().meta({ description: 'What the worker answered.' })
 
 const OPERATIONS: readonly JobOperation[] = [
   { path: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, ...submit },
@@ -37,7 +65,15 @@ const OPERATIONS: readonly JobOperation[] = [
     query: WaitQuery,
     ...read,
   },
-  { path: 'stream/{jobId}', operationId: 'streamJob', summary: 'Results as they appear', reply: StreamReply, query: WaitQuery, ...read },
+  {
+    path: 'stream/{jobId}',
+    operationId: 'streamJob',
+    summary: 'Results as they appear',
+    reply: StreamReply,
+    query: StreamQuery,
+    events: 'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
+    ...read,
+  },
   { path: 'cancel/{jobId}', operationId: 'cancelJob', summary: 'Cancel a job', reply: JobRecord, ...write },
   { path: 'retry/{jobId}', operationId: 'retryJob', summary: 'Queue a failed or timed-out job again', reply: JobRecord, ...write },
   { path: 'purge-queue', operationId: 'purgeQueue', summary: 'Cancel every queued job', reply: PurgeReply, ...write },
@@ -46,8 +82,36 @@ const OPERATIONS: readonly JobOperation[] = [
     operationId: 'getQueueHealth',
     summary: 'Counts of jobs and workers',
     reply: HealthReply,
-    methods: ['get'],
-    scope: 'jobs:read',
+    ...list,
+  },
+  { path: 'requests', operationId: 'listRequests', summary: 'The newest jobs', reply: RequestsReply, query: RequestsQuery, ...list },
+  { path: 'metrics', operationId: 'getQueueMetrics', summary: 'Workers that are up', reply: MetricsReply, ...list },
+  {
+    path: 'metrics/request_ts_v1',
+    operationId: 'getRequestSeries',
+    summary: 'What ended when',
+    reply: RequestSeriesReply,
+    query: SeriesQuery,
+    ...list,
+  },
+  {
+    path: 'openai/{route}',
+    operationId: 'callOpenai',
+    summary: 'A call of the OpenAI API, answered by a worker; any method',
+    reply: ANY,
+    problem: OpenaiProblem,
+    ...openai,
+  },
+  {
+    path: 'openai/{route}',
+    operationId: 'postOpenai',
+    summary: 'A call of the OpenAI API with a body, answered by a worker',
+    reply: ANY,
+    body: OpenaiBody,
+    events: "With `stream`: the worker's own events, then `data: [DONE]`.",
+    problem: OpenaiProblem,
+    ...openai,
+    methods: ['post'],
   },
 ]
 
@@ -73,23 +137,32 @@ function documented(operation: JobOperation, method: 'get' | 'post'): RouteConfi
     security: BEARER,
     'x-scope': operation.scope,
     request: {
-      params: operation.path.includes('{jobId}') ? JobParams : EndpointParams,
+      params: operation.path.includes('{jobId}') ? JobParams : operation.path.includes('{route}') ? RouteParams : EndpointParams,
       ...(operation.query && { query: operation.query }),
       ...(operation.body && { body: { required: true, content: { 'application/json': { schema: operation.body } } } }),
     },
     responses: {
-      200: { description: 'Done.', content: { 'application/json': { schema: operation.reply } } },
-      ...jobProblems(operation.body ? [400, 401, 404, 413, 429] : [400, 401, 404, 429]),
+      200: {
+        description: 'Done.',
+        content: {
+          'application/json': { schema: operation.reply },
+          ...(operation.events && { 'text/event-stream': { schema: z.string().meta({ description: operation.events }) } }),
+        },
+      },
+      ...jobProblems(
+        [400, 401, 404, ...(operation.body ? [413] : []), 429, ...(operation.problem ? [410, 500, 504] : [])],
+        operation.problem,
+      ),
     },
   }
 }
 
 /** API-3: problems of the job API are plain JSON. API-5: a lacking scope is 401 there. */
-function jobProblems(statuses: readonly number[]): RouteConfig['responses'] {
+function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBody): RouteConfig['responses'] {
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      { description: DESCRIPTIONS[status] ?? 'Refused.', content: { 'application/json': { schema: ProblemBody } } },
+      { description: DESCRIPTIONS[status] ?? 'Refused.', content: { 'application/json': { schema } } },
     ]),
   )
 }
@@ -98,6 +171,9 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request cannot be done as it stands.',
   401: 'The key is missing, wrong or lacks the scope.',
   404: 'No such endpoint or job, or the job has been deleted.',
+  410: 'The job was cancelled.',
   413: 'The body is too large.',
   429: 'Too many requests, or the queue is full.',
+  500: 'The worker failed. It may name another status between 400 and 599.',
+  504: 'No answer within an hour.',
 }

@@ -100,5 +100,6 @@ function refuse(request: Request, call: JobCall | null, error: unknown): Respons
     const detail = error instanceof Problem ? error.detail : 'the endpoint cannot answer right now'
     return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), { jobApi: true })
   }
-  return problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }), { jobApi: true })
+  const problem = error instanceof Problem ? error : new Problem('internal', { cause: error })
+  return problemResponse(problem, { jobApi: true, openai: call?.operation === 'openai' })
 }

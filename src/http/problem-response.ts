@@ -1,12 +1,17 @@
 import { HTTPException } from 'hono/http-exception'
 import { Problem, type ProblemKey, problemBody } from '../contract/problems.ts'
+import { openaiError, openaiErrorBody } from '../domain/openai-error.ts'
 
 /**
  * The one place that writes a problem. REST sends `application/problem+json` (ERR-1); the job API sends the same body as plain
- * `application/json`, because its clients parse without looking at the type (API-3, API-6).
+ * `application/json`, because its clients parse without looking at the type (API-3, API-6). `/openai/*` adds what its clients read (PP-42).
  */
-export function problemResponse(problem: Problem, { jobApi = false }: { jobApi?: boolean } = {}): Response {
-  return new Response(JSON.stringify(problemBody(problem)), {
+export function problemResponse(
+  problem: Problem,
+  { jobApi = false, openai = false }: { jobApi?: boolean; openai?: boolean } = {},
+): Response {
+  const body = openai ? openaiErrorBody(openaiError(problem.status, problem.detail)) : JSON.stringify(problemBody(problem))
+  return new Response(body, {
     status: problem.status,
     headers: {
       ...(problem.status === 401 && { 'WWW-Authenticate': 'Bearer' }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  addChunk,
   applyTime,
   dueAtMs,
   endLease,
@@ -119,4 +120,13 @@ describe('timers', () => {
     expect(applyTime(job, 69_999).kind).toBe('none')
     expect(applyTime(job, 70_000)).toEqual({ kind: 'delete', wasRunning: false })
   })
+})
+
+test('[STR-10, LSE-4] a chunk renews the lease and takes the next number, over attempts and retries', () => {
+  const running = leaseJob(queuedJob(), A, 0, TIMES)
+  const first = addChunk(running, 5_000, TIMES)
+  expect(first).toEqual({ ...renewLease(running, 5_000, TIMES), chunks: 1 })
+  const again = leaseJob(endLease(first, 'lost', 6_000), B, 7_000, TIMES)
+  expect(addChunk(again, 8_000, TIMES).chunks).toBe(2)
+  expect(retryJob(finishJob(first, 'FAILED', 9_000), 9).chunks).toBe(1)
 })

@@ -17,9 +17,29 @@ const TEXT = 'src/domain/json-text.ts'
 const WEBHOOK = 'src/domain/webhook-delivery.ts'
 const WEBHOOK_URL = 'src/domain/webhook-url.ts'
 const ADDRESS = 'src/domain/ip-address.ts'
+const OPENAI_TEXT = 'src/domain/openai-stream.ts'
+const OPENAI_ERROR = 'src/domain/openai-error.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: '[DONE] found inside a line', file: OPENAI_TEXT, find: '/(?:^|[\\r\\n])data: ?', replace: '/data: ?' },
+  { id: '[DONE] forgotten', file: OPENAI_TEXT, find: 'sent.done || DONE_LINE.test(seen)', replace: 'DONE_LINE.test(seen)' },
+  { id: 'pieces of [DONE] not put together', file: OPENAI_TEXT, find: 'const seen = sent.line + text', replace: 'const seen = text' },
+  { id: 'a ping breaks an event in two', file: OPENAI_TEXT, find: 'isBetweenEvents(sent) ? PING : null', replace: 'PING' },
+  { id: 'a half event swallows the next one', file: OPENAI_TEXT, find: "isBetweenEvents(sent) ? '' : '\\n\\n'", replace: "''" },
+  { id: 'any number is a status', file: OPENAI_ERROR, find: 'Number(status) >= LOWEST_ERROR_STATUS', replace: 'Number(status) >= 100' },
+  {
+    id: 'a chunk takes no number',
+    file: JOB,
+    find: '...renewLease(job, nowMs, times), chunks: job.chunks + 1',
+    replace: '...renewLease(job, nowMs, times)',
+  },
+  {
+    id: 'an old cursor wins over a newer one',
+    file: 'src/domain/sse.ts',
+    find: 'of [lastEventId, from]',
+    replace: 'of [from, lastEventId]',
+  },
   {
     id: 'no fence: any holder may commit',
     file: JOB,
@@ -208,9 +228,31 @@ const OUTBOX = 'durable-objects/endpoint/outbox.ts'
 const ATTEMPTS = 'durable-objects/webhook/attempts.ts'
 const SEND = 'durable-objects/webhook/post.ts'
 const SENDER = 'durable-objects/webhook-sender.ts'
+const EVENT_REPLY = 'durable-objects/endpoint/event-reply.ts'
+const OPENAI_STREAM = 'durable-objects/endpoint/openai-stream.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
+  { id: 'a stream is read ahead of its reader', file: EVENT_REPLY, find: '{ highWaterMark: 0 }', replace: '{ highWaterMark: 1_000 }' },
+  {
+    id: 'an abandoned call keeps its job',
+    file: 'durable-objects/endpoint/openai-outcome.ts',
+    find: 'if (job) cancelJob(core, job, core.now(), effects)',
+    replace: '',
+  },
+  { id: '[DONE] and gone cancels the job', file: OPENAI_STREAM, find: 'if (!this.ended && !this.sent.done)', replace: 'if (!this.ended)' },
+  {
+    id: 'the next attempt is glued to the lost one',
+    file: OPENAI_STREAM,
+    find: 'if (job && this.isLost(job)) return this.giveUp()',
+    replace: '',
+  },
+  {
+    id: 'a chunk number is given twice',
+    file: 'durable-objects/endpoint/job-store.ts',
+    find: 'chunks: Number(row.chunks ?? 0)',
+    replace: 'chunks: 0',
+  },
   {
     id: 'lost wake: a changed job notifies nobody',
     file: CORE,

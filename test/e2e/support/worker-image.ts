@@ -27,20 +27,21 @@ const runFile = promisify(execFile)
 export const BUILD_TIMEOUT_MS = 10 * 60_000
 
 /**
- * An image with Python and the public worker SDK, built from Debian packages without any registry, with our handlers in `/handlers`.
+ * An image with Python and the public worker SDK, built from Debian packages without any registry, with the handlers of a directory in
+ * `/handlers`: the tests' own unless told otherwise.
  * The slow part is kept as an image of its own under the hash of its recipe, so that a changed handler costs a second.
  */
-export async function pythonWorkerImage(): Promise<string> {
+export async function pythonWorkerImage(handlers = HANDLERS): Promise<string> {
   await requireDocker()
   const base = `podplane-e2e/python-base:${hashOf(RECIPE)}`
-  const sources = readdirSync(HANDLERS).filter((name) => name.endsWith('.py'))
-  const texts = sources.sort().map((name) => `${name}\n${readFileSync(join(HANDLERS, name), 'utf8')}`)
+  const sources = readdirSync(handlers).filter((name) => name.endsWith('.py'))
+  const texts = sources.sort().map((name) => `${name}\n${readFileSync(join(handlers, name), 'utf8')}`)
   const tag = `podplane-e2e/python-worker:${hashOf([RECIPE, ...texts].join('\n'))}`
   if (await hasImage(tag)) return tag
   if (!(await hasImage(base))) await buildPythonBase(base)
   const container = await docker('create', base)
   try {
-    await docker('cp', HANDLERS, `${container}:/handlers`)
+    await docker('cp', handlers, `${container}:/handlers`)
     await docker('commit', container, tag)
   } finally {
     await docker('rm', '--force', container)

@@ -1,0 +1,29 @@
+/** Server-sent events as text (WHATWG HTML, "event stream"). Lines end with \n; a receiver also takes \r and \r\n as ends. */
+
+/** A comment: receivers ignore it, and a connection that is dead fails at the write. */
+export const PING = ': ping\n\n'
+
+const LINE_END = /\r\n|\r|\n/g
+
+/** One event. A line break in `data` starts a further `data:` line, which the receiver puts together again with \n. */
+export function eventText(data: string, fields: { id?: number; event?: string } = {}): string {
+  const id = fields.id === undefined ? '' : `id: ${fields.id}\n`
+  const event = fields.event === undefined ? '' : `event: ${fields.event}\n`
+  return `${id}${event}data: ${data.replace(LINE_END, '\ndata: ')}\n\n`
+}
+
+/** STR-10: whether a client asks for events instead of JSON. */
+export function wantsEvents(accept: string | null): boolean {
+  return accept?.includes('text/event-stream') ?? false
+}
+
+/**
+ * STR-10: the last event that the client has seen; it gets those after it, 0 means all. An `EventSource` reconnects to the same URL, so
+ * its `Last-Event-ID` is newer than `from`. Unreadable values mean the default, as for `wait`.
+ */
+export function readLastSeen(lastEventId: string | null, from: string | null): number {
+  for (const value of [lastEventId, from]) {
+    if (value !== null && /^\d{1,15}$/.test(value)) return Number(value)
+  }
+  return 0
+}
