@@ -11,6 +11,7 @@ import { EndpointCore } from './endpoint/core.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { endpointNotFound, jsonReply, problemReply } from './endpoint/replies.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
+import { placeThrottled } from './endpoint/worker-effects.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
 
 const ALARM_RETRY_MS = 1_000
@@ -60,6 +61,11 @@ export class EndpointObject extends DurableObject<Env> {
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
   async workloadReport(report: WorkloadReport): Promise<void> {
     await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
+  }
+
+  /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
+  async capacityAppeared(): Promise<boolean> {
+    return placeThrottled(this.core)
   }
 
   override async alarm(): Promise<void> {

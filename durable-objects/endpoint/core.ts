@@ -3,16 +3,18 @@ import { applyTime, type Job } from '../../src/domain/job.ts'
 import { parseJobSeq } from '../../src/domain/job-id.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { applySchema } from '../sql-migrations.ts'
+import { DecisionLog } from './decision-log.ts'
 import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
 import { JobStore } from './job-store.ts'
 import { MetaStore } from './meta-store.ts'
 import { type ParkedTake, Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
-import { planWorkers, runWorkerEffects } from './scaler.ts'
+import { planWorkers } from './scaler.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
 import { Timers } from './timers.ts'
 import { settleDueJob } from './transitions.ts'
+import { runWorkerEffects } from './worker-effects.ts'
 import { WorkerStore } from './worker-store.ts'
 
 interface PendingOperation {
@@ -33,10 +35,13 @@ export class EndpointCore {
   readonly jobs: JobStore
   readonly payloads: PayloadStore
   readonly workers: WorkerStore
+  readonly decisions: DecisionLog
   readonly parking = new Parking()
   readonly timers: Timers
   /** Workers with an outside call (placement, removal) under way. */
   readonly inFlight = new Set<string>()
+  /** Rises with every word of new capacity: a placement that was under way meanwhile looks again at once. */
+  capacityNews = 0
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
@@ -55,6 +60,7 @@ export class EndpointCore {
     this.jobs = new JobStore(sql)
     this.payloads = new PayloadStore(sql)
     this.workers = new WorkerStore(sql)
+    this.decisions = new DecisionLog(sql)
     this.timers = new Timers(this)
   }
 
@@ -170,5 +176,6 @@ export class EndpointCore {
     this.meta.reload()
     this.jobs.reload()
     this.payloads.reload()
+    this.decisions.reload()
   }
 }

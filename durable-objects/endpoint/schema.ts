@@ -63,4 +63,8 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      kill_at INTEGER NOT NULL,
      PRIMARY KEY (worker_id, job_id)
    ) WITHOUT ROWID;`,
+  // Decisions of the scaler that changed something; workers know what they run, because the configuration moves on without them.
+  `ALTER TABLE workers ADD COLUMN image TEXT NOT NULL DEFAULT '';
+   ALTER TABLE workers ADD COLUMN gpu_count INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE scaling_log (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision TEXT NOT NULL);`,
 ]

@@ -2,6 +2,8 @@
 
 export interface PlacementHost {
   id: string
+  /** Linked and beating; nothing is placed on one that is not. */
+  online: boolean
   dataCenterId: string
   runtimes: readonly string[]
   vcpuFree: number
@@ -66,6 +68,7 @@ function leftOver(shape: ComputeShape, host: PlacementHost): number {
 
 function failedConstraints(request: PlacementRequest, shape: ComputeShape, host: PlacementHost): string[] {
   const failed: string[] = []
+  if (!host.online) failed.push('status: ONLINE > OFFLINE')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
