@@ -5,6 +5,7 @@ import { readSubmission, type Submission } from '../../src/domain/submit.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
 import { health, holdForRecord, recordJson, SYNC_WAIT_MS, status, stream, timedOutRecord } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
+import { explain } from './explain.ts'
 import { INPUT } from './payload-store.ts'
 import { endpointNotFound, jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
 import { applyJob, cancelJob } from './transitions.ts'
@@ -38,6 +39,8 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
       return purge(core)
     case 'health':
       return health(core)
+    case 'explain':
+      return explain(core, call)
     default:
       return problemReply('pathNotFound', 'The requested path was not found.')
   }

@@ -27,6 +27,7 @@ export const JOB_ROUTES = {
   cancel: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
   retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null },
   'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null },
+  explain: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },
   'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null },

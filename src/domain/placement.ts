@@ -61,6 +61,14 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
   return { candidates: candidates.map(({ hostId, dataCenterId, shape }) => ({ hostId, dataCenterId, shape })), refusals }
 }
 
+/** Every host with what it lacks, nearest miss first: rooms that fit lack nothing. At most `limit`. */
+export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): Refusal[] {
+  const { refusals } = rankHosts(request, hosts)
+  const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
+  const verdicts = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
+  return verdicts.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
+}
+
 function leftOver(shape: ComputeShape, host: PlacementHost): number {
   const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
   return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
