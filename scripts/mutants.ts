@@ -25,7 +25,13 @@ const SUITES = {
   domain: { mutants: DOMAIN_MUTANTS, args: ['--project', 'unit', 'test/domain'] },
   objects: {
     mutants: OBJECT_MUTANTS,
-    args: ['--project', 'worker', '--bail', '1', 'test/worker/queue/lifecycle', 'test/worker/queue/leases'],
+    args: [
+      '--project',
+      'worker',
+      '--bail',
+      '1',
+      ...['lifecycle', 'leases', 'scaling', 'capacity', 'explain'].map((name) => `test/worker/queue/${name}`),
+    ],
   },
 } as const
 

@@ -94,13 +94,17 @@ function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: n
   const failed: string[] = []
   if (wanted.count > free) failed.push(`gpu ${wanted.typeId}: ${wanted.count} > ${free}`)
   const cuda = gpu?.cudaVersion ?? null
-  if (request.allowedCudaVersions.length > 0 && (cuda === null || !request.allowedCudaVersions.includes(cuda))) {
-    failed.push(`cuda: ${request.allowedCudaVersions.join('|')} > ${cuda ?? 'unknown'}`)
-  }
-  if (request.minCudaVersion !== null && (cuda === null || compareVersions(cuda, request.minCudaVersion) < 0)) {
-    failed.push(`cuda: ${request.minCudaVersion} > ${cuda ?? 'unknown'}`)
-  }
+  const unmet = unmetCuda(request, cuda)
+  if (unmet !== null) failed.push(`cuda: ${unmet} > ${cuda ?? 'unknown'}`)
   return failed
+}
+
+// The set and the floor are one constraint: named twice, a host that misses both would seem further off than it is.
+function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementRequest, cuda: string | null): string | null {
+  const isAboveFloor = (version: string) => minCudaVersion === null || compareVersions(version, minCudaVersion) >= 0
+  if (allowedCudaVersions.length === 0) return minCudaVersion === null || (cuda !== null && isAboveFloor(cuda)) ? null : minCudaVersion
+  const accepted = allowedCudaVersions.filter(isAboveFloor)
+  return cuda !== null && accepted.includes(cuda) ? null : accepted.join('|') || 'none'
 }
 
 /** Numeric comparison of `major.minor` (POD-7): 12.11 is above 12.2. */

@@ -10,6 +10,7 @@ const JOB = 'src/domain/job.ts'
 const DISPATCH = 'src/domain/dispatch.ts'
 const SCALING = 'src/domain/scaling.ts'
 const PLACEMENT = 'src/domain/placement.ts'
+const EXPLAIN = 'src/domain/explain.ts'
 const SUBMIT = 'src/domain/submit.ts'
 const POST = 'src/domain/worker-post.ts'
 const RECORD = 'src/domain/job-record.ts'
@@ -158,9 +159,24 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'versions compared as text',
     file: PLACEMENT,
-    find: 'compareVersions(cuda, request.minCudaVersion) < 0',
-    replace: 'cuda < request.minCudaVersion',
+    find: 'compareVersions(version, minCudaVersion) >= 0',
+    replace: 'version >= minCudaVersion',
   },
+  { id: 'offline hosts get workers', file: PLACEMENT, find: "if (!host.online) failed.push('status: ONLINE > OFFLINE')", replace: '' },
+  {
+    id: 'the farthest miss is named',
+    file: PLACEMENT,
+    find: 'next.length < best.length ? next : best',
+    replace: 'next.length > best.length ? next : best',
+  },
+  { id: 'low priority counts as trouble', file: EXPLAIN, find: 'return lowAlone()', replace: "return plain('NEXT', '.')" },
+  {
+    id: 'busy workers hide the lack of room',
+    file: EXPLAIN,
+    find: "if (trouble?.kind === 'capacity') {",
+    replace: "if (trouble?.kind === 'capacity' && !hasReady) {",
+  },
+  { id: 'next without an idle worker', file: EXPLAIN, find: 'if (before === 0 && workers.idle > 0)', replace: 'if (before === 0)' },
   { id: 'spread instead of pack', file: PLACEMENT, find: 'a.left - b.left', replace: 'b.left - a.left' },
   { id: 'ttl of 9999 ms accepted', file: SUBMIT, find: 'MIN_TTL_MS = 10_000', replace: 'MIN_TTL_MS = 9_999' },
   {
@@ -204,6 +220,10 @@ const OPERATIONS = 'durable-objects/endpoint/worker-operations.ts'
 const DISPATCHER = 'durable-objects/endpoint/dispatcher.ts'
 const REPORTS = 'durable-objects/endpoint/host-reports.ts'
 const READS = 'durable-objects/endpoint/client-reads.ts'
+const EFFECTS = 'durable-objects/endpoint/worker-effects.ts'
+const SCALER = 'durable-objects/endpoint/scaler.ts'
+const JOBS = 'durable-objects/endpoint/job-store.ts'
+const CAPACITY = 'src/services/capacity.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
@@ -321,4 +341,27 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'const done = isTerminal(job.state)',
   },
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },
+  { id: 'the ages of waiting jobs are not read', file: SCALER, find: 'core.jobs.waitingSinceMs(waitingSampleSize(inputs))', replace: '[]' },
+  {
+    id: 'low priority leases count for scaling',
+    file: JOBS,
+    find: 'WHERE state = ${RUNNING} AND low = 0 GROUP BY',
+    replace: 'WHERE state = ${RUNNING} GROUP BY',
+  },
+  { id: 'positions count the job itself', file: JOBS, find: 'AND low = ? AND order_key < ?`', replace: 'AND low = ? AND order_key <= ?`' },
+  {
+    id: 'news during a placement is lost',
+    file: EFFECTS,
+    find: 'core.capacityNews === news ? placementRetryMs(attempts) : 0',
+    replace: 'placementRetryMs(attempts)',
+  },
+  { id: 'only one worker of an endpoint gets the room', file: EFFECTS, find: '      wakeNextThrottled(core)\n', replace: '' },
+  { id: 'every waiter is told', file: CAPACITY, find: 'const MAX_TOLD = 8', replace: 'const MAX_TOLD = 800' },
+  { id: 'waiters that cannot use it are told', file: CAPACITY, find: '.candidates.length > 0', replace: '.candidates.length >= 0' },
+  {
+    id: 'useless rows stay in front',
+    file: CAPACITY,
+    find: 'if (!(await endpointStub(env, id).capacityAppeared())) await removeCapacityWaiter(db, id)',
+    replace: 'await endpointStub(env, id).capacityAppeared()',
+  },
 ]

@@ -76,6 +76,16 @@ it('[PP-53] one word of capacity makes at most eight endpoints look, however man
   expect(await attemptsOf(other), 'one that could not use it is not told').toBe(1)
 })
 
+it('[PP-53] room for several workers of one endpoint is filled by one word, worker after worker', async () => {
+  const queue = await setUpQueue({ gpu: { pools: ['AMPERE_16'] }, workers: { min: 3, max: 3, idleTimeout: 5 } })
+  await freezeClock(queue.endpointId)
+  await until(async () => (await health(queue)).throttled === 3)
+  await FakeHost.join(gpus('NVIDIA RTX A4000', 2))
+  await until(async () => (await health(queue)).initializing === 2)
+  expect(await health(queue)).toMatchObject({ initializing: 2, throttled: 1 })
+  expect(await waiters(queue), 'it goes on waiting for the third').toEqual([0])
+})
+
 it('[PP-53] an endpoint that needs no capacity any more leaves the list', async () => {
   const [idle, deleted] = [await setUpWaiter('AMPERE_80'), await setUpWaiter('AMPERE_80')]
   expect(await waiters(idle, deleted)).toEqual([0, 1])
