@@ -31,6 +31,10 @@ describe('workers follow the load', () => {
     await run(queue)
     await run(queue)
     expect(await count(queue)).toBe(1)
+    const due = await runInDurableObject(endpointStub(env, queue.endpointId), async (object, state) => {
+      return ((await state.storage.getAlarm()) ?? Number.POSITIVE_INFINITY) - object.core.now()
+    })
+    expect(due, 'somebody looks when the delay passes').toBeLessThanOrEqual(4_000)
     await worker.ping([jobId])
     await advance(queue.endpointId, 3_999)
     expect(await count(queue)).toBe(1)
