@@ -3,16 +3,20 @@ import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
 import { type JobCall, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
+import type { DecisionRecord } from '../src/domain/scaling-record.ts'
+import { type ActiveWorker, activeWorkers } from '../src/domain/worker.ts'
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { callerOf } from '../src/services/caller.ts'
 import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { EndpointCore } from './endpoint/core.ts'
+import { MAX_DECISIONS } from './endpoint/decision-log.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { refusal } from './endpoint/openai-outcome.ts'
 import { endpointNotFound, jsonReply, problemReply } from './endpoint/replies.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
+import { placeThrottled } from './endpoint/worker-effects.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
 
 const ALARM_RETRY_MS = 1_000
@@ -62,6 +66,21 @@ export class EndpointObject extends DurableObject<Env> {
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
   async workloadReport(report: WorkloadReport): Promise<void> {
     await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
+  }
+
+  /** The workers that take part in something (END-13), from the rows that `/health` counts. */
+  async workers(): Promise<ActiveWorker[]> {
+    return activeWorkers(this.core.workers.all(), this.core.occupied())
+  }
+
+  /** Decisions of the scaler that changed something, newest first. */
+  async decisions(): Promise<DecisionRecord[]> {
+    return this.core.decisions.newest(MAX_DECISIONS)
+  }
+
+  /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
+  async capacityAppeared(): Promise<boolean> {
+    return placeThrottled(this.core)
   }
 
   override async alarm(): Promise<void> {

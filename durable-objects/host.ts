@@ -13,6 +13,7 @@ import {
   type WorkloadReport,
 } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
+import { announceCapacity } from '../src/services/capacity.ts'
 import { HostLinks, sendTo } from './host/links.ts'
 import { HostReports } from './host/reports.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
@@ -162,6 +163,7 @@ export class HostObject extends DurableObject<Env> {
     await setHostStatus(db, hostId, 'ONLINE', Date.now())
     await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
     sendTo(socket, this.desired())
+    this.ctx.waitUntil(announceCapacity(this.env))
     logEvent('info', 'host online', { hostId })
   }
 

@@ -30,11 +30,9 @@ const SUITES = {
       'worker',
       '--bail',
       '1',
-      'test/worker/queue/lifecycle',
-      'test/worker/queue/leases',
-      'test/worker/queue/webhooks',
-      'test/worker/queue/openai',
-      'test/worker/queue/event-stream',
+      ...['lifecycle', 'leases', 'scaling', 'capacity', 'explain', 'webhooks', 'openai', 'event-stream'].map(
+        (name) => `test/worker/queue/${name}`,
+      ),
     ],
   },
 } as const

@@ -5,6 +5,7 @@ import { health, holdForRecord, recordJson, status, stream } from './client-read
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import { streamEvents } from './event-stream.ts'
+import { explain } from './explain.ts'
 import { listRequests, metrics } from './inspection.ts'
 import { openai } from './openai.ts'
 import { jobNotFound, jsonReply, problemReply } from './replies.ts'
@@ -40,6 +41,8 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
       return metrics(core, call)
     case 'openai':
       return openai(core, call, request)
+    case 'explain':
+      return explain(core, call)
     default:
       return problemReply('pathNotFound', 'The requested path was not found.')
   }

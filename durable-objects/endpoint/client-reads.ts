@@ -1,9 +1,10 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
 import { finishJob, isTerminal, type Job } from '../../src/domain/job.ts'
-import { jobRecordJson, type QueueNote } from '../../src/domain/job-record.ts'
+import { jobRecordJson } from '../../src/domain/job-record.ts'
 import { readHoldMs } from '../../src/domain/wait.ts'
 import { countWorkers } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
+import { queueNote } from './explain.ts'
 import { OUTPUT } from './payload-store.ts'
 import { jobNotFound, jsonReply } from './replies.ts'
 
@@ -17,30 +18,7 @@ export function timedOutRecord(core: EndpointCore, job: Job): string {
 
 /** The status record of a job as it is now. */
 export function recordJson(core: EndpointCore, job: Job): string {
-  return jobRecordJson(job, core.payloads.get(job.seq, OUTPUT), job.state === 'IN_QUEUE' ? queueNote(core) : undefined)
-}
-
-/** STA-2: says why a job waits when no worker is about to take it. The same for every queued job, so it is derived once per commit. */
-function queueNote(core: EndpointCore): QueueNote | undefined {
-  const known = notes.get(core)
-  if (known?.generation === core.generation) return known.note
-  const note = explainQueue(core)
-  notes.set(core, { generation: core.generation, note })
-  return note
-}
-
-const notes = new WeakMap<EndpointCore, { generation: number; note: QueueNote | undefined }>()
-
-function explainQueue(core: EndpointCore): QueueNote | undefined {
-  const workers = core.workers.all()
-  const counts = countWorkers(workers, core.occupied())
-  const config = core.config()
-  const troubled = workers.filter((w) => (w.phase === 'FAILED' || (w.phase === 'PLACING' && w.attempts > 0)) && w.reason !== null).at(-1)
-  if (config?.workers.max === 0) return { reason: 'workers.max is 0, so no worker may start', workers: counts }
-  if (troubled?.reason) return { reason: troubled.reason, workers: counts }
-  if (counts.initializing > 0) return { reason: 'a worker is starting', workers: counts }
-  if (counts.running > 0) return { reason: 'all workers are busy', workers: counts }
-  return undefined
+  return jobRecordJson(job, core.payloads.get(job.seq, OUTPUT), job.state === 'IN_QUEUE' ? queueNote(core, job.lowPriority) : undefined)
 }
 
 /** `/status`: answers at once (STA-1). */

@@ -4,6 +4,7 @@ import { parseJobSeq } from '../../src/domain/job-id.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { applySchema } from '../sql-migrations.ts'
 import { CallLimits } from './call-limits.ts'
+import { DecisionLog } from './decision-log.ts'
 import { dispatch } from './dispatcher.ts'
 import { Effects } from './effects.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
@@ -13,12 +14,13 @@ import { Outbox } from './outbox.ts'
 import { Parking } from './parking.ts'
 import { PayloadStore } from './payload-store.ts'
 import { RequestSeries } from './request-series.ts'
-import { planWorkers, runWorkerEffects } from './scaler.ts'
+import { planWorkers } from './scaler.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
 import { Seal } from './seal.ts'
 import { answerTake, type TakeReply } from './take-replies.ts'
 import { Timers } from './timers.ts'
 import { settleDueJob } from './transitions.ts'
+import { runWorkerEffects } from './worker-effects.ts'
 import { WorkerStore } from './worker-store.ts'
 
 /** An object may hold 10 GB. The rest is for the results of what has been accepted. */
@@ -46,11 +48,14 @@ export class EndpointCore {
   readonly seal: Seal
   readonly outbox: Outbox
   readonly series: RequestSeries
+  readonly decisions: DecisionLog
   readonly parking = new Parking()
   readonly timers: Timers
   readonly limits: CallLimits
   /** Workers with an outside call (placement, removal) under way. */
   readonly inFlight = new Set<string>()
+  /** Rises with every word of new capacity: a placement that was under way meanwhile looks again at once. */
+  capacityNews = 0
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
   /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
@@ -78,6 +83,7 @@ export class EndpointCore {
     this.seal = new Seal(env.TOKEN_SECRET)
     this.outbox = new Outbox(this)
     this.series = new RequestSeries(sql)
+    this.decisions = new DecisionLog(sql)
     this.timers = new Timers(this)
     this.limits = new CallLimits(this.settings.jobLimits)
   }
@@ -203,5 +209,6 @@ export class EndpointCore {
     this.payloads.reload()
     this.outbox.reload()
     this.series.reload()
+    this.decisions.reload()
   }
 }

@@ -2,8 +2,8 @@ import type { Worker } from '../../src/domain/worker.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { forgetWorker } from './scaler.ts'
 import { endLeases, failWorker } from './transitions.ts'
+import { forgetWorker } from './worker-effects.ts'
 
 /** Applies what a host reports about a worker's container, inside a transaction. */
 export function applyWorkloadReport(core: EndpointCore, report: WorkloadReport, effects: Effects): void {

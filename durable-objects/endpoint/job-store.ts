@@ -116,6 +116,34 @@ export class JobStore {
     return new Map(rows.map((row) => [String(row.id), Number(row.n)]))
   }
 
+  /** Leases of jobs that are not low priority, by worker id. */
+  heldNormalCounts(): Map<string, number> {
+    const query = `SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} AND low = 0 GROUP BY worker_id`
+    return new Map(
+      this.sql
+        .exec(query)
+        .toArray()
+        .map((row) => [String(row.id), Number(row.n)]),
+    )
+  }
+
+  /** When the first queued jobs that count for scaling were submitted. */
+  waitingSinceMs(limit: number): number[] {
+    if (limit <= 0) return []
+    const query = `SELECT created_at AS at FROM jobs WHERE state = ${QUEUED} AND low = 0 ORDER BY low, order_key LIMIT ?`
+    return this.sql
+      .exec(query, limit)
+      .toArray()
+      .map((row) => Number(row.at))
+  }
+
+  /** Queued jobs that are taken before this one (SCALE-4), counted in the index of the queue. */
+  ahead(job: Job): { normal: number; low: number } {
+    const query = `SELECT COUNT(*) AS n FROM jobs WHERE state = ${QUEUED} AND low = ? AND order_key < ?`
+    const before = Number(this.sql.exec(query, job.lowPriority ? 1 : 0, job.orderKey).one().n)
+    return job.lowPriority ? { normal: this.queuedNormal, low: before } : { normal: before, low: 0 }
+  }
+
   /** Sequence numbers of jobs whose deadline has passed, earliest first. */
   due(nowMs: number, limit: number): number[] {
     const rows = this.sql.exec('SELECT seq FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?', nowMs, limit).toArray()

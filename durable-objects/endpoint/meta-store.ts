@@ -79,6 +79,15 @@ export class MetaStore {
     this.write('launch', state)
   }
 
+  /** Whether the endpoint may stand in the list of those that wait for capacity. */
+  waitsForCapacity(): boolean {
+    return this.read<boolean>('waitsForCapacity') ?? false
+  }
+
+  setWaitsForCapacity(waits: boolean): void {
+    this.write('waitsForCapacity', waits)
+  }
+
   /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */
   alarmAtMs(): number | null {
     return this.read<number>('alarmAt')

@@ -92,4 +92,8 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
    DROP INDEX chunks_job;
    CREATE INDEX chunks_job ON chunks (job, number);`,
   'CREATE TABLE request_samples (minute INTEGER PRIMARY KEY, completed INTEGER NOT NULL, failed INTEGER NOT NULL, retried INTEGER NOT NULL);',
+  // Decisions of the scaler that changed something; workers know what they run, because the configuration moves on without them.
+  `ALTER TABLE workers ADD COLUMN image TEXT NOT NULL DEFAULT '';
+   ALTER TABLE workers ADD COLUMN gpu_count INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE scaling_log (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision TEXT NOT NULL);`,
 ]

@@ -34,8 +34,8 @@ export class WorkerStore {
   save(w: Worker): void {
     this.sql.exec(
       `INSERT OR REPLACE INTO workers (id, boot, version, phase, host_id, gpu_type_id, data_center_id, created_at, started_at, last_seen_at,
-         idle_since, reason, next_attempt_at, attempts, forget_at, released, last_take_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         idle_since, reason, next_attempt_at, attempts, forget_at, released, last_take_at, image, gpu_count)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       w.id,
       w.boot,
       w.version,
@@ -53,6 +53,8 @@ export class WorkerStore {
       w.forgetAtMs,
       w.released ? 1 : 0,
       w.lastTakeAtMs,
+      w.image,
+      w.gpuCount,
     )
   }
 
@@ -115,6 +117,8 @@ function toWorker(row: Row): Worker {
     id: String(row.id),
     boot: String(row.boot),
     version: Number(row.version),
+    image: String(row.image),
+    gpuCount: Number(row.gpu_count),
     phase: String(row.phase) as WorkerPhase,
     hostId: text(row.host_id),
     gpuTypeId: text(row.gpu_type_id),

@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/db/client.ts'
 import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/log.ts'
+import { announceCapacity } from '../../src/services/capacity.ts'
 import { endpointStub } from '../stubs.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
 
@@ -32,6 +33,7 @@ export class HostReports {
         logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
       }
     }
+    if (reports.some((report) => report.state === 'gone')) this.ctx.waitUntil(announceCapacity(this.env))
     if (failure !== null) throw failure
   }
 

@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PlacementHost } from '../domain/placement.ts'
 import type { Inventory } from '../host-protocol/messages.ts'
 import type { Database } from './client.ts'
@@ -25,18 +25,19 @@ export interface Allocation {
   vcpus: number
 }
 
-/** Hosts that may be given work, with what is free on them. */
-export async function listPlacementHosts(db: Database): Promise<PlacementHost[]> {
+/** Hosts that may be given work, with what is free on them; on request also those that are offline at the moment. */
+export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OFFLINE')[] = ['ONLINE']): Promise<PlacementHost[]> {
   const [rows, gpus] = await db.batch([
-    db.select().from(hosts).where(eq(hosts.status, 'ONLINE')),
+    db.select().from(hosts).where(inArray(hosts.status, statuses)),
     db
       .select({ hostId: hostGpus.hostId, typeId: hostGpus.gpuTypeId, free: hostGpus.free, cudaVersion: hostGpus.cudaVersion })
       .from(hostGpus)
       .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
-      .where(eq(hosts.status, 'ONLINE')),
+      .where(inArray(hosts.status, statuses)),
   ])
   return rows.map((row) => ({
     id: row.id,
+    online: row.status === 'ONLINE',
     dataCenterId: row.dataCenterId,
     runtimes: row.inventory.runtimes,
     vcpuFree: row.vcpuFree,

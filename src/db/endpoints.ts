@@ -56,6 +56,21 @@ export async function listEndpoints(
   return rows.map(({ config, createdAt, id }) => ({ config, position: { createdAt, id } }))
 }
 
+/** Releases of an endpoint, newest first, behind the one that is named; at most `limit`. The caller has checked whose endpoint it is. */
+export async function listReleases(db: Database, endpointId: string, afterId: string | null, limit: number): Promise<ReleaseRow[]> {
+  const versionOfAfter = db
+    .select({ version: releases.version })
+    .from(releases)
+    .where(and(eq(releases.endpointId, endpointId), eq(releases.id, afterId ?? '')))
+  return db
+    .select()
+    .from(releases)
+    .where(and(eq(releases.endpointId, endpointId), afterId === null ? undefined : lt(releases.version, versionOfAfter)))
+    .orderBy(desc(releases.version))
+    .limit(limit)
+    .all()
+}
+
 /**
  * Writes a configuration if the row still has `revision`; false when another request was faster. The release row goes in only when
  * the guarded update did: D1 commits a batch whose update matched nothing.

@@ -2,6 +2,8 @@
 
 export interface PlacementHost {
   id: string
+  /** Linked and beating; nothing is placed on one that is not. */
+  online: boolean
   dataCenterId: string
   runtimes: readonly string[]
   vcpuFree: number
@@ -59,6 +61,14 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
   return { candidates: candidates.map(({ hostId, dataCenterId, shape }) => ({ hostId, dataCenterId, shape })), refusals }
 }
 
+/** Every host with what it lacks, nearest miss first: rooms that fit lack nothing. At most `limit`. */
+export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): Refusal[] {
+  const { refusals } = rankHosts(request, hosts)
+  const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
+  const verdicts = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
+  return verdicts.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
+}
+
 function leftOver(shape: ComputeShape, host: PlacementHost): number {
   const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
   return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
@@ -66,6 +76,7 @@ function leftOver(shape: ComputeShape, host: PlacementHost): number {
 
 function failedConstraints(request: PlacementRequest, shape: ComputeShape, host: PlacementHost): string[] {
   const failed: string[] = []
+  if (!host.online) failed.push('status: ONLINE > OFFLINE')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
@@ -83,13 +94,17 @@ function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: n
   const failed: string[] = []
   if (wanted.count > free) failed.push(`gpu ${wanted.typeId}: ${wanted.count} > ${free}`)
   const cuda = gpu?.cudaVersion ?? null
-  if (request.allowedCudaVersions.length > 0 && (cuda === null || !request.allowedCudaVersions.includes(cuda))) {
-    failed.push(`cuda: ${request.allowedCudaVersions.join('|')} > ${cuda ?? 'unknown'}`)
-  }
-  if (request.minCudaVersion !== null && (cuda === null || compareVersions(cuda, request.minCudaVersion) < 0)) {
-    failed.push(`cuda: ${request.minCudaVersion} > ${cuda ?? 'unknown'}`)
-  }
+  const unmet = unmetCuda(request, cuda)
+  if (unmet !== null) failed.push(`cuda: ${unmet} > ${cuda ?? 'unknown'}`)
   return failed
+}
+
+// The set and the floor are one constraint: named twice, a host that misses both would seem further off than it is.
+function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementRequest, cuda: string | null): string | null {
+  const isAboveFloor = (version: string) => minCudaVersion === null || compareVersions(version, minCudaVersion) >= 0
+  if (allowedCudaVersions.length === 0) return minCudaVersion === null || (cuda !== null && isAboveFloor(cuda)) ? null : minCudaVersion
+  const accepted = allowedCudaVersions.filter(isAboveFloor)
+  return cuda !== null && accepted.includes(cuda) ? null : accepted.join('|') || 'none'
 }
 
 /** Numeric comparison of `major.minor` (POD-7): 12.11 is above 12.2. */

@@ -1,13 +1,26 @@
 import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import { findCpuFlavor, gpuTypesOfPools } from './catalog.ts'
-import type { ComputeShape } from './placement.ts'
+import type { ComputeShape, PlacementRequest } from './placement.ts'
 
 /** What one GPU of a worker brings along; small, so that a single-GPU workstation fits its own workers. */
 const VCPUS_PER_GPU = 2
 const MEMORY_MB_PER_GPU = 8 * 1024
 
+/** What a worker of this endpoint asks of a host. */
+export function placementRequestOf(config: EndpointConfig): PlacementRequest {
+  const gpu = config.compute.kind === 'gpu' ? config.compute : null
+  return {
+    runtime: runtimeOfImage(config.container.image),
+    dataCenterIds: config.dataCenterIds,
+    diskGb: config.container.diskGb,
+    shapes: workerShapes(config),
+    allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
+    minCudaVersion: gpu?.minCudaVersion ?? null,
+  }
+}
+
 /** The compute that a worker of this endpoint may run on, best first. */
-export function workerShapes(config: EndpointConfig): ComputeShape[] {
+function workerShapes(config: EndpointConfig): ComputeShape[] {
   const { compute } = config
   if (compute.kind === 'gpu') {
     return gpuTypesOfPools(compute.pools, compute.excludedTypes).map((typeId) => ({

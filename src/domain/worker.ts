@@ -9,6 +9,9 @@ export interface Worker {
   boot: string
   /** Release that it runs (END-12). */
   version: number
+  /** Of that release. */
+  image: string
+  gpuCount: number
   phase: WorkerPhase
   hostId: string | null
   gpuTypeId: string | null
@@ -34,14 +37,23 @@ export interface Worker {
 
 export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
 
+/** Counters of `/health`. */
+export type WorkerCounts = Record<'idle' | 'initializing' | 'ready' | 'running' | 'throttled' | 'unhealthy', number>
+
+/** A worker as the world sees it: one that takes part in something. */
+export interface ActiveWorker {
+  worker: Worker
+  status: WorkerStatus
+}
+
 /** TMO-8, from the start of the container: a large image may take longer than this to pull. */
 const INIT_TIMEOUT_MS = 7 * 60_000
 /** A take is held 25 s and given up by worker SDKs after 90 s at most. */
 const NO_TAKE_LIMIT_MS = 120_000
 const REMOVAL_REPEAT_MIN_MS = 30_000
 const REMOVAL_REPEAT_MAX_MS = 10 * 60_000
-const PLACEMENT_RETRY_MIN_MS = 2_000
-const PLACEMENT_RETRY_MAX_MS = 30_000
+const PLACEMENT_RETRY_MIN_MS = 5_000
+const PLACEMENT_RETRY_MAX_MS = 60_000
 /** How long a failed worker stays visible. */
 export const FAILED_VISIBLE_MS = 10 * 60_000
 
@@ -49,7 +61,7 @@ export const FAILED_VISIBLE_MS = 10 * 60_000
 function workerStatus(worker: Worker, held: number): WorkerStatus | null {
   switch (worker.phase) {
     case 'PLACING':
-      return worker.attempts > 0 ? 'THROTTLED' : 'INITIALIZING'
+      return isThrottled(worker) ? 'THROTTLED' : 'INITIALIZING'
     case 'STARTING':
       return 'INITIALIZING'
     case 'READY':
@@ -63,18 +75,30 @@ function workerStatus(worker: Worker, held: number): WorkerStatus | null {
   }
 }
 
-/** Counters of `/health` (HLT-1, HLT-2): an idle worker counts in `ready` too. */
-export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<string, number>) {
-  const counts = { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 }
-  for (const worker of workers) {
+/** It looks for a host and has found none with room. */
+export function isThrottled(worker: Worker): boolean {
+  return worker.phase === 'PLACING' && worker.attempts > 0
+}
+
+/** It has work or may get some. */
+export function isLive(worker: Worker): boolean {
+  return worker.phase === 'PLACING' || worker.phase === 'STARTING' || worker.phase === 'READY'
+}
+
+/** The workers that take part in something, with their statuses. Every view of an endpoint's workers comes from here (HLT-3). */
+export function activeWorkers(workers: readonly Worker[], held: ReadonlyMap<string, number>): ActiveWorker[] {
+  return workers.flatMap((worker) => {
     const status = workerStatus(worker, held.get(worker.id) ?? 0)
-    if (status === null) continue
-    if (status === 'IDLE') {
-      counts.idle++
-      counts.ready++
-    } else {
-      counts[status.toLowerCase() as 'running' | 'initializing' | 'throttled' | 'unhealthy']++
-    }
+    return status === null ? [] : [{ worker, status }]
+  })
+}
+
+/** Counters of `/health` (HLT-1, HLT-2): an idle worker counts in `ready` too. */
+export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<string, number>): WorkerCounts {
+  const counts = { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 }
+  for (const { status } of activeWorkers(workers, held)) {
+    counts[status.toLowerCase() as Lowercase<typeof status>]++
+    if (status === 'IDLE') counts.ready++
   }
   return counts
 }

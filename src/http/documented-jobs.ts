@@ -1,5 +1,6 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { ExplainReply } from '../contract/explain.ts'
 import {
   HealthReply,
   JobRecord,
@@ -77,6 +78,14 @@ const OPERATIONS: readonly JobOperation[] = [
   { path: 'cancel/{jobId}', operationId: 'cancelJob', summary: 'Cancel a job', reply: JobRecord, ...write },
   { path: 'retry/{jobId}', operationId: 'retryJob', summary: 'Queue a failed or timed-out job again', reply: JobRecord, ...write },
   { path: 'purge-queue', operationId: 'purgeQueue', summary: 'Cancel every queued job', reply: PurgeReply, ...write },
+  {
+    path: 'explain/{jobId}',
+    operationId: 'explainJob',
+    summary: 'Why a job is where it is: what is before it, the workers, the scaler, the hosts',
+    reply: ExplainReply,
+    methods: ['get'],
+    scope: 'jobs:read',
+  },
   {
     path: 'health',
     operationId: 'getQueueHealth',

@@ -7,6 +7,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
+import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/serverless.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 import { unmatched } from './unmatched.ts'
@@ -30,6 +31,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireApiKey, limitRate)
   registerServerless(app)
   registerWebhooks(app)
+  registerEndpointWorkers(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

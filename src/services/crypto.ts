@@ -16,6 +16,14 @@ export async function sameSecret(a: string, b: string): Promise<boolean> {
   return difference === 0
 }
 
+/** HMAC-SHA-256 of a text, in base64url without padding. */
+export async function keyedDigest(secret: string, text: string): Promise<string> {
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const mac = await crypto.subtle.sign('HMAC', key, encoder.encode(text))
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(mac)))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
 /** What is stored of an API key's secret: SHA-256 over pepper and secret, in hex. A stolen table is useless without the pepper. */
 export function hashKeySecret(pepper: string, secret: string): Promise<string> {
   return sha256Hex(`${pepper}:${secret}`)

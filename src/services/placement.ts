@@ -1,10 +1,12 @@
 import { hostStub } from '../../durable-objects/stubs.ts'
 import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/capacity.ts'
+import { addCapacityWaiter } from '../db/capacity-waiters.ts'
 import { openDatabase } from '../db/client.ts'
-import { type Candidate, type ComputeShape, type PlacementRequest, type Refusal, rankHosts } from '../domain/placement.ts'
-import { runtimeOfImage, workerShapes } from '../domain/worker-shape.ts'
+import { type Candidate, type ComputeShape, type Refusal, rankHosts } from '../domain/placement.ts'
+import { placementRequestOf } from '../domain/worker-shape.ts'
 import type { Env } from '../env.ts'
+import { freeCapacity } from './capacity.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
@@ -28,7 +30,7 @@ const MAX_TRIES = 5
  */
 export async function placeWorker(env: Env, placement: WorkerPlacement): Promise<Placed> {
   const db = openDatabase(env.DB)
-  const request = requestOf(placement.config)
+  const request = placementRequestOf(placement.config)
   const existing = await findAllocation(db, placement.workerId)
   if (existing) return resume(env, placement, existing, request.shapes)
   const { candidates, refusals } = rankHosts(request, await listPlacementHosts(db))
@@ -38,19 +40,9 @@ export async function placeWorker(env: Env, placement: WorkerPlacement): Promise
     if (placed.ok) return placed
     await releaseCapacity(db, placement.workerId, candidate.hostId)
   }
+  // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
+  await addCapacityWaiter(db, placement.config.id, Date.now())
   return { ok: false, reason: explainRefusals(refusals, candidates.length > 0) }
-}
-
-function requestOf(config: EndpointConfig): PlacementRequest {
-  const gpu = config.compute.kind === 'gpu' ? config.compute : null
-  return {
-    runtime: runtimeOfImage(config.container.image),
-    dataCenterIds: config.dataCenterIds,
-    diskGb: config.container.diskGb,
-    shapes: workerShapes(config),
-    allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
-    minCudaVersion: gpu?.minCudaVersion ?? null,
-  }
 }
 
 function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shape }: Candidate, diskGb: number): Promise<boolean> {
@@ -90,6 +82,6 @@ export async function removeWorker(env: Env, workerId: string, graceMs: number):
   if (!allocation) return 'none'
   const known = await hostStub(env, allocation.hostId).stop(workerId, graceMs)
   if (known) return 'requested'
-  await releaseCapacity(db, workerId, allocation.hostId)
+  await freeCapacity(env, workerId, allocation.hostId)
   return 'none'
 }

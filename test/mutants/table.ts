@@ -10,6 +10,7 @@ const JOB = 'src/domain/job.ts'
 const DISPATCH = 'src/domain/dispatch.ts'
 const SCALING = 'src/domain/scaling.ts'
 const PLACEMENT = 'src/domain/placement.ts'
+const EXPLAIN = 'src/domain/explain.ts'
 const SUBMIT = 'src/domain/submit.ts'
 const POST = 'src/domain/worker-post.ts'
 const RECORD = 'src/domain/job-record.ts'
@@ -116,32 +117,64 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'max ignored',
     file: SCALING,
-    find: 'Math.min(Math.max(inputs.min, wanted), Math.max(0, inputs.max - finishing))',
-    replace: 'Math.max(inputs.min, wanted)',
+    find: 'Math.min(Math.max(inputs.min, demand.workers), ceiling)',
+    replace: 'Math.max(inputs.min, demand.workers)',
   },
-  { id: 'min ignored', file: SCALING, find: 'Math.max(inputs.min, wanted)', replace: 'Math.max(0, wanted)' },
+  { id: 'min ignored', file: SCALING, find: 'Math.max(inputs.min, demand.workers)', replace: 'Math.max(0, demand.workers)' },
   {
     id: 'busy workers count as free',
     file: SCALING,
-    find: "(w) => w.phase !== 'READY' || (held.get(w.id) ?? 0) === 0)",
+    find: "(w) => w.phase !== 'READY' || isIdle(w))",
     replace: '() => true)',
   },
-  { id: 'back-off ignored', file: SCALING, find: 'const mayLaunch = nowMs >= inputs.launchNotBeforeMs', replace: 'const mayLaunch = true' },
+  {
+    id: 'back-off ignored',
+    file: SCALING,
+    find: 'const mayLaunch = inputs.nowMs >= inputs.launchNotBeforeMs',
+    replace: 'const mayLaunch = true',
+  },
   {
     id: 'back-off one millisecond long',
     file: SCALING,
-    find: 'nowMs >= inputs.launchNotBeforeMs',
-    replace: 'nowMs > inputs.launchNotBeforeMs',
+    find: 'inputs.nowMs >= inputs.launchNotBeforeMs',
+    replace: 'inputs.nowMs > inputs.launchNotBeforeMs',
   },
-  { id: 'idle timeout one millisecond long', file: SCALING, find: 'inputs.nowMs >= expiry', replace: 'inputs.nowMs > expiry' },
-  { id: 'idle workers stop below min', file: SCALING, find: 'const idledOut = left > inputs.min &&', replace: 'const idledOut =' },
-  { id: 'no look at the next idle expiry', file: SCALING, find: 'nextAtMs = Math.min(nextAtMs ?? expiry, expiry)', replace: '' },
-  { id: 'stale workers stay', file: SCALING, find: 'w.version !== inputs.version &&', replace: 'false &&' },
+  { id: 'idle timeout one millisecond long', file: SCALING, find: 'inputs.nowMs < expiryMs', replace: 'inputs.nowMs <= expiryMs' },
+  { id: 'idle workers stop below min', file: SCALING, find: '    if (left <= needed) break\n', replace: '' },
+  { id: 'no look at the next idle expiry', file: SCALING, find: 'nextAtMs = earliest(nextAtMs, expiryMs)', replace: 'continue' },
+  { id: 'stale workers stay', file: SCALING, find: 'live.filter((w) => w.version !== inputs.version)', replace: '[]' },
   {
     id: 'busy stale workers are stopped',
     file: SCALING,
-    find: 'w.version !== inputs.version && (held.get(w.id) ?? 0) === 0',
-    replace: 'w.version !== inputs.version',
+    find: 'stale.filter(isIdle).map',
+    replace: 'stale.map',
+  },
+  { id: 'queue delay one millisecond long', file: SCALING, find: 'nowMs >= atMs).length', replace: 'nowMs > atMs).length' },
+  { id: 'the first worker waits for the delay', file: SCALING, find: 'load.available === 0 && added <= 1', replace: 'false' },
+  { id: 'workers that come are not counted', file: SCALING, find: 'Math.max(0, overdue - load.free)', replace: 'overdue' },
+  {
+    id: 'no look at the next queue delay',
+    file: SCALING,
+    find: 'find((atMs) => nowMs < atMs) ?? null',
+    replace: 'find(() => false) ?? null',
+  },
+  {
+    id: 'requests rounded down',
+    file: SCALING,
+    find: 'Math.ceil(load.requests / requestCount)',
+    replace: 'Math.floor(load.requests / requestCount)',
+  },
+  {
+    id: 'low priority work takes the place of a worker',
+    file: SCALING,
+    find: 'requestCount) + load.unavailable',
+    replace: 'requestCount)',
+  },
+  {
+    id: 'unneeded placements stop at once',
+    file: SCALING,
+    find: "worker.phase === 'PLACING' ? worker.createdAtMs",
+    replace: "worker.phase === 'PLACING' ? 0",
   },
   { id: 'a thousand workers look for a host at once', file: SCALING, find: 'MAX_PLACING = 10', replace: 'MAX_PLACING = 1000' },
   { id: 'memory not compared', file: PLACEMENT, find: 'if (shape.memoryMb > host.memoryMbFree)', replace: 'if (false)' },
@@ -149,9 +182,24 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'versions compared as text',
     file: PLACEMENT,
-    find: 'compareVersions(cuda, request.minCudaVersion) < 0',
-    replace: 'cuda < request.minCudaVersion',
+    find: 'compareVersions(version, minCudaVersion) >= 0',
+    replace: 'version >= minCudaVersion',
   },
+  { id: 'offline hosts get workers', file: PLACEMENT, find: "if (!host.online) failed.push('status: ONLINE > OFFLINE')", replace: '' },
+  {
+    id: 'the farthest miss is named',
+    file: PLACEMENT,
+    find: 'next.length < best.length ? next : best',
+    replace: 'next.length > best.length ? next : best',
+  },
+  { id: 'low priority counts as trouble', file: EXPLAIN, find: 'return lowAlone()', replace: "return plain('NEXT', '.')" },
+  {
+    id: 'busy workers hide the lack of room',
+    file: EXPLAIN,
+    find: "if (trouble?.kind === 'capacity') {",
+    replace: "if (trouble?.kind === 'capacity' && !hasReady) {",
+  },
+  { id: 'next without an idle worker', file: EXPLAIN, find: 'if (before === 0 && workers.idle > 0)', replace: 'if (before === 0)' },
   { id: 'spread instead of pack', file: PLACEMENT, find: 'a.left - b.left', replace: 'b.left - a.left' },
   { id: 'ttl of 9999 ms accepted', file: SUBMIT, find: 'MIN_TTL_MS = 10_000', replace: 'MIN_TTL_MS = 9_999' },
   {
@@ -230,6 +278,10 @@ const SEND = 'durable-objects/webhook/post.ts'
 const SENDER = 'durable-objects/webhook-sender.ts'
 const EVENT_REPLY = 'durable-objects/endpoint/event-reply.ts'
 const OPENAI_STREAM = 'durable-objects/endpoint/openai-stream.ts'
+const EFFECTS = 'durable-objects/endpoint/worker-effects.ts'
+const SCALER = 'durable-objects/endpoint/scaler.ts'
+const JOBS = 'durable-objects/endpoint/job-store.ts'
+const CAPACITY = 'src/services/capacity.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
@@ -399,4 +451,27 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'redirects are followed', file: SEND, find: "redirect: 'manual'", replace: "redirect: 'follow'" },
   { id: 'no guard before an attempt', file: SEND, find: 'if (refusal) return', replace: 'if (false) return' },
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },
+  { id: 'the ages of waiting jobs are not read', file: SCALER, find: 'core.jobs.waitingSinceMs(waitingSampleSize(inputs))', replace: '[]' },
+  {
+    id: 'low priority leases count for scaling',
+    file: JOBS,
+    find: 'WHERE state = ${RUNNING} AND low = 0 GROUP BY',
+    replace: 'WHERE state = ${RUNNING} GROUP BY',
+  },
+  { id: 'positions count the job itself', file: JOBS, find: 'AND low = ? AND order_key < ?`', replace: 'AND low = ? AND order_key <= ?`' },
+  {
+    id: 'news during a placement is lost',
+    file: EFFECTS,
+    find: 'core.capacityNews === news ? placementRetryMs(attempts) : 0',
+    replace: 'placementRetryMs(attempts)',
+  },
+  { id: 'only one worker of an endpoint gets the room', file: EFFECTS, find: '      wakeNextThrottled(core)\n', replace: '' },
+  { id: 'every waiter is told', file: CAPACITY, find: 'const MAX_TOLD = 8', replace: 'const MAX_TOLD = 800' },
+  { id: 'waiters that cannot use it are told', file: CAPACITY, find: '.candidates.length > 0', replace: '.candidates.length >= 0' },
+  {
+    id: 'useless rows stay in front',
+    file: CAPACITY,
+    find: 'if (!(await endpointStub(env, id).capacityAppeared())) await removeCapacityWaiter(db, id)',
+    replace: 'await endpointStub(env, id).capacityAppeared()',
+  },
 ]

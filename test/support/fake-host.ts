@@ -22,6 +22,7 @@ export class FakeHost {
   private readonly sequences = new Map<string, number>()
   private workloads: Workload[] = []
   private waiting: (() => void)[] = []
+  private beats: ReturnType<typeof setInterval> | undefined
 
   private constructor(id: string, socket: WebSocket, accessToken: string) {
     this.id = id
@@ -65,7 +66,7 @@ export class FakeHost {
     socket.send(JSON.stringify({ type: 'hello', inventory, workloads: [] }))
     await welcomed
     let beat = 0
-    setInterval(
+    host.beats = setInterval(
       () =>
         socket.send(
           JSON.stringify({ type: 'beat', beat: beat++, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [] }),
@@ -107,6 +108,7 @@ export class FakeHost {
   }
 
   leave(): void {
+    clearInterval(this.beats)
     this.socket.close(1000, 'test over')
   }
 

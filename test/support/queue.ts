@@ -67,11 +67,15 @@ export async function parkTake(queue: QueueSetup, worker: FakeWorker): Promise<P
   return [take]
 }
 
-/** Stops the endpoint's clock where it is, so that a test can stand exactly on a deadline. */
-export async function freeze(queue: QueueSetup): Promise<number> {
-  return runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+/** Waits until something that happens without being asked has happened; the test's own time limit bounds it. */
+export async function until(happened: () => Promise<boolean>): Promise<void> {
+  while (!(await happened())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+/** Stops the endpoint's clock, so that only `advance` moves it: for tests of exact moments. */
+export async function freezeClock(endpointId: string): Promise<void> {
+  await runInDurableObject(endpointStub(env, endpointId), (object) => {
     const nowMs = object.core.now()
     object.core.now = () => nowMs
-    return nowMs
   })
 }

@@ -1,7 +1,7 @@
 import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { IDEMPOTENCY_KEEP_MS } from '../../../src/domain/idempotency.ts'
 import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, freeze, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const S3 = { accessId: 'AKIA-test', accessSecret: 'very-secret-value', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
 const rowsOf = (queue: QueueSetup, query: string) =>
@@ -184,7 +184,7 @@ describe('retention', () => {
       runSync: 60_000,
     })
     const { jobId, worker } = await runAndTake(queue)
-    await freeze(queue)
+    await freezeClock(queue.endpointId)
     await worker.done(jobId, { output: 1 })
     await advance(queue.endpointId, 3_599_999)
     expect((await queue.get(`/status/${jobId}`)).status).toBe(200)

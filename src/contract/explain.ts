@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { Timestamp } from './fields.ts'
+import { JobStatus } from './jobs.ts'
+import { WorkerStatus } from './workers.ts'
+
+export const WaitReason = z
+  .enum([
+    'NEXT',
+    'BEHIND_OTHERS',
+    'WORKER_STARTING',
+    'WORKERS_BUSY',
+    'WORKERS_UNHEALTHY',
+    'NO_CAPACITY',
+    'SCALED_TO_ZERO_BY_CONFIG',
+    'LOW_PRIORITY',
+    'RUNNING',
+    'FINISHED',
+  ])
+  .meta({ id: 'WaitReason', example: 'NO_CAPACITY' })
+export type WaitReason = z.infer<typeof WaitReason>
+
+const Count = z.number().int().min(0)
+
+export const ScalingInputsView = z
+  .object({
+    scaler: z.enum(['QUEUE_DELAY', 'REQUEST_COUNT']),
+    scalerValue: z.number().meta({ description: 'Seconds, or requests a worker.' }),
+    queued: Count.meta({ description: 'Queued jobs that are not low priority.' }),
+    running: Count.meta({ description: 'Running jobs that are not low priority; 0 when the decision did not need them.' }),
+    longestWaitMs: Count.nullable().meta({ description: 'Of the queued jobs whose age mattered; null when none did.' }),
+    workersBusy: Count,
+    workersStarting: Count,
+    workersThrottled: Count,
+    workersMin: Count,
+    workersMax: Count,
+    release: Count,
+    backoffMs: Count.meta({ description: 'For how long starts were held back after failures.' }),
+  })
+  .meta({
+    id: 'ScalingInputs',
+    example: {
+      scaler: 'QUEUE_DELAY',
+      scalerValue: 4,
+      queued: 2,
+      running: 1,
+      longestWaitMs: 4100,
+      workersBusy: 1,
+      workersStarting: 0,
+      workersThrottled: 0,
+      workersMin: 0,
+      workersMax: 3,
+      release: 1,
+      backoffMs: 0,
+    },
+  })
+
+/** One decision of an endpoint's scaler. */
+export const ScalingDecisionView = z
+  .object({
+    desired: Count.meta({ description: 'Workers of the current release that the endpoint is to have.' }),
+    current: Count.meta({ description: 'Those that it had: placing, starting or ready.' }),
+    max: Count,
+    reason: z.string(),
+    decidedAt: Timestamp,
+    inputs: ScalingInputsView,
+  })
+  .meta({ id: 'ScalingDecision' })
+export type ScalingDecisionView = z.infer<typeof ScalingDecisionView>
+
+export const HostVerdict = z
+  .object({
+    hostId: z.string().meta({ description: 'Stands for one machine to this account only.' }),
+    fits: z.boolean(),
+    failed: z.array(z.string()).meta({ description: '`<constraint>: <wanted> > <available>`, for the offer that comes nearest.' }),
+  })
+  .meta({ id: 'HostVerdict', example: { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['gpu NVIDIA H200: 1 > 0'] } })
+export type HostVerdict = z.infer<typeof HostVerdict>
+
+/** HLT-6. */
+export const ExplainReply = z
+  .object({
+    id: z.string(),
+    status: JobStatus,
+    position: Count.nullable().meta({ description: 'Jobs that are taken before this one; null when it is not queued.' }),
+    reason: WaitReason,
+    detail: z.string(),
+    ahead: z.object({ normal: Count, low: Count }),
+    workers: z.array(z.object({ id: z.string(), status: WorkerStatus, reason: z.string() })),
+    scaling: ScalingDecisionView,
+    placement: z.array(HostVerdict).optional().meta({ description: 'Present when a worker is wanted and no host has room.' }),
+  })
+  .meta({ id: 'ExplainReply', description: 'Why a job is where it is.' })
+export type ExplainReply = z.infer<typeof ExplainReply>

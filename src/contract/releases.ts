@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { Timestamp } from './fields.ts'
+import { MAX_PAGE_SIZE, PageQuery, Pagination } from './pagination.ts'
+
+const Count = z.number().int().min(0)
+/** A page of builds is smaller than other pages (PAG-2). */
+const MAX_BUILDS = 100
+
+const ReleaseChange = z
+  .object({
+    field: z.string(),
+    old: z.unknown().meta({ description: 'Raw JSON; null when the field was added.' }),
+    new: z.unknown().meta({ description: 'Raw JSON; null when the field was removed.' }),
+  })
+  .meta({ id: 'ReleaseChange', example: { field: 'template.imageName', old: 'acme/model:1', new: 'acme/model:2' } })
+
+/** END-14. */
+export const Release = z
+  .object({
+    id: z.string(),
+    version: z.number().int(),
+    source: z.enum(['MANUAL', 'GIT_BUILD']),
+    buildId: z.string().nullable(),
+    createdByUserId: z.string().nullable(),
+    workerCount: Count.meta({ description: 'Workers that run it now.' }),
+    createdAt: Timestamp,
+    diff: z.array(ReleaseChange),
+  })
+  .meta({
+    id: 'Release',
+    example: {
+      id: '4k8h2m9x7q1w3e',
+      version: 1,
+      source: 'MANUAL',
+      buildId: null,
+      createdByUserId: 'n2k8h4m9x7q1w3',
+      workerCount: 2,
+      createdAt: '2026-06-01T12:00:00Z',
+      diff: [],
+    },
+  })
+export type Release = z.infer<typeof Release>
+
+export const Rollout = z
+  .object({
+    inProgress: z.boolean(),
+    workersOnLatest: Count,
+    workersTotal: Count,
+    percentOnLatest: z.number().int().min(0).max(100).meta({ description: '0 without workers.' }),
+  })
+  .meta({ id: 'Rollout', example: { inProgress: true, workersOnLatest: 1, workersTotal: 2, percentOnLatest: 50 } })
+export type Rollout = z.infer<typeof Rollout>
+
+export const ListReleasesResponse = z
+  .object({
+    endpointVersion: z.number().int(),
+    rollout: Rollout.meta({ description: 'About now, whatever the page.' }),
+    releases: z.array(Release),
+    pagination: Pagination,
+  })
+  .meta({ id: 'ListReleasesResponse' })
+export type ListReleasesResponse = z.infer<typeof ListReleasesResponse>
+
+/** END-15: nothing is built here, so nobody can hold a cursor of this list. */
+export const BuildsQuery = PageQuery.extend({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_BUILDS)
+    .default(MAX_BUILDS)
+    .meta({
+      description: `Page size; at most ${MAX_BUILDS}, unlike the ${MAX_PAGE_SIZE} of other lists.`,
+      param: { name: 'limit', in: 'query' },
+    }),
+})
+
+const Build = z
+  .object({
+    id: z.string(),
+    status: z.enum(['PENDING', 'BUILDING', 'UPLOADING', 'TESTING', 'COMPLETED', 'FAILED', 'CANCELLED', 'TEST_FAILED']),
+    commitHash: z.string().nullable(),
+    commitMessage: z.string().nullable(),
+    branch: z.string().nullable(),
+    commitDate: Timestamp.nullable(),
+    imageName: z.string().nullable(),
+    startedAt: Timestamp.nullable(),
+    completedAt: Timestamp.nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'Build' })
+
+export const ListBuildsResponse = z
+  .object({ builds: z.array(Build), pagination: Pagination })
+  .meta({ id: 'ListBuildsResponse', example: { builds: [], pagination: { nextCursor: null, hasNextPage: false } } })

@@ -1,0 +1,26 @@
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import type { Database } from './client.ts'
+import { capacityWaiters } from './tables/capacity-waiters.ts'
+import { endpoints } from './tables/endpoints.ts'
+
+/** Notes that an endpoint waits for capacity; one that waits already keeps its place. */
+export async function addCapacityWaiter(db: Database, endpointId: string, nowMs: number): Promise<void> {
+  await db.insert(capacityWaiters).values({ endpointId, since: nowMs }).onConflictDoNothing()
+}
+
+/** Takes an endpoint out of the list. Repeating it changes nothing. */
+export async function removeCapacityWaiter(db: Database, endpointId: string): Promise<void> {
+  await db.delete(capacityWaiters).where(eq(capacityWaiters.endpointId, endpointId))
+}
+
+/** The endpoints that have waited longest, with what their workers ask for. Across teams: for the plane itself, never for a tenant. */
+export async function listCapacityWaiters(db: Database, limit: number): Promise<EndpointConfig[]> {
+  const rows = await db
+    .select({ config: endpoints.config })
+    .from(capacityWaiters)
+    .innerJoin(endpoints, and(eq(endpoints.id, capacityWaiters.endpointId), isNull(endpoints.deletedAt)))
+    .orderBy(asc(capacityWaiters.since), asc(capacityWaiters.endpointId))
+    .limit(limit)
+  return rows.map((row) => row.config)
+}

@@ -1,0 +1,14 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { endpoints } from './endpoints.ts'
+
+/** Endpoints with a worker that found no host with room, so that they can be told when there is some. */
+export const capacityWaiters = sqliteTable(
+  'capacity_waiters',
+  {
+    endpointId: text('endpoint_id')
+      .primaryKey()
+      .references(() => endpoints.id),
+    since: integer('since').notNull(),
+  },
+  (t) => [index('capacity_waiters_since').on(t.since)],
+)

@@ -1,0 +1,74 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { PageQuery } from '../../contract/pagination.ts'
+import { BuildsQuery, ListBuildsResponse, ListReleasesResponse } from '../../contract/releases.ts'
+import { ListScalingResponse } from '../../contract/scaling.ts'
+import { ListWorkersResponse } from '../../contract/workers.ts'
+import * as endpointWorkers from '../../services/endpoint-workers.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, RATE_HEADERS } from '../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
+const common = { tags: ['Serverless'], security: BEARER, 'x-scope': 'serverless:read' }
+
+const workersRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/workers',
+  operationId: 'listEndpointWorkers',
+  summary: 'List the active workers of an endpoint',
+  middleware: [needsScope('serverless:read')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The workers.', ListWorkersResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const releasesRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/releases',
+  operationId: 'listEndpointReleases',
+  summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
+  middleware: [needsScope('serverless:read')] as const,
+  request: { params: Params, query: PageQuery },
+  responses: { 200: ok('A page of releases.', ListReleasesResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+const buildsRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/builds',
+  operationId: 'listEndpointBuilds',
+  summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
+  middleware: [needsScope('serverless:read')] as const,
+  request: { params: Params, query: BuildsQuery },
+  responses: { 200: ok('An empty page.', ListBuildsResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+const scalingRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/scaling',
+  operationId: 'listScalingDecisions',
+  summary: 'List the decisions of the scaler that changed something, newest first',
+  middleware: [needsScope('serverless:read')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers what can be read of an endpoint's workers, releases and scaling (END-13 to END-15). */
+export function registerEndpointWorkers(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(workersRoute, async (c) => c.json(await endpointWorkers.listWorkers(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(releasesRoute, async (c) =>
+    c.json(await endpointWorkers.listReleases(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200),
+  )
+  app.openapi(buildsRoute, async (c) =>
+    c.json(await endpointWorkers.listBuilds(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200),
+  )
+  app.openapi(scalingRoute, async (c) => c.json(await endpointWorkers.listScalingDecisions(verbContext(c), c.req.valid('param').id), 200))
+}
+
+function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
+}

@@ -1,0 +1,30 @@
+import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import type { HostVerdict } from '../contract/explain.ts'
+import { listPlacementHosts } from '../db/capacity.ts'
+import { openDatabase } from '../db/client.ts'
+import { judgeHosts } from '../domain/placement.ts'
+import { placementRequestOf } from '../domain/worker-shape.ts'
+import type { Env } from '../env.ts'
+import { keyedDigest } from './crypto.ts'
+
+/** Hosts that one explanation names, nearest miss first. */
+const MAX_HOSTS = 50
+const OPAQUE_ID_LENGTH = 16
+
+/** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6). Offline machines are named as such. */
+export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
+  const hosts = await listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE'])
+  const verdicts = judgeHosts(placementRequestOf(config), hosts, MAX_HOSTS)
+  return Promise.all(
+    verdicts.map(async ({ hostId, failed }) => ({
+      hostId: await opaqueHostId(env, config.teamId, hostId),
+      fits: failed.length === 0,
+      failed,
+    })),
+  )
+}
+
+// The same machine has the same name for one team at all times, and another one for every other team.
+async function opaqueHostId(env: Env, teamId: string, hostId: string): Promise<string> {
+  return `host_${(await keyedDigest(env.TOKEN_SECRET, `host\n${teamId}\n${hostId}`)).slice(0, OPAQUE_ID_LENGTH)}`
+}
