@@ -20,3 +20,18 @@ export async function sameSecret(a: string, b: string): Promise<boolean> {
 export function hashKeySecret(pepper: string, secret: string): Promise<string> {
   return sha256Hex(`${pepper}:${secret}`)
 }
+
+/** HMAC-SHA-256 of a text as base64url: what is derived from a secret of the plane and therefore stored nowhere. */
+export async function hmacText(secret: string, text: string): Promise<string> {
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const mac = await crypto.subtle.sign('HMAC', key, encoder.encode(text))
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(mac)))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** Compares two texts of public length in a time that does not depend on where they differ. */
+export function equalInConstantTime(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < b.length; i++) difference |= (a.charCodeAt(i) || 0) ^ b.charCodeAt(i)
+  return difference === 0
+}

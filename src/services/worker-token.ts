@@ -1,4 +1,5 @@
 import type { Env } from '../env.ts'
+import { equalInConstantTime, hmacText } from './crypto.ts'
 
 /** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()
@@ -9,10 +10,7 @@ const MAX_VERIFIED = 20_000
  * opens worker routes only and is worth nothing once the endpoint object has forgotten the worker.
  */
 export async function issueWorkerToken(env: Env, endpointId: string, workerId: string): Promise<string> {
-  const key = await crypto.subtle.importKey('raw', encode(env.TOKEN_SECRET), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  const mac = await crypto.subtle.sign('HMAC', key, encode(`worker\n${endpointId}\n${workerId}`))
-  const text = btoa(String.fromCharCode(...new Uint8Array(mac)))
-  return `ppw_${text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`
+  return `ppw_${await hmacText(env.TOKEN_SECRET, `worker\n${endpointId}\n${workerId}`)}`
 }
 
 /** True when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. */
@@ -26,14 +24,4 @@ export async function checkWorkerToken(env: Env, endpointId: string, workerId: s
   if (verified.size >= MAX_VERIFIED) verified.clear()
   verified.set(entry, true)
   return true
-}
-
-function equalInConstantTime(a: string, b: string): boolean {
-  let difference = a.length ^ b.length
-  for (let i = 0; i < b.length; i++) difference |= (a.charCodeAt(i) || 0) ^ b.charCodeAt(i)
-  return difference === 0
-}
-
-function encode(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
 }
