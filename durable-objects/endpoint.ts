@@ -62,6 +62,11 @@ export class EndpointObject extends DurableObject<Env> {
     await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
   }
 
+  /** Whether the endpoint has this worker at present, in whatever state. */
+  async knowsWorker(workerId: string): Promise<boolean> {
+    return this.core.workers.get(workerId) !== null
+  }
+
   override async alarm(): Promise<void> {
     try {
       await this.core.transact((effects) => {

@@ -1,6 +1,8 @@
 import type { Env } from '../src/env.ts'
+import type { LogKind } from '../src/host-protocol/logs.ts'
 import type { EndpointObject } from './endpoint.ts'
 import type { HostObject } from './host.ts'
+import type { PodLogObject } from './pod-log.ts'
 import type { RateLimiterObject } from './rate-limiter.ts'
 
 // Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here.
@@ -28,4 +30,9 @@ export function hostStub(env: Env, hostId: string): DurableObjectStub<HostObject
 /** The object that counts one account's REST requests. */
 export function rateLimiterStub(env: Env, teamId: string): DurableObjectStub<RateLimiterObject> {
   return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(teamId))
+}
+
+/** The object that keeps the log of one worker or pod, by the id of that worker or pod. */
+export function podLogStub(env: Env, kind: LogKind, id: string): DurableObjectStub<PodLogObject> {
+  return env.POD_LOG.get(env.POD_LOG.idFromName(`${kind}:${id}`))
 }

@@ -1,5 +1,6 @@
 import type { EndpointObject } from '../durable-objects/endpoint.ts'
 import type { HostObject } from '../durable-objects/host.ts'
+import type { PodLogObject } from '../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
@@ -9,6 +10,7 @@ export interface Env {
   ENDPOINT: DurableObjectNamespace<EndpointObject>
   HOST: DurableObjectNamespace<HostObject>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
+  POD_LOG: DurableObjectNamespace<PodLogObject>
   BASE_URL: string
   SERVERLESS_URL: string
   LOG_LEVEL: string

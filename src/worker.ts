@@ -1,5 +1,6 @@
 import { EndpointObject } from '../durable-objects/endpoint.ts'
 import { HostObject } from '../durable-objects/host.ts'
+import { PodLogObject } from '../durable-objects/pod-log.ts'
 import { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import { createApp } from './app.ts'
 import type { Env } from './env.ts'
@@ -15,4 +16,4 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-export { EndpointObject, HostObject, RateLimiterObject }
+export { EndpointObject, HostObject, PodLogObject, RateLimiterObject }

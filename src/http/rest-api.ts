@@ -8,6 +8,7 @@ import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerServerless } from './routes/serverless.ts'
+import { registerWorkerLogs } from './routes/worker-logs.ts'
 import { unmatched } from './unmatched.ts'
 
 const INFO = {
@@ -28,6 +29,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   app.get('/v2/openapi.json', (c) => c.body(restDocumentText(), 200, { 'Content-Type': 'application/json' }))
   for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireApiKey, limitRate)
   registerServerless(app)
+  registerWorkerLogs(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app
