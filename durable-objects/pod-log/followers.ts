@@ -9,7 +9,7 @@ const STEP_LINES = 64
 
 /** Clients ignore it (LOG-4); it keeps proxies from closing a silent stream, and tells us of a reader that has gone. */
 const COMMENT = ':\n\n'
-/** LOG-4: the log has ended for good. */
+/** LOG-4: the server has to close. */
 const TIMEOUT_EVENT = 'event: timeout\ndata: {}\n\n'
 
 const encoder = new TextEncoder()
@@ -21,6 +21,8 @@ const encoder = new TextEncoder()
 export class Followers {
   /** Silence after which a comment is sent, milliseconds (LOG-4); tests set their own. */
   silenceMs = 15_000
+  /** A stream is ended after this (PP-62): whoever comes back shows its key again. */
+  lifetimeMs = 3_600_000
   private readonly store: LogStore
   private readonly open = new Set<object>()
   private readonly waiting = new Set<() => void>()
@@ -57,10 +59,12 @@ export class Followers {
     const close = () => void this.open.delete(reader)
     signal.addEventListener('abort', close, { once: true })
     const { generation } = this
+    const endsAtMs = Date.now() + this.lifetimeMs
+    const isOver = () => signal.aborted || generation !== this.generation || Date.now() >= endsAtMs
     let position = cursor
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const text = await this.nextText(position, source, () => signal.aborted || generation !== this.generation, signal)
+        const text = await this.nextText(position, source, isOver, signal)
         if (text === null) {
           close()
           if (!signal.aborted) controller.enqueue(encoder.encode(TIMEOUT_EVENT))

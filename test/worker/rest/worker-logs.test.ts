@@ -262,6 +262,28 @@ describe('following', () => {
     await vi.waitFor(async () => expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0))
   })
 
+  it('[PP-62] a stream ends after an hour, and its reader goes on with its last event', async () => {
+    const { host, worker, read } = await setUpLog()
+    await host.ship(worker.workload, ['a'])
+    expect(await runInDurableObject(logOf(worker), (object) => object.followers.lifetimeMs)).toBe(3_600_000)
+    await runInDurableObject(logOf(worker), (object) => {
+      object.followers.silenceMs = 20
+      object.followers.lifetimeMs = 100
+    })
+    const reader = await read()
+    const [event] = await reader.events(1)
+    for (;;) {
+      const frame = await reader.frame()
+      if (frame === ':') continue
+      expect(frame).toBe('event: timeout\ndata: {}')
+      break
+    }
+    expect(await reader.frame()).toBeNull()
+    expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0)
+    await host.ship(worker.workload, ['b'], 2)
+    expect(await (await read('', event?.id)).lines(1)).toEqual(['b'])
+  })
+
   it('[LOG-4] a reader that does not read costs no memory: it meets the tail as it is when it comes back', async () => {
     const { host, worker, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
