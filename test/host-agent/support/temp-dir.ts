@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A directory for the running test, or for the hook that precedes it; removed when the test is over. */
+/** A directory that the caller removes. */
+export function makeTempDir(name: string): string {
+  return mkdtempSync(join(tmpdir(), `podplane-${name}-`))
+}
+
+/** A directory for the running test, removed when that is over. */
 export function tempDir(name: string): string {
-  const dir = mkdtempSync(join(tmpdir(), `podplane-${name}-`))
+  const dir = makeTempDir(name)
   onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
   return dir
 }
