@@ -25,7 +25,7 @@ const SUITES = {
   domain: { mutants: DOMAIN_MUTANTS, args: ['--project', 'unit', 'test/domain'] },
   objects: {
     mutants: OBJECT_MUTANTS,
-    args: ['--project', 'worker', '--bail', '1', 'test/worker/queue/lifecycle', 'test/worker/queue/leases'],
+    args: ['--project', 'worker', '--bail', '1', 'test/worker/queue/lifecycle', 'test/worker/queue/leases', 'test/worker/rest/worker-logs'],
   },
 } as const
 

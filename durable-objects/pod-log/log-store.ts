@@ -15,6 +15,8 @@ const SCHEMA: readonly string[] = [
 
 /** Oldest lines that are looked at in one step when the tail is cut. */
 const TRIM_STEP = 512
+/** A pod that starts again and again writes its log under a new workload each time; only late repeats of the last ones matter. */
+const MAX_STREAMS = 64
 const encoder = new TextEncoder()
 
 /** Rows of one log. Tables are made by the first line, so that asking about a log that does not exist leaves nothing behind. */
@@ -47,7 +49,15 @@ export class LogStore {
   }
 
   setTaken(workloadId: string, seq: number, nowMs: number): void {
+    if (this.takenSeq(workloadId) === 0) this.forgetOldStreams()
     this.sql.exec('INSERT OR REPLACE INTO streams (workload_id, taken_seq, taken_at) VALUES (?, ?, ?)', workloadId, seq, nowMs)
+  }
+
+  private forgetOldStreams(): void {
+    this.sql.exec(
+      'DELETE FROM streams WHERE workload_id NOT IN (SELECT workload_id FROM streams ORDER BY taken_at DESC LIMIT ?)',
+      MAX_STREAMS - 1,
+    )
   }
 
   /** The workload that was heard of last, and when. */

@@ -1,4 +1,5 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { appendFileSync, closeSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { rotatedPath } from '../../src/host-agent/builtin/bound-output.ts'
@@ -6,6 +7,9 @@ import { DockerOutput } from '../../src/host-agent/docker-output.ts'
 import { splitLines, withoutReturn } from '../../src/host-agent/log-lines.ts'
 import { ProcessOutput } from '../../src/host-agent/process-output.ts'
 import { tempDir } from './support/temp-dir.ts'
+import { waitUntil } from './support/wait-until.ts'
+
+const PROGRAM = join(import.meta.dirname, 'support/noisy-program.ts')
 
 describe('lines', () => {
   test('whole ones only; the rest waits', ({ expect }) => {
@@ -132,6 +136,32 @@ describe('a built-in program', () => {
     writeFileSync(join(dir, 'output.log'), 'now\n')
     const read = await readAll(new ProcessOutput(dir, { generation: 0, offset: 2 }, now))
     expect(read).toMatchObject({ lines: ['later', 'now'], lost: true })
+  })
+
+  test('[HOST-13] a program keeps its own output small, and a reader beside it misses nothing', async ({ expect }) => {
+    const dir = tempDir('output')
+    const path = join(dir, 'output.log')
+    const file = openSync(path, 'a')
+    const program = spawn(process.execPath, [PROGRAM, path, '1000', '200'], { stdio: ['pipe', file, 'inherit'] })
+    closeSync(file)
+    const output = new ProcessOutput(dir, undefined, now)
+    const lines: string[] = []
+    const rotated = () => readdirSync(dir).filter((name) => /\.\d+\.log$/.test(name))
+    try {
+      for (let burst = 1; burst <= 5; burst += 1) {
+        program.stdin?.write('x')
+        while (lines.length < burst * 200) {
+          lines.push(...((await output.read(false))?.lines.map(({ line }) => line) ?? []))
+          await new Promise((resolve) => setTimeout(resolve, 2))
+        }
+        // Each burst is larger than the bound, so it is rotated away before the next.
+        await waitUntil('the rotation', () => rotated().includes(`output.${burst - 1}.log`) && statSync(path).size === 0)
+      }
+      expect(lines).toEqual(Array.from({ length: 1_000 }, (_, n) => `line ${n + 1}`))
+      await waitUntil('one kept file', () => rotated().length === 1)
+    } finally {
+      program.kill('SIGKILL')
+    }
   })
 
   test('output larger than one read comes whole', async ({ expect }) => {

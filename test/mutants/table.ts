@@ -14,6 +14,7 @@ const SUBMIT = 'src/domain/submit.ts'
 const POST = 'src/domain/worker-post.ts'
 const RECORD = 'src/domain/job-record.ts'
 const TEXT = 'src/domain/json-text.ts'
+const LOG_STREAM = 'src/domain/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -161,6 +162,25 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: "    pieces.push(text.slice(quote, i).replace('NaN', 'null'))",
   },
   { id: 'escaped quotes end strings', file: TEXT, find: 'if (backslashes % 2 === 0) return i', replace: 'return i' },
+  {
+    id: 'since beats Last-Event-ID',
+    file: LOG_STREAM,
+    find: 'if (lastEventId !== undefined) {',
+    replace: 'if (lastEventId !== undefined && query.since === undefined) {',
+  },
+  {
+    id: 'a log resumes within the second that was shown',
+    file: LOG_STREAM,
+    find: '(Math.floor(atMs / 1000) + 1) * 1000',
+    replace: 'Math.floor(atMs / 1000) * 1000',
+  },
+  { id: 'a log keeps a line too many', file: LOG_STREAM, find: 'newest.n - n >= LOG_KEPT_LINES', replace: 'newest.n - n > LOG_KEPT_LINES' },
+  {
+    id: 'a log keeps a byte too many',
+    file: LOG_STREAM,
+    find: 'newest.endByte - endByte >= LOG_KEPT_BYTES',
+    replace: 'newest.endByte - endByte > LOG_KEPT_BYTES',
+  },
 ]
 
 const CORE = 'durable-objects/endpoint/core.ts'
@@ -172,6 +192,7 @@ const OPERATIONS = 'durable-objects/endpoint/worker-operations.ts'
 const DISPATCHER = 'durable-objects/endpoint/dispatcher.ts'
 const REPORTS = 'durable-objects/endpoint/host-reports.ts'
 const READS = 'durable-objects/endpoint/client-reads.ts'
+const POD_LOG = 'durable-objects/pod-log.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
@@ -289,4 +310,23 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'const done = isTerminal(job.state)',
   },
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },
+  { id: 'repeated log lines are taken again', file: POD_LOG, find: 'const isNew = line.seq > last', replace: 'const isNew = true' },
+  {
+    id: 'a foreign log is readable',
+    file: POD_LOG,
+    find: 'owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown',
+    replace: 'owner ? true : isKnown',
+  },
+  {
+    id: 'the log of a silent worker is deleted',
+    file: POD_LOG,
+    find: "return owner.kind === 'worker' && (await",
+    replace: 'return false && (await',
+  },
+  {
+    id: 'any host writes any log',
+    file: 'src/services/take-logs.ts',
+    find: 'if (!(await checkLogAccess(env, hostId, workloadId, access))) return refused',
+    replace: '',
+  },
 ]
