@@ -131,7 +131,7 @@ describe('agent against a plane', () => {
     expect(plane.states('pod1')).toEqual(['starting', 'running'])
   })
 
-  test('[LOG-5][HOST-12] the log of a workload is whole and in order although its agent was killed and the plane was away', async ({
+  test('[LOG-5][PP-66][HOST-12] the log of a workload is whole and in order although its agent was killed and the plane was away', async ({
     expect,
   }) => {
     const first = startAgent()

@@ -1,11 +1,17 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, closeSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, test } from 'vitest'
 import { rotatedPath } from '../../src/host-agent/builtin/bound-output.ts'
+import { HOST_LABEL } from '../../src/host-agent/container-spec.ts'
+import type { DockerEngine } from '../../src/host-agent/docker-engine.ts'
 import { DockerOutput } from '../../src/host-agent/docker-output.ts'
+import { DockerRuntime, type DockerRuntimeOptions } from '../../src/host-agent/docker-runtime.ts'
+import { silentLog } from '../../src/host-agent/log.ts'
 import { splitLines, withoutReturn } from '../../src/host-agent/log-lines.ts'
 import { ProcessOutput } from '../../src/host-agent/process-output.ts'
+import type { OutputChunk } from '../../src/host-agent/runtime.ts'
 import { tempDir } from './support/temp-dir.ts'
 import { waitUntil } from './support/wait-until.ts'
 
@@ -88,6 +94,26 @@ describe('a container', () => {
       lines: [{ line: 'later' }],
     })
     expect(new DockerOutput(position).read(err(1, 'other stream'))?.lost).toBe(false)
+  })
+
+  test('[HOST-12] an answer that ends before the container does is asked for again, until one begins after the end', async ({ expect }) => {
+    const answers = [[out(1, 'a')], [out(1, 'a'), out(2, 'b')], [out(1, 'a'), out(2, 'b'), out(3, 'last')]]
+    const states = ['running', 'exited']
+    const asked: number[] = []
+    const engine = {
+      followLogs: async (_name: string, since: number) => {
+        asked.push(since)
+        return Readable.from(answers[asked.length - 1] ?? [])
+      },
+      inspect: async () => ({ labels: { [HOST_LABEL]: 'h' }, status: states.shift() ?? 'exited' }),
+    } as unknown as DockerEngine
+    const options = { engine, hostId: 'h', log: silentLog() } as unknown as DockerRuntimeOptions
+    const lines: string[] = []
+    const take = (chunk: OutputChunk) => void lines.push(...chunk.lines.map(({ line }) => line))
+    await new DockerRuntime(options).followOutput('w', undefined, take, new AbortController().signal)
+    expect(lines).toEqual(['a', 'b', 'last'])
+    expect(asked[0]).toBe(0)
+    expect(asked).toHaveLength(3)
   })
 
   test('the pieces of one long line have one time', ({ expect }) => {

@@ -134,7 +134,7 @@ describe('reading', () => {
     expect(await fresh.lines(1)).toEqual(['next'])
   })
 
-  it('[LOG-2] since begins with the first line of that time; Last-Event-ID beats since, since beats tail', async () => {
+  it('[LOG-2][PP-64] since begins with the first line of that time; Last-Event-ID beats since, since beats tail', async () => {
     const { host, worker, read } = await setUpLog()
     // One line a second, from 12:00:00.
     await host.ship(worker.workload, numbers(0, 9))
@@ -148,7 +148,7 @@ describe('reading', () => {
     expect(await later.lines(1)).toEqual(['next'])
   })
 
-  it('[LOG-3] both forms of Last-Event-ID resume strictly after it', async () => {
+  it('[LOG-3][PP-63] both forms of Last-Event-ID resume strictly after it', async () => {
     const { host, worker, read } = await setUpLog()
     const at = (ms: number) => Date.UTC(2026, 5, 1, 12, 0, 0, ms)
     await host.ship(worker.workload, [
@@ -282,6 +282,19 @@ describe('following', () => {
     expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0)
     await host.ship(worker.workload, ['b'], 2)
     expect(await (await read('', event?.id)).lines(1)).toEqual(['b'])
+  })
+
+  it('[PP-65] a log has 100 readers at a time; one that leaves makes room', async () => {
+    const { account, host, worker, path, read } = await setUpLog()
+    await host.ship(worker.workload, ['a'])
+    const readers: LogReader[] = []
+    for (let n = 0; n < 100; n += 1) readers.push(await read())
+    const refused = await api(account.key).get(path)
+    expect(refused).toMatchObject({ status: 429, body: { detail: 'too many readers follow this log; close one' } })
+    await readers[0]?.close()
+    const late = await vi.waitFor(() => read())
+    expect(await late.lines(1)).toEqual(['a'])
+    for (const reader of [late, ...readers.slice(1)]) await reader.close()
   })
 
   it('[LOG-4] a reader that does not read costs no memory: it meets the tail as it is when it comes back', async () => {
