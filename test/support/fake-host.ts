@@ -23,6 +23,7 @@ export class FakeHost {
   private readonly sequences = new Map<string, number>()
   private workloads: Workload[] = []
   private waiting: (() => void)[] = []
+  private beating: ReturnType<typeof setInterval> | undefined
 
   private constructor(id: string, socket: WebSocket, accessToken: string) {
     this.id = id
@@ -66,7 +67,7 @@ export class FakeHost {
     socket.send(JSON.stringify({ type: 'hello', inventory, workloads: [] }))
     await welcomed
     let beat = 0
-    setInterval(
+    host.beating = setInterval(
       () =>
         socket.send(
           JSON.stringify({ type: 'beat', beat: beat++, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [] }),
@@ -124,6 +125,7 @@ export class FakeHost {
   }
 
   leave(): void {
+    clearInterval(this.beating)
     this.socket.close(1000, 'test over')
   }
 
