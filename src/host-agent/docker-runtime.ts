@@ -28,6 +28,7 @@ import {
 
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
+const OUTPUT_RETRY_BASE_MS = 20
 
 export interface DockerRuntimeOptions extends Omit<SpecContext, 'gpuIds'> {
   engine: DockerEngine
@@ -127,14 +128,16 @@ export class DockerRuntime implements Runtime {
       from.position = chunk.position
       take(chunk)
     }
-    for (let ended = false; !signal.aborted; ) {
+    let ended = false
+    for (let answers = 0; !signal.aborted; answers += 1) {
       await this.readOutput(id, from.position, takeAndRemember, signal)
       // The answer may end before the output does, as when the engine is restarted. Only one that began after the end is complete.
       if (ended) return
       const facts = await this.inspectOwn(id)
       if (facts === undefined) return
       ended = isEnded(facts)
-      if (!ended) await sleep(RETRY_BASE_MS, signal)
+      // The engine ends the answer a moment before it says that the container has ended, and a removal waits for this.
+      if (!ended) await sleep(backoffMs(answers, OUTPUT_RETRY_BASE_MS, RETRY_MAX_MS), signal)
     }
   }
 

@@ -52,7 +52,7 @@ describe("a worker's log", () => {
     log.close()
     const lines = log.lines()
     expect(lines.slice(0, 3)).toEqual(['creating from image builtin/echo', 'started', `worker ${workerId}: waiting for jobs`])
-    expect(lines.filter((line) => jobs.some((job) => line.includes(job)))).toEqual(
+    expect(lines.filter((line) => jobs.some((job) => line.startsWith(`job ${job}:`)))).toEqual(
       jobs.flatMap((job) => [`job ${job}: started`, `job ${job}: done`]),
     )
     expect(lines.at(-1)).toBe('exited with code 0')
