@@ -83,6 +83,11 @@ export class EndpointObject extends DurableObject<Env> {
     return placeThrottled(this.core)
   }
 
+  /** Whether the endpoint has this worker at present, in whatever state. */
+  async knowsWorker(workerId: string): Promise<boolean> {
+    return this.core.workers.get(workerId) !== null
+  }
+
   override async alarm(): Promise<void> {
     try {
       await this.core.transact((effects) => {

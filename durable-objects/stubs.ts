@@ -1,6 +1,8 @@
 import type { Env } from '../src/env.ts'
+import type { LogKind } from '../src/host-protocol/logs.ts'
 import type { EndpointObject } from './endpoint.ts'
 import type { HostObject } from './host.ts'
+import type { PodLogObject } from './pod-log.ts'
 import type { RateLimiterObject } from './rate-limiter.ts'
 import type { WebhookSenderObject } from './webhook-sender.ts'
 
@@ -34,4 +36,9 @@ export function rateLimiterStub(env: Env, teamId: string): DurableObjectStub<Rat
 /** The object that delivers one team's webhooks. */
 export function webhookSenderStub(env: Env, teamId: string): DurableObjectStub<WebhookSenderObject> {
   return env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.idFromName(teamId))
+}
+
+/** The object that keeps the log of one worker or pod, by the id of that worker or pod. */
+export function podLogStub(env: Env, kind: LogKind, id: string): DurableObjectStub<PodLogObject> {
+  return env.POD_LOG.get(env.POD_LOG.idFromName(`${kind}:${id}`))
 }

@@ -33,6 +33,7 @@ const SUITES = {
       ...['lifecycle', 'leases', 'scaling', 'capacity', 'explain', 'webhooks', 'openai', 'event-stream'].map(
         (name) => `test/worker/queue/${name}`,
       ),
+      'test/worker/rest/worker-logs',
     ],
   },
 } as const

@@ -1,5 +1,6 @@
 import type { EndpointObject } from '../durable-objects/endpoint.ts'
 import type { HostObject } from '../durable-objects/host.ts'
+import type { PodLogObject } from '../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job-limits.ts'
@@ -13,6 +14,7 @@ export interface Env {
   HOST: DurableObjectNamespace<HostObject>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
   WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderObject>
+  POD_LOG: DurableObjectNamespace<PodLogObject>
   BASE_URL: string
   SERVERLESS_URL: string
   LOG_LEVEL: string

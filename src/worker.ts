@@ -1,5 +1,6 @@
 import { EndpointObject } from '../durable-objects/endpoint.ts'
 import { HostObject } from '../durable-objects/host.ts'
+import { PodLogObject } from '../durable-objects/pod-log.ts'
 import { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import { WebhookAttempt } from '../durable-objects/webhook/attempt-entrypoint.ts'
 import { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
@@ -17,4 +18,4 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-export { EndpointObject, HostObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+export { EndpointObject, HostObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }

@@ -53,7 +53,7 @@ describe('imports', () => {
   })
 
   it('objects are bound by type alone: no layer pulls a Durable Object class into its code', () => {
-    const classes = /^durable-objects\/(endpoint|host|rate-limiter|webhook-sender)\.ts$/
+    const classes = /^durable-objects\/(endpoint|host|pod-log|rate-limiter|webhook-sender)\.ts$/
     for (const file of listFiles('src').filter((name) => name !== 'src/worker.ts')) {
       for (const { target, typeOnly } of importsOf(file)) expect(classes.test(target) && !typeOnly, `${file}: ${target}`).toBe(false)
     }

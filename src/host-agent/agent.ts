@@ -10,11 +10,13 @@ import { buildInventory, type Machine, readMachine } from './inventory.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { Link } from './link.ts'
 import type { Log } from './log.ts'
+import { LogShipper } from './log-shipper.ts'
 import { type GpuDevice, groupGpus, readGpus } from './nvidia-smi.ts'
 import type { AgentOptions } from './options.ts'
 import type { Relay } from './relay.ts'
 import { ReportQueue } from './report-queue.ts'
 import type { Runtime } from './runtime.ts'
+import { createLogSender } from './send-logs.ts'
 import { createReportSender } from './send-reports.ts'
 import { Supervisor } from './supervisor.ts'
 import { createUtilisationReader } from './utilisation.ts'
@@ -60,21 +62,25 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
+  const sendLogs = createLogSender(options.planeUrl, host.tokens, clock, log)
+  const logs = new LogShipper({ dir: join(options.stateDir, 'logs'), send: sendLogs, log, now: Date.now })
   const supervisor = new Supervisor({
     runtimes,
     ledger,
     isReporting: (id) => queue.holdsReportOf(id),
+    logs,
     log,
     now: Date.now,
   })
   await supervisor.adopt()
   queue.start()
+  logs.start()
   let outcome: Outcome = 'shutdown'
   try {
     outcome = await stayLinked(context, survey.inventory, host, supervisor, ledger)
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
-    await end(context, outcome, supervisor, queue, runtimes, relays)
+    await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
   }
 }
 
@@ -162,19 +168,21 @@ function noteKept(ledger: WorkloadLedger, log: Log): void {
   if (workloads > 0) log.info('workloads keep running without the agent; --on-exit stop would end them with it', { workloads })
 }
 
-async function end(
-  { options }: AgentContext,
-  outcome: Outcome,
-  supervisor: Supervisor,
-  queue: ReportQueue,
-  runtimes: readonly Runtime[],
-  relays: readonly Relay[],
-): Promise<void> {
+interface Parts {
+  supervisor: Supervisor
+  queue: ReportQueue
+  logs: LogShipper
+  runtimes: readonly Runtime[]
+  relays: readonly Relay[]
+}
+
+async function end({ options }: AgentContext, outcome: Outcome, { supervisor, queue, logs, runtimes, relays }: Parts): Promise<void> {
   const revoked = outcome === 'revoked'
   const stop = revoked || options.onExit === 'stop'
   if (stop) await supervisor.shutDown(EXIT_GRACE_MS, revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended')
   // A revoked host has nobody to report to.
-  await queue.close(revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep'])
+  const flushMs = revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep']
+  await Promise.all([queue.close(flushMs), logs.close(flushMs)])
   for (const runtime of runtimes) runtime.close()
   await Promise.all(relays.map((relay) => relay.close()))
 }

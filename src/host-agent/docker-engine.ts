@@ -29,6 +29,8 @@ export interface DockerEngine {
   listNames(label: string): Promise<string[]>
   /** The last bytes of output, multiplexed as the engine sends them. */
   readLogs(name: string, lines: number): Promise<Buffer>
+  /** Output with time stamps since a second, in pieces as it comes; ends when the container does. */
+  followLogs(name: string, sinceSeconds: number, signal: AbortSignal): Promise<AsyncIterable<Buffer>>
   /** Gateway of the default bridge network, when the engine states it. */
   bridge(): Promise<{ gateway: string | undefined; subnet: string | undefined }>
 }
@@ -76,6 +78,11 @@ function wrapDockerode(docker: Docker): DockerEngine {
       return found.flatMap((container) => container.Names.slice(0, 1).map((name) => name.replace(/^\//, '')))
     },
     readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
+    followLogs: async (name, sinceSeconds, signal) => {
+      const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const
+      // Declared as a stream without its iterator, but it is Node's own response.
+      return (await docker.getContainer(name).logs(options)) as NodeJS.ReadableStream as AsyncIterable<Buffer>
+    },
     bridge: async () => {
       const config = (await docker.getNetwork('bridge').inspect()).IPAM?.Config?.[0]
       return { gateway: config?.Gateway, subnet: config?.Subnet }

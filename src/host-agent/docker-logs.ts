@@ -1,4 +1,12 @@
 const HEADER_BYTES = 8
+/** The engine cuts lines at 16 KiB; anything far above is not its protocol. */
+const FRAME_MAX_BYTES = 2 ** 20
+
+/** One piece of output: stream 1 is stdout, 2 is stderr. */
+export interface LogFrame {
+  stream: number
+  payload: Buffer
+}
 
 /**
  * Lines of a container's output. Without a terminal the engine sends frames: stream number, three zero bytes, length
@@ -12,11 +20,34 @@ function demultiplex(raw: Buffer): Buffer | undefined {
   const payloads: Buffer[] = []
   let offset = 0
   while (offset + HEADER_BYTES <= raw.length) {
-    const framed = (raw[offset] ?? 255) <= 2 && raw.readUIntBE(offset + 1, 3) === 0
-    if (!framed) return undefined
+    if (!isHeader(raw, offset)) return undefined
     const end = offset + HEADER_BYTES + raw.readUInt32BE(offset + 4)
     payloads.push(raw.subarray(offset + HEADER_BYTES, end))
     offset = end
   }
   return Buffer.concat(payloads)
+}
+
+/** Makes a function that takes the answer in whatever pieces it comes and returns the frames that are complete. Throws on anything else. */
+export function frameReader(): (data: Buffer) => LogFrame[] {
+  let rest: Buffer = Buffer.alloc(0)
+  return (data) => {
+    const bytes = rest.length === 0 ? data : Buffer.concat([rest, data])
+    const frames: LogFrame[] = []
+    let offset = 0
+    while (offset + HEADER_BYTES <= bytes.length) {
+      const length = bytes.readUInt32BE(offset + 4)
+      if (!isHeader(bytes, offset) || length > FRAME_MAX_BYTES) throw new Error('the Docker engine did not send frames')
+      const end = offset + HEADER_BYTES + length
+      if (end > bytes.length) break
+      frames.push({ stream: bytes[offset] ?? 0, payload: bytes.subarray(offset + HEADER_BYTES, end) })
+      offset = end
+    }
+    rest = bytes.subarray(offset)
+    return frames
+  }
+}
+
+function isHeader(bytes: Buffer, offset: number): boolean {
+  return (bytes[offset] ?? 255) <= 2 && bytes.readUIntBE(offset + 1, 3) === 0
 }

@@ -12,13 +12,23 @@ import {
 } from './container-spec.ts'
 import { type ContainerFacts, type DockerEngine, engineText } from './docker-engine.ts'
 import { parseDockerLogs } from './docker-logs.ts'
+import { DockerOutput } from './docker-output.ts'
 import { describeExit, OUTPUT_TAIL_LINES } from './exit-reason.ts'
 import { chooseGpus, type HostGpus } from './gpu-allocation.ts'
 import type { Log } from './log.ts'
-import { type PublishedPort, type Runtime, type RuntimeWorkload, StartError, type StartHooks, type WorkloadExit } from './runtime.ts'
+import {
+  type OutputChunk,
+  type PublishedPort,
+  type Runtime,
+  type RuntimeWorkload,
+  StartError,
+  type StartHooks,
+  type WorkloadExit,
+} from './runtime.ts'
 
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
+const OUTPUT_RETRY_BASE_MS = 20
 
 export interface DockerRuntimeOptions extends Omit<SpecContext, 'gpuIds'> {
   engine: DockerEngine
@@ -110,6 +120,37 @@ export class DockerRuntime implements Runtime {
     const raw = await this.options.engine.readLogs(name, OUTPUT_TAIL_LINES).catch(() => Buffer.alloc(0))
     const { exitCode, outOfMemory } = facts
     return { exitCode, reason: describeExit({ exitCode, outOfMemory, signal: null, tail: parseDockerLogs(raw) }) }
+  }
+
+  async followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
+    const from = { position }
+    const takeAndRemember = (chunk: OutputChunk) => {
+      from.position = chunk.position
+      take(chunk)
+    }
+    let ended = false
+    for (let answers = 0; !signal.aborted; answers += 1) {
+      await this.readOutput(id, from.position, takeAndRemember, signal)
+      // The answer may end before the output does, as when the engine is restarted. Only one that began after the end is complete.
+      if (ended) return
+      const facts = await this.inspectOwn(id)
+      if (facts === undefined) return
+      ended = isEnded(facts)
+      // The engine ends the answer a moment before it says that the container has ended, and a removal waits for this.
+      if (!ended) await sleep(backoffMs(answers, OUTPUT_RETRY_BASE_MS, RETRY_MAX_MS), signal)
+    }
+  }
+
+  private async readOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
+    const output = new DockerOutput(position)
+    try {
+      for await (const data of await this.options.engine.followLogs(containerName(id), output.sinceSeconds, signal)) {
+        const chunk = output.read(data)
+        if (chunk !== undefined) take(chunk)
+      }
+    } catch (error) {
+      if (!signal.aborted) ignoreMissing(error)
+    }
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

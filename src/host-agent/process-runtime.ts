@@ -8,11 +8,13 @@ import { BUILTIN_NAMES, BUILTIN_PREFIX } from './builtin/names.ts'
 import { describeExit } from './exit-reason.ts'
 import { errorText } from './fail.ts'
 import { identifyProcess, isAlive } from './process-identity.ts'
+import { ProcessOutput } from './process-output.ts'
 import { listProcessRecords, ProcessRecord } from './process-record.ts'
 import { substituteRelayUrl } from './relay-url.ts'
-import { type Runtime, type RuntimeWorkload, StartError, type StartHooks, type WorkloadExit } from './runtime.ts'
+import { type OutputChunk, type Runtime, type RuntimeWorkload, StartError, type StartHooks, type WorkloadExit } from './runtime.ts'
 
 const POLL_MS = 100
+const OUTPUT_POLL_MS = 250
 const CHILD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface ProcessRuntimeOptions {
@@ -107,6 +109,20 @@ export class ProcessRuntime implements Runtime {
     const exitCode = record.readExitCode()
     // The exit file is missing only when no code of the program could run at its end.
     return exitCode === null ? { exitCode, signal: 'SIGKILL' } : { exitCode, signal: null }
+  }
+
+  async followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
+    const record = new ProcessRecord(this.options.dir, id)
+    const output = new ProcessOutput(record.dir, position, Date.now)
+    while (!signal.aborted) {
+      // Asked before the read: what is written after it would be missed otherwise.
+      const isOver = !this.isRunning(record)
+      if (!record.exists()) return
+      const chunk = await output.read(isOver)
+      if (chunk !== undefined) take(chunk)
+      else if (isOver) return
+      else await sleep(OUTPUT_POLL_MS, signal)
+    }
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

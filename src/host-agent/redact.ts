@@ -1,3 +1,5 @@
+import type { Workload } from '../host-protocol/messages.ts'
+
 const SECRETS: readonly RegExp[] = [
   // Platform keys: pp_ user, ppw_ worker, ppo_ operator, ppj_ join token.
   /\bpp[woj]?_[A-Za-z0-9_-]{4,}/g,
@@ -9,4 +11,22 @@ const SECRETS: readonly RegExp[] = [
 /** Replaces anything that looks like a credential; applied to every log line and to every reason that leaves the host. */
 export function redact(text: string): string {
   return SECRETS.reduce((clean, pattern) => clean.replace(pattern, '[redacted]'), text)
+}
+
+/** Keys of this platform in full. Words of a program, such as `pp_rank`, stay: a tenant's output is the tenant's. */
+const PLATFORM_KEY = /\bpp[oj]?_[A-Za-z0-9_]{40,}|\bppw_[A-Za-z0-9_-]{40,}/g
+const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/
+/** Shorter values are no secrets and would blot out ordinary words. */
+const SECRET_MIN_CHARS = 8
+
+/** Secrets that the platform put into a workload; they must not come out through its log. */
+export function secretsOf(workload: Workload): string[] {
+  const secrets = Object.entries(workload.platformEnv).filter(([name, value]) => SECRET_NAME.test(name) && value.length >= SECRET_MIN_CHARS)
+  return secrets.map(([, value]) => value)
+}
+
+/** A line of a workload's output without the platform's secrets (HOST-14). */
+export function redactOutput(line: string, secrets: readonly string[]): string {
+  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), line)
+  return clean.replace(PLATFORM_KEY, '[redacted]')
 }

@@ -29,6 +29,15 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
+/** Output that was read in one go. */
+export interface OutputChunk {
+  lines: { at: number; line: string }[]
+  /** Where to go on after these lines, in the runtime's own terms; JSON. */
+  position: unknown
+  /** There was output before these lines that is not to be had any more. */
+  lost: boolean
+}
+
 /** One way to run workloads. Every method is safe to repeat; none decides *whether* something should run. */
 export interface Runtime {
   readonly name: RuntimeName
@@ -37,6 +46,11 @@ export interface Runtime {
   start(workload: Workload, hooks: StartHooks): Promise<{ ports: PublishedPort[] }>
   /** Resolves when the main process has ended, also one that a former agent process started or that ended meanwhile. */
   watch(id: string): Promise<WorkloadExit>
+  /**
+   * Hands over the output of the main process after `position` (undefined: from its beginning) as it comes. Resolves when the workload has
+   * ended and all was handed over, or when the signal fires. No line is left out or given twice, whoever follows after whom.
+   */
+  followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void>
   /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
   stop(id: string, graceMs: number): Promise<void>
   remove(id: string): Promise<void>

@@ -1,6 +1,7 @@
 import type { Workload } from '../host-protocol/messages.ts'
 import { errorText } from './fail.ts'
 import type { Log } from './log.ts'
+import type { LogShipper } from './log-shipper.ts'
 import { type Action, type ActualWorkload, planActions } from './reconcile.ts'
 import { type Runtime, StartError, type WorkloadExit } from './runtime.ts'
 import type { WorkloadLedger } from './workload-ledger.ts'
@@ -11,12 +12,15 @@ export interface SupervisorDeps {
   ledger: WorkloadLedger
   /** Whether a report of this workload still waits for the plane. */
   isReporting(id: string): boolean
+  logs: LogShipper
   log: Log
   now(): number
 }
 
 /** Ids become file and container names; the plane makes them, but a host does not trust its input. */
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+
+const VANISHED = 'disappeared from this host; somebody or something removed it'
 
 interface Tracked extends ActualWorkload {
   start: AbortController
@@ -69,6 +73,7 @@ export class Supervisor {
   apply(desired: readonly Workload[]): void {
     if (this.closed) return
     this.desired = desired.filter(({ id }) => SAFE_ID.test(id))
+    for (const workload of this.desired) this.deps.logs.learn(workload)
     // Said again with every snapshot that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired === 'stopped')) {
       if (this.deps.ledger.records.get(id)?.state === 'gone' && !this.deps.isReporting(id)) this.deps.ledger.change(id, { state: 'gone' })
@@ -96,12 +101,15 @@ export class Supervisor {
         break
       case 'reportGone':
         this.deps.ledger.change(action.id, { state: 'gone' })
+        void this.deps.logs.finish(action.id, 'removed from this host')
         break
       case 'reportError':
         this.deps.ledger.change(action.id, { state: 'error', reason: action.reason })
+        void this.deps.logs.finish(action.id, action.reason)
         break
       case 'reportVanished':
-        this.deps.ledger.change(action.id, { state: 'exited', reason: 'disappeared from this host; somebody or something removed it' })
+        this.deps.ledger.change(action.id, { state: 'exited', reason: VANISHED })
+        void this.deps.logs.finish(action.id, VANISHED)
         break
       case 'noteAbsent':
         this.deps.ledger.change(action.id, { absentSince: this.deps.now() })
@@ -115,6 +123,7 @@ export class Supervisor {
   }
 
   private start(workload: Workload): void {
+    this.deps.logs.open(workload)
     const runtime = this.deps.runtimes.find((candidate) => candidate.canRun(workload.image))
     if (runtime === undefined) {
       this.refuse(workload)
@@ -130,25 +139,32 @@ export class Supervisor {
     const cause = workload.image.startsWith('builtin/') ? 'the process runtime is off' : 'Docker does not answer'
     const reason = `no runtime on this host can run image '${workload.image}': ${cause}`
     this.deps.ledger.change(workload.id, { kind: workload.kind, state: 'error', reason })
+    void this.deps.logs.finish(workload.id, reason)
   }
 
   private async runStart(runtime: Runtime, workload: Workload, signal: AbortSignal): Promise<void> {
     const { id, kind } = workload
     try {
-      const onState = (state: 'pulling' | 'starting') => this.deps.ledger.change(id, { kind, runtime: runtime.name, state })
+      const onState = (state: 'pulling' | 'starting') => {
+        this.deps.ledger.change(id, { kind, runtime: runtime.name, state })
+        this.deps.logs.note(id, state === 'pulling' ? `pulling image ${workload.image}` : `creating from image ${workload.image}`)
+      }
       const { ports } = await runtime.start(workload, { onState, signal })
       this.deps.ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports })
+      this.deps.logs.note(id, 'started')
       this.follow(runtime, id)
     } catch (error) {
       this.tracked.delete(id)
       // A cancelled start is no error: the plane wants it gone, and the next reconciliation reports that.
-      if (signal.aborted) return
+      if (signal.aborted) return void this.deps.logs.finish(id, 'the start was given up: it is not wanted any more')
       if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
       this.deps.ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error) })
+      void this.deps.logs.finish(id, errorText(error))
     }
   }
 
   private follow(runtime: Runtime, id: string): void {
+    this.deps.logs.follow(runtime, id)
     const ended = runtime
       .watch(id)
       .then((exit) => this.collect(runtime, id, exit))
@@ -162,6 +178,8 @@ export class Supervisor {
     const reason = this.stopReasons.get(id) ?? exit.reason
     this.stopReasons.delete(id)
     if (known !== 'exited' && known !== 'gone') this.deps.ledger.change(id, { state: 'exited', exitCode: exit.exitCode, reason })
+    // The output goes with the remains.
+    await this.deps.logs.finish(id, reason)
     await runtime
       .remove(id)
       .catch((error: unknown) => this.deps.log.warn('could not remove an ended workload', { workload: id, error: errorText(error) }))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LogAccess } from './logs.ts'
 
 /**
  * What a host agent and the plane say to each other. A second, private contract: versioned by `PROTOCOL_VERSION`,
@@ -9,6 +10,7 @@ import { z } from 'zod'
  *   POST /token   self-signed assertion → access token
  *   GET  /link    WebSocket; desired state down, hello and beats up
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
+ *   POST /logs    lines of workloads, repeated by the agent until acknowledged by number (`logs.ts`)
  */
 export const PROTOCOL_VERSION = 1
 
@@ -98,6 +100,8 @@ export const Workload = z.object({
     diskGb: z.number().int().min(0),
     gpu: z.object({ typeId: z.string(), count: z.number().int().min(1) }).nullable(),
   }),
+  /** Lets this host write the log of the workload. Absent: its output is not shipped. */
+  log: LogAccess.optional(),
 })
 export type Workload = z.infer<typeof Workload>
 

@@ -2,11 +2,13 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { hostStub } from '../../durable-objects/stubs.ts'
 import { Problem } from '../contract/problems.ts'
+import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/host-enrolment.ts'
+import { takeLogs } from '../services/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
 
-/** Largest body an agent may send, bytes: 128 reports with their reasons fit many times. */
+/** Largest body an agent may send, bytes: 128 reports with their reasons fit many times, and agents bound their logs to half of it. */
 const MAX_BODY_BYTES = 1024 * 1024
 
 /** The host protocol, `/host/v1`: a private contract between the plane and its agents, in no public document. */
@@ -19,6 +21,11 @@ export function hostApi(): Hono<AppEnv> {
     const { reports } = await readBody(c, EventsRequest)
     await hostStub(c.env, hostId).report(hostId, reports)
     return c.json({})
+  })
+  app.post('/logs', async (c) => {
+    const hostId = await requireHost(c)
+    const { batches } = await readBody(c, LogsRequest)
+    return c.json(await takeLogs(c.env, hostId, batches))
   })
   app.get('/link', async (c) => {
     const hostId = await requireHost(c)

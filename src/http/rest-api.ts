@@ -10,6 +10,7 @@ import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/serverless.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
+import { registerWorkerLogs } from './routes/worker-logs.ts'
 import { unmatched } from './unmatched.ts'
 
 const INFO = {
@@ -32,6 +33,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerServerless(app)
   registerWebhooks(app)
   registerEndpointWorkers(app)
+  registerWorkerLogs(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

@@ -16,7 +16,7 @@ export async function sameSecret(a: string, b: string): Promise<boolean> {
   return difference === 0
 }
 
-/** HMAC-SHA-256 of a text, in base64url without padding. */
+/** HMAC-SHA-256 of a text, in base64url without padding: what is derived from a secret of the plane and therefore stored nowhere. */
 export async function keyedDigest(secret: string, text: string): Promise<string> {
   const key = await crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   const mac = await crypto.subtle.sign('HMAC', key, encoder.encode(text))
@@ -27,4 +27,11 @@ export async function keyedDigest(secret: string, text: string): Promise<string>
 /** What is stored of an API key's secret: SHA-256 over pepper and secret, in hex. A stolen table is useless without the pepper. */
 export function hashKeySecret(pepper: string, secret: string): Promise<string> {
   return sha256Hex(`${pepper}:${secret}`)
+}
+
+/** Compares two texts of public length in a time that does not depend on where they differ. */
+export function equalInConstantTime(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < b.length; i++) difference |= (a.charCodeAt(i) || 0) ^ b.charCodeAt(i)
+  return difference === 0
 }

@@ -7,6 +7,7 @@ import { type Candidate, type ComputeShape, type Refusal, rankHosts } from '../d
 import { placementRequestOf } from '../domain/worker-shape.ts'
 import type { Env } from '../env.ts'
 import { freeCapacity } from './capacity.ts'
+import { grantLog } from './log-access.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
@@ -53,7 +54,9 @@ function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shap
 async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: WorkerPlacement, candidate: Candidate): Promise<Placed> {
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
-  const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workerWorkload(config, identity, candidate.shape), config.id)
+  const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
+  const workload = { ...workerWorkload(config, identity, candidate.shape), log }
+  const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }

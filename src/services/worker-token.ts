@@ -1,5 +1,5 @@
 import type { Env } from '../env.ts'
-import { keyedDigest } from './crypto.ts'
+import { equalInConstantTime, keyedDigest } from './crypto.ts'
 
 /** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()
@@ -24,10 +24,4 @@ export async function checkWorkerToken(env: Env, endpointId: string, workerId: s
   if (verified.size >= MAX_VERIFIED) verified.clear()
   verified.set(entry, true)
   return true
-}
-
-function equalInConstantTime(a: string, b: string): boolean {
-  let difference = a.length ^ b.length
-  for (let i = 0; i < b.length; i++) difference |= (a.charCodeAt(i) || 0) ^ b.charCodeAt(i)
-  return difference === 0
 }

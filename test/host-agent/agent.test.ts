@@ -109,7 +109,7 @@ describe('agent against a plane', () => {
     plane.messages.length = 0
     startAgent()
     await waitUntil('exit of the worker', () => plane.last('dying')?.state === 'exited')
-    expect(plane.last('dying')).toMatchObject({ exitCode: 7, reason: 'exited with code 7' })
+    expect(plane.last('dying')).toMatchObject({ exitCode: 7, reason: 'exited with code 7: job job-1: started' })
     const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
     expect(hello.workloads.find((report) => report.workloadId === 'kept')?.state).toBe('running')
     plane.push()
@@ -129,6 +129,37 @@ describe('agent against a plane', () => {
     startAgent()
     await waitUntil('reports', () => plane.reports.length === 2)
     expect(plane.states('pod1')).toEqual(['starting', 'running'])
+  })
+
+  test('[LOG-5][PP-66][HOST-12] the log of a workload is whole and in order although its agent was killed and the plane was away', async ({
+    expect,
+  }) => {
+    const first = startAgent()
+    const log = { kind: 'worker' as const, ownerId: 'ep1', grant: 'g' }
+    const worker = { id: 'w1', kind: 'worker' as const, image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1', url), log }
+    plane.want(makeWorkload(worker))
+    plane.jobs.submit('job-1', {})
+    await waitUntil('the first job in the log', () => plane.log('w1').includes('job job-1: done'))
+    plane.logsStatus = 503
+    plane.jobs.submit('job-2', {})
+    await waitUntil('the second job', () => plane.jobs.result('job-2'))
+    await end(first, 'SIGKILL')
+    plane.jobs.submit('job-3', {})
+    await waitUntil('the third job, without an agent', () => plane.jobs.result('job-3'))
+    startAgent()
+    plane.logsStatus = 200
+    await waitUntil('the third job in the log', () => plane.log('w1').includes('job job-3: done'))
+    plane.want(makeWorkload({ ...worker, desired: 'stopped' }))
+    await waitUntil('the end in the log', () => plane.log('w1').some((line) => line.startsWith('[exited')))
+    const jobs = ['job-1', 'job-2', 'job-3'].flatMap((job) => [`job ${job}: started`, `job ${job}: done`])
+    expect(plane.log('w1')).toEqual([
+      '[creating from image builtin/echo]',
+      '[started]',
+      'worker w1: waiting for jobs',
+      ...jobs,
+      '[exited with code 0]',
+    ])
+    await waitUntil('gone', () => plane.last('w1')?.state === 'gone')
   })
 
   test('on revocation everything is stopped and the agent ends with 0', async ({ expect }) => {

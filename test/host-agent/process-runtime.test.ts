@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { parseProcStat } from '../../src/host-agent/process-identity.ts'
 import { ProcessRuntime } from '../../src/host-agent/process-runtime.ts'
 import type { StartHooks } from '../../src/host-agent/runtime.ts'
+import { makeTempDir } from './support/temp-dir.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
 
 const ENTRY = join(import.meta.dirname, '../../src/host-agent/main.ts')
@@ -15,12 +15,14 @@ describe('process runtime', () => {
   let runtime: ProcessRuntime
 
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'process-runtime-'))
+    dir = makeTempDir('process-runtime')
     runtime = open()
   })
   afterEach(async () => {
     for (const { id } of await runtime.list()) await runtime.stop(id, 0)
     runtime.close()
+    // Last, because what it lists and stops is in there.
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   })
 
   function open(): ProcessRuntime {

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
 import { type Relay, startRelay } from '../../src/host-agent/relay.ts'
 import type { RelayBounds } from '../../src/host-agent/relay-bounds.ts'
 import { parseRelayRoute } from '../../src/host-agent/relay-routes.ts'
+import { tempDir } from './support/temp-dir.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -145,7 +144,7 @@ describe('relay', () => {
   })
 
   test('a result that the plane did not take survives the end of the agent', async ({ expect }) => {
-    const spoolDir = mkdtempSync(join(tmpdir(), 'relay-spool-'))
+    const spoolDir = tempDir('relay-spool')
     const port = await freePort()
     const first = await startTestRelay(`http://127.0.0.1:${port}`, spoolDir)
     const headers = { authorization: 'raw-key', 'content-type': 'application/x-www-form-urlencoded' }

@@ -1,10 +1,9 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
 import { ReportQueue, type SendResult } from '../../src/host-agent/report-queue.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { tempDir } from './support/temp-dir.ts'
 import { waitUntil } from './support/wait-until.ts'
 
 function report(workloadId: string, sequence: number): WorkloadReport {
@@ -16,7 +15,7 @@ function queueWith(path: string, send: (reports: WorkloadReport[]) => SendResult
 }
 
 function freshPath(): string {
-  return join(mkdtempSync(join(tmpdir(), 'report-queue-')), 'reports.json')
+  return join(tempDir('report-queue'), 'reports.json')
 }
 
 test('a report is repeated until it is taken, in order', async ({ expect }) => {

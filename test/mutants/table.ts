@@ -20,6 +20,7 @@ const WEBHOOK_URL = 'src/domain/webhook-url.ts'
 const ADDRESS = 'src/domain/ip-address.ts'
 const OPENAI_TEXT = 'src/domain/openai-stream.ts'
 const OPENAI_ERROR = 'src/domain/openai-error.ts'
+const LOG_STREAM = 'src/domain/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -261,6 +262,25 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: "    pieces.push(text.slice(quote, i).replace('NaN', 'null'))",
   },
   { id: 'escaped quotes end strings', file: TEXT, find: 'if (backslashes % 2 === 0) return i', replace: 'return i' },
+  {
+    id: 'since beats Last-Event-ID',
+    file: LOG_STREAM,
+    find: 'if (lastEventId !== undefined) {',
+    replace: 'if (lastEventId !== undefined && query.since === undefined) {',
+  },
+  {
+    id: 'a log resumes within the second that was shown',
+    file: LOG_STREAM,
+    find: '(Math.floor(atMs / 1000) + 1) * 1000',
+    replace: 'Math.floor(atMs / 1000) * 1000',
+  },
+  { id: 'a log keeps a line too many', file: LOG_STREAM, find: 'newest.n - n >= LOG_KEPT_LINES', replace: 'newest.n - n > LOG_KEPT_LINES' },
+  {
+    id: 'a log keeps a byte too many',
+    file: LOG_STREAM,
+    find: 'newest.endByte - endByte >= LOG_KEPT_BYTES',
+    replace: 'newest.endByte - endByte > LOG_KEPT_BYTES',
+  },
 ]
 
 const CORE = 'durable-objects/endpoint/core.ts'
@@ -282,6 +302,7 @@ const EFFECTS = 'durable-objects/endpoint/worker-effects.ts'
 const SCALER = 'durable-objects/endpoint/scaler.ts'
 const JOBS = 'durable-objects/endpoint/job-store.ts'
 const CAPACITY = 'src/services/capacity.ts'
+const POD_LOG = 'durable-objects/pod-log.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
@@ -473,5 +494,24 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     file: CAPACITY,
     find: 'if (!(await endpointStub(env, id).capacityAppeared())) await removeCapacityWaiter(db, id)',
     replace: 'await endpointStub(env, id).capacityAppeared()',
+  },
+  { id: 'repeated log lines are taken again', file: POD_LOG, find: 'const isNew = line.seq > last', replace: 'const isNew = true' },
+  {
+    id: 'a foreign log is readable',
+    file: POD_LOG,
+    find: 'owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown',
+    replace: 'owner ? true : isKnown',
+  },
+  {
+    id: 'the log of a silent worker is deleted',
+    file: POD_LOG,
+    find: "return owner.kind === 'worker' && (await",
+    replace: 'return false && (await',
+  },
+  {
+    id: 'any host writes any log',
+    file: 'src/services/take-logs.ts',
+    find: 'if (!(await checkLogAccess(env, hostId, workloadId, access))) return refused',
+    replace: '',
   },
 ]

@@ -1,4 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
 import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { admin, expect, send } from './harness.ts'
 
@@ -101,6 +102,22 @@ export class FakeHost {
     const report = { workloadId, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence, ...change }
     const reply = await postJson('/host/v1/events', { reports: [report] }, this.accessToken)
     expect(reply.status).toBe(200)
+  }
+
+  /** Ships lines as an agent does, numbered from `firstSeq`. */
+  async ship(workload: Workload, lines: readonly (string | Partial<LogLine>)[], firstSeq = 1): Promise<LogsResponse['results']> {
+    const numbered = lines.map((line, index) => {
+      const change = typeof line === 'string' ? { line } : line
+      return { seq: firstSeq + index, at: Date.UTC(2026, 5, 1, 12, 0, index), source: 'container', line: '', ...change }
+    })
+    return this.shipRaw([{ workloadId: workload.id, access: workload.log, lines: numbered }])
+  }
+
+  /** The answer to batches of any form. */
+  async shipRaw(batches: unknown): Promise<LogsResponse['results']> {
+    const reply = await postJson('/host/v1/logs', { batches }, this.accessToken)
+    expect(reply.status).toBe(200)
+    return LogsResponse.parse(await reply.json()).results
   }
 
   desired(): readonly Workload[] {

@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { boundOutput } from './bound-output.ts'
 import { echo } from './echo.ts'
 import { runIdle } from './idle.ts'
 import type { BuiltinName } from './names.ts'
@@ -12,6 +14,7 @@ import { readWorkerSettings } from './worker-settings.ts'
 export async function runBuiltin(name: string | undefined, exitFile: string | undefined): Promise<void> {
   if (exitFile !== undefined) {
     process.on('exit', (exitCode) => writeExit(exitFile, exitCode))
+    boundOutput(join(dirname(exitFile), 'output.log'))
   }
   // One plain line, because the last line of output becomes the reason that the user reads.
   process.on('uncaughtException', (error) => {

@@ -27,6 +27,7 @@ export async function runWorker(settings: WorkerSettings, handle: JobHandler): P
     setTimeout(() => dropTake.abort(), DRAIN_TAKE_MS).unref()
   })
 
+  console.log(`worker ${settings.workerId}: waiting for jobs`)
   void pingLoop(api, settings, running)
   void stopLoop(api, running)
   await takeLoop({ api, handle, running, draining: draining.signal, dropTake: dropTake.signal, concurrency: settings.concurrency })
@@ -62,6 +63,7 @@ async function takeLoop(loop: TakeLoop): Promise<void> {
 async function runJob({ api, handle, running }: TakeLoop, job: TakenJob): Promise<void> {
   const stop = new AbortController()
   running.set(job.id, stop)
+  console.log(`job ${job.id}: started`)
   try {
     const context: JobContext = {
       signal: stop.signal,
@@ -69,7 +71,8 @@ async function runJob({ api, handle, running }: TakeLoop, job: TakenJob): Promis
       postProgress: (value) => api.postOutput(job.id, { status: 'IN_PROGRESS', output: value }, false),
     }
     const result = await handle(job.input, context)
-    if (stop.signal.aborted) return
+    if (stop.signal.aborted) return console.log(`job ${job.id}: stopped`)
+    console.log(`job ${job.id}: ${'error' in result ? 'failed' : 'done'}`)
     if ('error' in result) await api.postOutput(job.id, { error: result.error }, false)
     else await api.postOutput(job.id, { output: result.output }, result.isStream ?? false)
   } catch (error) {

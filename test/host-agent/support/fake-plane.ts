@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { importJWK, jwtVerify } from 'jose'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { type LogBatch, type LogLine, LogsRequest } from '../../../src/host-protocol/logs.ts'
 import {
   AgentMessage,
   ASSERTION_AUDIENCE,
@@ -29,6 +30,9 @@ export class FakePlane {
   acknowledgeBeats = true
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
+  readonly logs = new Map<string, LogLine[]>()
+  /** Answer of the logs route; lines are taken with 200 only. */
+  logsStatus = 200
   private hostKey: EnrolRequest['publicKey'] | undefined
   private readonly sockets = new Set<WebSocket>()
   private readonly server = createServer((request, response) => {
@@ -90,9 +94,27 @@ export class FakePlane {
         if (this.eventsStatus === 200) this.reports.push(...reports)
         return answer(response, this.eventsStatus, {})
       }
+      case '/host/v1/logs': {
+        if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
+        const { batches } = LogsRequest.parse(await json(request))
+        return answer(response, this.logsStatus, { results: batches.map((batch) => this.takeLog(batch)) })
+      }
       default:
         return answer(response, 404, { detail: 'no such route' })
     }
+  }
+
+  /** As the plane does: a number is taken once. */
+  private takeLog({ workloadId, lines }: LogBatch) {
+    const log = this.logs.get(workloadId) ?? []
+    this.logs.set(workloadId, log)
+    if (this.logsStatus === 200) log.push(...lines.filter(({ seq }) => seq > (log.at(-1)?.seq ?? 0)))
+    return { workloadId, takenSeq: log.at(-1)?.seq ?? 0 }
+  }
+
+  /** Lines of a workload's log, `system` ones in brackets. */
+  log(workloadId: string): string[] {
+    return (this.logs.get(workloadId) ?? []).map(({ source, line }) => (source === 'system' ? `[${line}]` : line))
   }
 
   private async enrol(request: EnrolRequest) {

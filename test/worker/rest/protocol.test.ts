@@ -166,7 +166,7 @@ describe('inventory', () => {
     const id = await createEndpoint(owner.key)
     for (const { path, method, scope, body } of operations) {
       const isJob = path.startsWith('/v2/{endpointId}')
-      const url = path.replace('{id}', id).replace('{endpointId}', id).replace('{jobId}', 'nosuchjob')
+      const url = path.replace('{id}', id).replace('{endpointId}', id).replace('{jobId}', 'nosuchjob').replace('{workerId}', 'nosuchworker')
       const label = `${method} ${path}`
       expect((await call(null, method, url, body)).status, label).toBe(401)
       const other = scope.startsWith('jobs') ? 'serverless:read' : 'jobs:read'

@@ -1,0 +1,124 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { LogSourceParam } from '../src/contract/logs.ts'
+import type { LogStart } from '../src/domain/log-stream.ts'
+import type { Env } from '../src/env.ts'
+import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
+import { logEvent } from '../src/log.ts'
+import { Followers } from './pod-log/followers.ts'
+import { LogStore } from './pod-log/log-store.ts'
+import { endpointStub } from './stubs.ts'
+
+/** How long a log stays after its last line when its worker or pod is gone (PP-61); also how often that is looked at. */
+export const LOG_RETENTION_MS = 24 * 3_600_000
+const ALARM_RETRY_MS = 60_000
+
+/** Who writes a log: see `LogOwner` of the services. */
+export interface LogWriter {
+  kind: LogKind
+  ownerId: string
+  workloadId: string
+}
+
+/** What a reader wants; the caller has checked that `ownerId` is the reader's. */
+export interface LogRequest {
+  kind: LogKind
+  ownerId: string
+  /** Whether the owner has this worker or pod now: then its log may be awaited before there is a line. */
+  isKnown: boolean
+  start: LogStart
+  source?: LogSourceParam | undefined
+}
+
+/** The log of one worker or pod: a bounded tail and those who follow it (SCALE-8, LOG-1 to LOG-6). */
+export class PodLogObject extends DurableObject<Env> {
+  readonly store: LogStore
+  readonly followers: Followers
+  /** Milliseconds since the epoch; tests set their own clock. */
+  now: () => number = () => Date.now()
+  private alarmKnown = false
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.store = new LogStore(ctx.storage)
+    this.followers = new Followers(this.store)
+  }
+
+  /**
+   * Takes what is new of a batch and returns the highest number it has of that workload. A repeat changes nothing (HOST-11). Null when the
+   * log belongs to somebody else.
+   */
+  async append({ kind, ownerId, workloadId }: LogWriter, lines: readonly LogLine[]): Promise<number | null> {
+    this.store.makeTables()
+    const taken = this.ctx.storage.transactionSync(() => {
+      if (!this.admit(kind, ownerId)) return null
+      const before = this.store.takenSeq(workloadId)
+      const fresh = linesAfter(lines, before)
+      const last = fresh.at(-1)
+      if (!last) return before
+      this.store.append(fresh)
+      this.store.setTaken(workloadId, last.seq, this.now())
+      return last.seq
+    })
+    this.followers.wake()
+    await this.keepAlarm()
+    return taken
+  }
+
+  /** The stream of a `LogRequest`, which is the body. 404 when the owner has no such log (LOG-6), 429 when it has too many readers. */
+  override async fetch(request: Request): Promise<Response> {
+    const { kind, ownerId, isKnown, start, source } = (await request.json()) as LogRequest
+    const owner = this.store.owner()
+    const isReadable = owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
+    if (!isReadable) return new Response(null, { status: 404 })
+    if (this.followers.isFull()) return new Response(null, { status: 429 })
+    return new Response(this.followers.follow(this.store.cursorOf(start, source), source, request.signal))
+  }
+
+  /** Deletes the log when nobody has written it for a while and its worker is gone (PP-61). */
+  override async alarm(): Promise<void> {
+    try {
+      if (await this.isWanted()) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
+      else await this.delete()
+    } catch (error) {
+      // The platform gives up on an alarm that keeps failing; then this log would stay for ever.
+      logEvent('warn', 'log alarm failed', { error })
+      await this.ctx.storage.setAlarm(this.now() + ALARM_RETRY_MS)
+    }
+  }
+
+  private async delete(): Promise<void> {
+    await this.store.clear()
+    this.alarmKnown = false
+    this.followers.endAll()
+  }
+
+  private async isWanted(): Promise<boolean> {
+    const [owner, last] = [this.store.owner(), this.store.lastTaken()]
+    if (!owner || !last) return false
+    if (this.now() - last.atMs < LOG_RETENTION_MS) return true
+    return owner.kind === 'worker' && (await endpointStub(this.env, owner.ownerId).knowsWorker(last.workloadId))
+  }
+
+  private admit(kind: LogKind, ownerId: string): boolean {
+    const owner = this.store.owner()
+    if (!owner) this.store.setOwner({ kind, ownerId })
+    return !owner || (owner.kind === kind && owner.ownerId === ownerId)
+  }
+
+  // Asked once a start of the object: a batch must not cost a read of the alarm.
+  private async keepAlarm(): Promise<void> {
+    if (this.alarmKnown) return
+    this.alarmKnown = true
+    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
+  }
+}
+
+/** The lines whose number is higher than `seq` and than every one before them. */
+function linesAfter(lines: readonly LogLine[], seq: number): LogLine[] {
+  let last = seq
+  return lines.filter((line) => {
+    const isNew = line.seq > last
+    if (isNew) last = line.seq
+    return isNew
+  })
+}

@@ -1,0 +1,152 @@
+import type { LogSourceParam } from '../../src/contract/logs.ts'
+import { type LinePosition, type LogStart, lastToDrop, nextShownSecond, type StoredLine } from '../../src/domain/log-stream.ts'
+import type { LogLine } from '../../src/host-protocol/logs.ts'
+import { applySchema } from '../sql-migrations.ts'
+
+/**
+ * streams: how far the plane has taken each workload that writes this log.
+ * lines: the tail. `end_byte` counts the bytes of the log up to this line, dropped ones included, so that no sum is ever needed.
+ */
+const SCHEMA: readonly string[] = [
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+   CREATE TABLE streams (workload_id TEXT PRIMARY KEY, taken_seq INTEGER NOT NULL, taken_at INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE TABLE lines (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, source TEXT NOT NULL, line TEXT NOT NULL, end_byte INTEGER NOT NULL);`,
+]
+
+/** Oldest lines that are looked at in one step when the tail is cut. */
+const TRIM_STEP = 512
+/** A pod that starts again and again writes its log under a new workload each time; only late repeats of the last ones matter. */
+const MAX_STREAMS = 64
+const encoder = new TextEncoder()
+
+/** Rows of one log. Tables are made by the first line, so that asking about a log that does not exist leaves nothing behind. */
+export class LogStore {
+  private readonly storage: DurableObjectStorage
+  private readonly sql: SqlStorage
+  private hasTables: boolean
+
+  constructor(storage: DurableObjectStorage) {
+    this.storage = storage
+    this.sql = storage.sql
+    this.hasTables = this.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'lines'").toArray().length > 0
+    if (this.hasTables) applySchema(storage, SCHEMA)
+  }
+
+  /** Whose log this is; null before its first line. */
+  owner(): { kind: string; ownerId: string } | null {
+    if (!this.hasTables) return null
+    const row = this.sql.exec("SELECT value FROM meta WHERE key = 'owner'").toArray()[0]
+    return row ? (JSON.parse(String(row.value)) as { kind: string; ownerId: string }) : null
+  }
+
+  setOwner(owner: { kind: string; ownerId: string }): void {
+    this.sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('owner', ?)", JSON.stringify(owner))
+  }
+
+  /** The highest number that was taken of a workload; 0 when none was. */
+  takenSeq(workloadId: string): number {
+    return Number(this.sql.exec('SELECT taken_seq FROM streams WHERE workload_id = ?', workloadId).toArray()[0]?.taken_seq ?? 0)
+  }
+
+  setTaken(workloadId: string, seq: number, nowMs: number): void {
+    if (this.takenSeq(workloadId) === 0) this.forgetOldStreams()
+    this.sql.exec('INSERT OR REPLACE INTO streams (workload_id, taken_seq, taken_at) VALUES (?, ?, ?)', workloadId, seq, nowMs)
+  }
+
+  private forgetOldStreams(): void {
+    this.sql.exec(
+      'DELETE FROM streams WHERE workload_id NOT IN (SELECT workload_id FROM streams ORDER BY taken_at DESC LIMIT ?)',
+      MAX_STREAMS - 1,
+    )
+  }
+
+  /** The workload that was heard of last, and when. */
+  lastTaken(): { workloadId: string; atMs: number } | null {
+    if (!this.hasTables) return null
+    const row = this.sql.exec('SELECT workload_id, taken_at FROM streams ORDER BY taken_at DESC LIMIT 1').toArray()[0]
+    return row ? { workloadId: String(row.workload_id), atMs: Number(row.taken_at) } : null
+  }
+
+  append(lines: readonly LogLine[]): void {
+    let { n, endByte } = this.newest()
+    for (const { at, source, line } of lines) {
+      n += 1
+      endByte += encoder.encode(line).byteLength
+      this.sql.exec('INSERT INTO lines (n, at, source, line, end_byte) VALUES (?, ?, ?, ?, ?)', n, at, source, line, endByte)
+    }
+    this.trim({ n, endByte })
+  }
+
+  private trim(newest: LinePosition): void {
+    for (;;) {
+      const rows = this.sql.exec('SELECT n, end_byte FROM lines ORDER BY n LIMIT ?', TRIM_STEP).toArray()
+      const oldest = rows.map((row) => ({ n: Number(row.n), endByte: Number(row.end_byte) }))
+      const last = lastToDrop(oldest, newest)
+      if (last === null) return
+      this.sql.exec('DELETE FROM lines WHERE n <= ?', last)
+    }
+  }
+
+  /** Position of the newest line; zeros for an empty log. */
+  newest(): LinePosition {
+    const row = this.hasTables ? this.sql.exec('SELECT n, end_byte FROM lines ORDER BY n DESC LIMIT 1').toArray()[0] : undefined
+    return { n: Number(row?.n ?? 0), endByte: Number(row?.end_byte ?? 0) }
+  }
+
+  /** The line after which a reader begins. */
+  cursorOf(start: LogStart, source: LogSourceParam | undefined): number {
+    const { n: newest } = this.newest()
+    if (newest === 0) return 0
+    switch (start.kind) {
+      case 'after-line':
+        // A counter that this log has not reached comes from another one; only its time can be meant.
+        return start.n <= newest ? start.n : this.cursorBefore(nextShownSecond(start.atMs), newest)
+      case 'after-time':
+        return this.cursorBefore(nextShownSecond(start.atMs), newest)
+      case 'since':
+        return this.cursorBefore(start.atMs, newest)
+      case 'tail':
+        return this.cursorOfTail(start.lines, source)
+    }
+  }
+
+  /** The line before the first one of `atMs` or later; the newest when there is none. */
+  private cursorBefore(atMs: number, newest: number): number {
+    const row = this.sql.exec('SELECT n FROM lines WHERE at >= ? ORDER BY n LIMIT 1', atMs).toArray()[0]
+    return row ? Number(row.n) - 1 : newest
+  }
+
+  private cursorOfTail(lines: number, source: LogSourceParam | undefined): number {
+    const filter = source === undefined ? '' : 'WHERE source = ?'
+    const query = `SELECT n FROM lines ${filter} ORDER BY n DESC LIMIT 1 OFFSET ?`
+    const row = this.sql.exec(query, ...(source === undefined ? [] : [source]), lines).toArray()[0]
+    return Number(row?.n ?? 0)
+  }
+
+  /** Up to `limit` lines after a cursor, oldest first. */
+  after(cursor: number, source: LogSourceParam | undefined, limit: number): StoredLine[] {
+    if (!this.hasTables) return []
+    const filter = source === undefined ? '' : 'AND source = ?'
+    const query = `SELECT n, at, source, line FROM lines WHERE n > ? ${filter} ORDER BY n LIMIT ?`
+    const rows = this.sql.exec(query, cursor, ...(source === undefined ? [] : [source]), limit).toArray()
+    return rows.map((row) => ({
+      n: Number(row.n),
+      atMs: Number(row.at),
+      source: String(row.source) as LogSourceParam,
+      line: String(row.line),
+    }))
+  }
+
+  /** Everything goes, the tables too. */
+  async clear(): Promise<void> {
+    await this.storage.deleteAll()
+    this.hasTables = false
+  }
+
+  /** To be called before the first write, outside its transaction. */
+  makeTables(): void {
+    if (this.hasTables) return
+    applySchema(this.storage, SCHEMA)
+    this.hasTables = true
+  }
+}

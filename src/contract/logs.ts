@@ -1,0 +1,44 @@
+import { z } from 'zod'
+
+/** Most lines that a log keeps, so also the most that `tail` may ask for (LOG-2). */
+export const LOG_TAIL_MAX = 5_000
+export const LOG_TAIL_DEFAULT = 100
+
+export const LogSourceParam = z
+  .enum(['container', 'system'])
+  .meta({ id: 'LogSource', description: '`container`: output of the main process. `system`: what the platform did with it.' })
+export type LogSourceParam = z.infer<typeof LogSourceParam>
+
+/** Query of a log stream (LOG-2). */
+export const LogQuery = z.object({
+  source: LogSourceParam.optional().meta({ description: 'Lines of this source only.', param: { name: 'source', in: 'query' } }),
+  tail: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(LOG_TAIL_MAX)
+    .default(LOG_TAIL_DEFAULT)
+    .meta({ description: 'Newest lines to begin with.', param: { name: 'tail', in: 'query' } }),
+  since: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'Begin with the first line of this time or later; beats `tail`.', param: { name: 'since', in: 'query' } }),
+})
+export type LogQuery = z.infer<typeof LogQuery>
+
+/** A time, and the counter that an id of this server has behind it (LOG-3). */
+const EVENT_ID = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)(\/\d{1,15})?$/
+
+/** Header of a log stream (LOG-2). */
+export const LogHeaders = z.object({
+  'Last-Event-ID': z
+    .string()
+    .regex(EVENT_ID)
+    .refine((id) => !Number.isNaN(Date.parse(id.replace(/\/.*/, ''))), { message: 'is not a date-time' })
+    .optional()
+    .meta({
+      description: 'Resume strictly after this event: its id, or a bare time. Beats `since` and `tail`.',
+      example: '2026-06-01T12:02:03Z/000000000001',
+      param: { name: 'Last-Event-ID', in: 'header' },
+    }),
+})

@@ -1,0 +1,53 @@
+import { LOG_KEPT_BYTES, LOG_KEPT_LINES, lastToDrop, logFrame, nextShownSecond, startOf } from '../../src/domain/log-stream.ts'
+import { describe, expect, it } from '../support/unit.ts'
+
+const T = Date.UTC(2026, 5, 1, 12, 2, 3)
+
+describe('where a reader begins', () => {
+  it('[LOG-2] Last-Event-ID beats since, since beats tail', () => {
+    const query = { tail: 7, since: '2026-06-01T12:02:03Z' }
+    expect(startOf(query, '2026-06-01T12:02:03Z/000000000012')).toEqual({ kind: 'after-line', n: 12, atMs: T })
+    expect(startOf(query, '2026-06-01T14:02:03+02:00')).toEqual({ kind: 'after-time', atMs: T })
+    expect(startOf(query, undefined)).toEqual({ kind: 'since', atMs: T })
+    expect(startOf({ tail: 7 }, undefined)).toEqual({ kind: 'tail', lines: 7 })
+  })
+
+  it('[LOG-3] strictly after a shown time means the next second', () => {
+    expect(nextShownSecond(T - 1)).toBe(T)
+    expect(nextShownSecond(T)).toBe(T + 1_000)
+    expect(nextShownSecond(T + 999)).toBe(T + 1_000)
+    expect(nextShownSecond(T + 1_000)).toBe(T + 2_000)
+  })
+})
+
+describe('frames', () => {
+  it('[LOG-3] the id is the time, a slash and twelve digits; a line cannot end its frame', () => {
+    const frame = logFrame({ n: 7, atMs: T + 999, source: 'container', line: 'a\r\n\ndata: b' })
+    expect(frame).toBe(
+      'id: 2026-06-01T12:02:03Z/000000000007\ndata: {"ts":"2026-06-01T12:02:03Z","source":"container","line":"a\\r\\n\\ndata: b"}\n\n',
+    )
+    expect(logFrame({ n: 1_000_000_000_000, atMs: T, source: 'system', line: '' })).toMatch(/^id: 2026-06-01T12:02:03Z\/1000000000000\n/)
+  })
+})
+
+describe('the tail', () => {
+  const row = (n: number, endByte = n) => ({ n, endByte })
+
+  it('[PP-60] keeps the newest lines: one fewer, exactly as many, one more', () => {
+    const newest = (n: number) => row(n)
+    expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES - 1))).toBeNull()
+    expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES))).toBeNull()
+    expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES + 1))).toBe(1)
+    expect(lastToDrop([row(1), row(2), row(3)], newest(LOG_KEPT_LINES + 2))).toBe(2)
+  })
+
+  it('[PP-60] and at most so many bytes: a line goes when the lines after it fill the log', () => {
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_KEPT_BYTES - 1))).toBeNull()
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_KEPT_BYTES))).toBe(1)
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 20 + LOG_KEPT_BYTES))).toBe(2)
+  })
+
+  it('[PP-60] never drops the newest line itself', () => {
+    expect(lastToDrop([row(3, 2 * LOG_KEPT_BYTES)], row(3, 2 * LOG_KEPT_BYTES))).toBeNull()
+  })
+})
