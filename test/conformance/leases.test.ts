@@ -56,9 +56,9 @@ describe('takes that came to nothing', () => {
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
-      const breakConnection = worker.openTakeToBreak()
+      const take = worker.openTake()
       await eventually('the take is open', async () => (await endpoint.health()).workers.idle === 1)
-      breakConnection()
+      take.reset()
       // The network brings the news in its own time.
       await sleep(1_000)
       const job = await endpoint.run()

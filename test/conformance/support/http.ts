@@ -1,3 +1,5 @@
+import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
+import { request as requestTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** An answer, read to its end. `body` is the parsed JSON, undefined when there is none. */
@@ -36,6 +38,44 @@ export async function call<T>(url: string, options: CallOptions = {}): Promise<R
   const text = await response.text()
   const elapsedMs = performance.now() - startedAt
   return { status: response.status, headers: response.headers, text, body: parse(text) as T, elapsedMs }
+}
+
+/** A call that a test looks into while it is under way. */
+export interface OpenCall {
+  /** Status and headers; rejects when none come. */
+  started: Promise<{ status: number; headers: IncomingHttpHeaders }>
+  /** What has arrived so far. */
+  text(): string
+  /** Everything, once the answer is complete. */
+  ended: Promise<string>
+  /** Breaks the connection, as a process that dies does. */
+  reset(): void
+}
+
+/** Sends a request on a connection of its own. */
+export function openCall(url: string, options: Omit<CallOptions, 'signal'> = {}): OpenCall {
+  const { method = 'GET', headers = {}, body } = options
+  let text = ''
+  const request = (url.startsWith('https:') ? requestTls : requestHttp)(url, { method, headers, agent: false })
+  const started = new Promise<{ status: number; headers: IncomingHttpHeaders }>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => resolve({ status: response.statusCode ?? 0, headers: response.headers }))
+  })
+  const ended = new Promise<string>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => {
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('error', reject)
+      response.on('end', () => resolve(text))
+    })
+  })
+  // A test that breaks the connection expects no answer.
+  for (const promise of [started, ended]) promise.catch(() => undefined)
+  request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))
+  return { started, text: () => text, ended, reset: () => request.socket?.resetAndDestroy() }
 }
 
 /** Asks again until `probe` gives something; what is waited for is in the error. */

@@ -1,8 +1,6 @@
-import { request } from 'node:http'
-import { request as requestTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
-import { call, PATIENCE_MS, type Reply } from './http.ts'
+import { call, type OpenCall, openCall, PATIENCE_MS, type Reply } from './http.ts'
 import { workerUrl } from './idle-host.ts'
 
 /** A job as a take hands it out. */
@@ -94,13 +92,9 @@ export class PlayedWorker {
     return reply
   }
 
-  /** Opens a take and returns what breaks its connection, as the death of a container does. */
-  openTakeToBreak(): () => void {
-    const url = `${this.takeUrl('job-take')}&job_in_progress=${this.inProgress}`
-    const opened = (url.startsWith('https:') ? requestTls : request)(url, { headers: this.getHeaders(), agent: false })
-    opened.on('error', () => undefined)
-    opened.end()
-    return () => opened.socket?.resetAndDestroy()
+  /** A take whose connection a test breaks. */
+  openTake(): OpenCall {
+    return openCall(`${this.takeUrl('job-take')}&job_in_progress=${this.inProgress}`, { headers: this.getHeaders() })
   }
 
   stopPoll(): Promise<Reply<{ jobsToStop: string[] }>> {
