@@ -1,0 +1,112 @@
+import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
+import { request as requestTls } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** An answer, read to its end. `body` is the parsed JSON, undefined when there is none. */
+export interface Reply<T> {
+  status: number
+  headers: Headers
+  text: string
+  body: T
+  /** From the call until its answer was read, milliseconds. */
+  elapsedMs: number
+}
+
+export interface CallOptions {
+  method?: string
+  headers?: Record<string, string>
+  /** Text is sent as it is, anything else as JSON. */
+  body?: unknown
+  signal?: AbortSignal
+}
+
+const POLL_MS = 100
+/** Far more than anything but a deadline of the contract takes, on a machine that does other things too. */
+export const PATIENCE_MS = 60_000
+
+/** Sends one request. The caller states the shape of the answer, which is what its test is about. */
+export async function call<T>(url: string, options: CallOptions = {}): Promise<Reply<T>> {
+  const startedAt = performance.now()
+  const { method = 'GET', headers = {}, body, signal } = options
+  const response = await fetch(url, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const text = await response.text()
+  const elapsedMs = performance.now() - startedAt
+  return { status: response.status, headers: response.headers, text, body: parse(text) as T, elapsedMs }
+}
+
+/** A call that a test looks into while it is under way. */
+export interface OpenCall {
+  /** Status and headers; rejects when none come. */
+  started: Promise<{ status: number; headers: IncomingHttpHeaders }>
+  /** What has arrived so far. */
+  text(): string
+  /** Everything, once the answer is complete. */
+  ended: Promise<string>
+  /** Breaks the connection, as a process that dies does. */
+  reset(): void
+}
+
+/** Sends a request on a connection of its own. */
+export function openCall(url: string, options: Omit<CallOptions, 'signal'> = {}): OpenCall {
+  const { method = 'GET', headers = {}, body } = options
+  let text = ''
+  const request = (url.startsWith('https:') ? requestTls : requestHttp)(url, { method, headers, agent: false })
+  const started = new Promise<{ status: number; headers: IncomingHttpHeaders }>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => resolve({ status: response.statusCode ?? 0, headers: response.headers }))
+  })
+  const ended = new Promise<string>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => {
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('error', reject)
+      response.on('end', () => resolve(text))
+    })
+  })
+  // A test that breaks the connection expects no answer.
+  for (const promise of [started, ended]) promise.catch(() => undefined)
+  request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))
+  return { started, text: () => text, ended, reset: () => request.socket?.resetAndDestroy() }
+}
+
+/** Asks again until `probe` gives something; what is waited for is in the error. */
+export async function eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const found = await probe()
+    if (found !== undefined && found !== false) return found
+    if (performance.now() > deadline) throw new Error(`timed out after ${timeoutMs} ms: ${what}`)
+    await sleep(POLL_MS)
+  }
+}
+
+/** `promise`, or an error once the time is over. */
+export async function within<T>(what: string, promise: Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`timed out after ${timeoutMs} ms: ${what}`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([promise, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function parse(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { call, type OpenCall, openCall, PATIENCE_MS, type Reply } from './http.ts'
+import { workerUrl } from './idle-host.ts'
+
+/** A job as a take hands it out. */
+export interface TakenJob {
+  id: string
+  input: Record<string, unknown>
+}
+
+const SDK_VERSION = '1.12.0'
+const USER_AGENT = `RunPod-Python-SDK/${SDK_VERSION} (Linux 6.8) Language/Python 3.12.3`
+/** Of a worker that was told 429. */
+const BACK_OFF_MS = 5_000
+
+/**
+ * One worker, played by hand: every request as the stock worker SDK sends it, with the addresses and the key that the platform injected.
+ * Like the SDK it pings by itself, once an interval, with the jobs that it holds; everything else happens when a test says so.
+ */
+export class PlayedWorker {
+  readonly id: string
+  readonly workload: Workload
+  /** `P`, milliseconds. */
+  readonly pingIntervalMs: number
+  /** What pings list. */
+  readonly holding = new Set<string>()
+  /** Set by a test whose worker goes on although its container is to end. */
+  outlivesStop = false
+  /** Resolves when the platform has the container stopped. */
+  readonly stopOrdered: Promise<Workload>
+  private readonly planeUrl: string
+  private timer: NodeJS.Timeout | undefined
+  private orderStop: (workload: Workload) => void = () => undefined
+
+  constructor(workload: Workload, planeUrl: string) {
+    this.workload = workload
+    this.planeUrl = planeUrl
+    this.id = workload.id
+    this.pingIntervalMs = Number(workload.platformEnv.RUNPOD_PING_INTERVAL)
+    this.stopOrdered = new Promise((resolve) => {
+      this.orderStop = resolve
+    })
+    this.timer = setInterval(() => void this.ping().catch(() => undefined), this.pingIntervalMs)
+  }
+
+  get key(): string {
+    return this.workload.platformEnv.RUNPOD_AI_API_KEY ?? ''
+  }
+
+  /** No more pings: the whole worker is silent from here on, unless a test speaks for it. */
+  mute(): void {
+    clearInterval(this.timer)
+  }
+
+  stopWasOrdered(workload: Workload): void {
+    if (!this.outlivesStop) this.mute()
+    this.orderStop(workload)
+  }
+
+  /** One poll for one job. Null: nothing (204). */
+  async take(): Promise<TakenJob | null> {
+    const reply = await this.takeReply<TakenJob>()
+    if (reply.status === 204) return null
+    if (reply.status !== 200) throw new Error(`take answered ${reply.status}: ${reply.text}`)
+    this.holding.add(reply.body.id)
+    return reply.body
+  }
+
+  /** Polls as the SDK's loop does until a job comes. */
+  async takeJob(timeoutMs = PATIENCE_MS): Promise<TakenJob> {
+    const deadline = performance.now() + timeoutMs
+    while (performance.now() < deadline) {
+      const reply = await this.takeReply<TakenJob>()
+      if (reply.status === 429) await sleep(BACK_OFF_MS)
+      if (reply.status !== 200) continue
+      this.holding.add(reply.body.id)
+      return reply.body
+    }
+    throw new Error(`worker ${this.id} was given no job in ${timeoutMs} ms`)
+  }
+
+  takeReply<T>(options: { signal?: AbortSignal; key?: string; headers?: Record<string, string> } = {}): Promise<Reply<T>> {
+    return this.get<T>(`${this.takeUrl('job-take')}&job_in_progress=${this.inProgress}`, options)
+  }
+
+  /** One poll for up to `size` jobs. */
+  async takeBatch(size: number): Promise<Reply<TakenJob[]>> {
+    const url = `${this.takeUrl('job-take-batch')}&batch_size=${size}&job_in_progress=${this.inProgress}`
+    const reply = await this.get<TakenJob[]>(url)
+    if (reply.status === 200) for (const { id } of reply.body) this.holding.add(id)
+    return reply
+  }
+
+  /** A take whose connection a test breaks. */
+  openTake(): OpenCall {
+    return openCall(`${this.takeUrl('job-take')}&job_in_progress=${this.inProgress}`, { headers: this.getHeaders() })
+  }
+
+  stopPoll(): Promise<Reply<{ jobsToStop: string[] }>> {
+    return this.get(this.takeUrl('job-stop'))
+  }
+
+  /** Polls as the SDK's loop does until there is something to stop. */
+  async nextStop(timeoutMs = PATIENCE_MS): Promise<string[]> {
+    const deadline = performance.now() + timeoutMs
+    while (performance.now() < deadline) {
+      const reply = await this.stopPoll()
+      if (reply.status === 200) return reply.body.jobsToStop
+      await sleep(1_000)
+    }
+    throw new Error(`worker ${this.id} was told to stop nothing in ${timeoutMs} ms`)
+  }
+
+  /** `job-done` with a final result; the job is not listed in pings any more. */
+  done(jobId: string, body: unknown, isStream = false): Promise<Reply<unknown>> {
+    this.holding.delete(jobId)
+    return this.post('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, body, isStream)
+  }
+
+  progress(jobId: string, output: unknown): Promise<Reply<unknown>> {
+    return this.post('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, { status: 'IN_PROGRESS', output })
+  }
+
+  /** `job-stream`: one chunk of a generator. */
+  chunk(jobId: string, body: unknown): Promise<Reply<unknown>> {
+    return this.post('RUNPOD_WEBHOOK_POST_STREAM', jobId, body)
+  }
+
+  /** A ping now, with what the worker holds or with a list of the test's own. */
+  ping(jobIds: readonly string[] = [...this.holding]): Promise<Reply<unknown>> {
+    const list = jobIds.length > 0 ? `&job_id=${jobIds.join(',')}` : ''
+    const url = `${this.url('RUNPOD_WEBHOOK_PING')}${list}&runpod_version=${SDK_VERSION}`
+    return call(url, { headers: { authorization: this.key, 'user-agent': 'python-requests/2.32.3' } })
+  }
+
+  /** Address that an injected variable names. */
+  url(variable: string, jobId = ''): string {
+    return workerUrl(this.workload, this.planeUrl, variable).replaceAll('$ID', jobId || this.id)
+  }
+
+  post(variable: string, jobId: string, body: unknown, isStream = false, headers: Record<string, string> = {}): Promise<Reply<unknown>> {
+    // JSON under a form content type, as the SDK sends it (WRK-5).
+    const sdkHeaders = { ...this.headers(), 'content-type': 'application/x-www-form-urlencoded', charset: 'utf-8' }
+    const url = `${this.url(variable, jobId)}&isStream=${isStream}`
+    return call(url, { method: 'POST', headers: { ...sdkHeaders, ...headers }, body: body === undefined ? '' : body })
+  }
+
+  private get inProgress(): 0 | 1 {
+    return this.holding.size > 0 ? 1 : 0
+  }
+
+  private takeUrl(operation: string): string {
+    return this.url('RUNPOD_WEBHOOK_GET_JOB').replace('/job-take/', `/${operation}/`)
+  }
+
+  private get<T>(url: string, options: { signal?: AbortSignal; key?: string; headers?: Record<string, string> } = {}): Promise<Reply<T>> {
+    const { signal, key = this.key, headers = {} } = options
+    return call<T>(url, { headers: { ...this.getHeaders(key), ...headers }, ...(signal === undefined ? {} : { signal }) })
+  }
+
+  private getHeaders(key = this.key): Record<string, string> {
+    return { ...this.headers(key), 'content-type': 'application/json' }
+  }
+
+  private headers(key = this.key): Record<string, string> {
+    return { authorization: key, 'user-agent': USER_AGENT, 'accept-encoding': 'gzip, deflate' }
+  }
+}
