@@ -94,13 +94,11 @@ async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
 async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
   const job = await core.transact((effects) => {
     const current = core.currentJob(call.jobId, effects)
-    if (!current || !canRetry(current.state)) return current
-    const queued = retryJob(current, core.jobs.nextSequence())
-    applyJob(core, current, queued, effects)
-    return queued
+    if (current && canRetry(current.state)) applyJob(core, current, retryJob(current, core.jobs.nextSequence()), effects)
+    return current
   })
   if (!job) return jobNotFound()
-  if (job.state !== 'IN_QUEUE')
+  if (!canRetry(job.state))
     return problemReply('badRequest', `job ${job.id} is ${job.state}; only FAILED and TIMED_OUT jobs can be retried`)
   return jsonReply(`{"id":"${job.id}","status":"IN_QUEUE"}`)
 }
