@@ -43,7 +43,7 @@ const SUITES: Record<string, Suite> = {
     ],
   },
   objects: {
-    mutants: [...OBJECT_MUTANTS, ...QUEUE_OBJECT_MUTANTS],
+    mutants: [...QUEUE_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [
       ['--project', 'worker', '--bail', '1', ...QUEUE_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue/model'],
