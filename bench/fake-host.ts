@@ -20,6 +20,7 @@ export interface WorkerAccess {
   takePath: string
   /** Of a job's result; `$ID` stands for the job. */
   donePath: string
+  pingPath: string
 }
 
 export interface FakeHost {
@@ -99,5 +100,6 @@ function readAccess(workload: Workload): WorkerAccess {
     key: env.RUNPOD_AI_API_KEY ?? '',
     takePath: path('RUNPOD_WEBHOOK_GET_JOB').replaceAll('$ID', workload.id),
     donePath: path('RUNPOD_WEBHOOK_POST_OUTPUT'),
+    pingPath: path('RUNPOD_WEBHOOK_PING'),
   }
 }

@@ -103,12 +103,6 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    id: 'a lost lease leaves the holder in place',
-    file: JOB,
-    find: 'acked: false,\n    missingPings: 0,\n    errorDetail: reason',
-    replace: 'missingPings: 0,\n    errorDetail: reason',
-  },
-  {
     id: 'what is given now does not count as held',
     file: DISPATCH,
     find: 'const held = taker.held + gave',
