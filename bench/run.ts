@@ -3,7 +3,7 @@ import { measureRate, type Target } from './closed-loop.ts'
 import { measureAtRate, measureParkedReplies } from './latency.ts'
 import { formatReport, median, type Rates } from './report.ts'
 import { type Bench, describeMachine, setUp } from './setup.ts'
-import { measureCycles } from './worker-loop.ts'
+import { keepPinging, measureCycles } from './worker-loop.ts'
 
 // `npm run bench`: what our own code costs, beside a Worker that does hardly anything. A measurement, never a test: it fails
 // when an answer is wrong, and never when it is slow.
@@ -21,6 +21,7 @@ const BODY = '{"input":{"prompt":"Hello","steps":30}}'
 
 const bench = await setUp()
 process.stdout.write(`podplane bench: ${describeMachine()}\n${ROUNDS} rounds, ${SECONDS} s each measurement, 32 connections, medians\n\n`)
+const stopPinging = keepPinging(bench.url, bench.workers)
 try {
   const rates = await measureRounds(bench)
   const parked = { count: PARKED, ...(await measureParkedReplies(bench, bench.workers, PARKED)) }
@@ -30,6 +31,7 @@ try {
   process.stdout.write(`${formatReport({ rates, parked, steady, restartMs })}\n`)
   process.stdout.write('\nOnly ratios of one run compare; rates depend on the machine and its mood.\n')
 } finally {
+  stopPinging()
   await bench.close()
 }
 

@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
+import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
-// Plants every bug of the table, one at a time, in a copy of the sources and runs the tests that must notice. Exit code 1 when one
-// survives. `npm run mutants` for all, `npm run mutants -- domain` or `-- objects` for a part.
+// Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
+// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain` or
+// `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -21,58 +24,92 @@ const COPIED = [
   'dist',
   'docs',
 ]
-const SUITES = {
-  domain: { mutants: DOMAIN_MUTANTS, args: ['--project', 'unit', 'test/domain'] },
-  objects: {
-    mutants: OBJECT_MUTANTS,
-    args: [
-      '--project',
-      'worker',
-      '--bail',
-      '1',
-      ...['lifecycle', 'leases', 'scaling', 'capacity', 'explain', 'webhooks', 'openai', 'event-stream'].map(
-        (name) => `test/worker/queue/${name}`,
-      ),
-      'test/worker/rest/worker-logs',
+/** Tests that take longer than this have been stopped by the bug. */
+const TIME_LIMIT_MS = 10 * 60_000
+const MAX_COPIES = 8
+
+interface Suite {
+  mutants: readonly Mutant[]
+  /** Tests that look for a bug, the quick ones first; a bug is caught by the first of them that fails. */
+  stages: readonly (readonly string[])[]
+}
+
+/** Where most bugs of the objects show; what survives these meets every test of the queue. */
+const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
+const SUITES: Record<string, Suite> = {
+  domain: {
+    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS],
+    stages: [
+      ['--project', 'unit', '--bail', '1', 'test/domain'],
+      ['--project', 'unit', 'test/model'],
     ],
   },
-} as const
+  objects: {
+    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
+    stages: [
+      ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
+      ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],
+    ],
+  },
+}
 
-const wanted = process.argv[2]
-const copy = mkdtempSync(join(tmpdir(), 'podplane-mutants-'))
-for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(copy, name), { recursive: true })
-symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(copy, 'node_modules'))
-
-let survived = 0
+const [part, words] = process.argv.slice(2)
 let caught = 0
-for (const [name, suite] of Object.entries(SUITES)) {
-  if (wanted && wanted !== name) continue
-  if (!passes(suite.args)) throw new Error(`the ${name} tests fail without any planted bug`)
-  for (const mutant of suite.mutants) {
-    const killed = kills(mutant, suite.args)
+let survived = 0
+for (const [name, suite] of Object.entries(SUITES)) if (!part || part === name) await tryAll(name, suite)
+console.log(`\n${caught} caught, ${survived} survived`)
+process.exit(survived === 0 ? 0 : 1)
+
+/** Tries the bugs of one suite, one a copy at a time. */
+async function tryAll(name: string, suite: Suite): Promise<void> {
+  const left = suite.mutants.filter((mutant) => !words || mutant.id.includes(words))
+  if (left.length === 0) return
+  const copies = Array.from({ length: Math.min(availableParallelism(), MAX_COPIES, left.length) }, makeCopy)
+  try {
+    for (const stage of suite.stages) {
+      if (!(await passes(copies[0] ?? '', stage))) throw new Error(`the ${name} tests fail without any planted bug: ${stage.at(-1)}`)
+    }
+    await Promise.all(copies.map((copy) => tryInTurn(name, suite, copy, left)))
+  } finally {
+    for (const copy of copies) rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+async function tryInTurn(name: string, suite: Suite, copy: string, left: Mutant[]): Promise<void> {
+  for (let mutant = left.shift(); mutant; mutant = left.shift()) {
+    const killed = await kills(mutant, suite, copy)
     if (killed) caught++
     else survived++
     console.log(`${killed ? 'caught  ' : 'SURVIVED'}  ${name}: ${mutant.id}`)
   }
 }
-rmSync(copy, { recursive: true, force: true })
-console.log(`\n${caught} caught, ${survived} survived`)
-process.exit(survived === 0 ? 0 : 1)
 
-function kills(mutant: Mutant, args: readonly string[]): boolean {
+function makeCopy(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'podplane-mutants-'))
+  for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(copy, name), { recursive: true })
+  symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(copy, 'node_modules'))
+  return copy
+}
+
+async function kills(mutant: Mutant, suite: Suite, copy: string): Promise<boolean> {
   const path = join(copy, mutant.file)
   const source = readFileSync(path, 'utf8')
-  if (source.split(mutant.find).length !== 2)
-    throw new Error(`"${mutant.id}": its text occurs ${source.split(mutant.find).length - 1} times in ${mutant.file}, want 1`)
+  const places = source.split(mutant.find).length - 1
+  if (places !== 1) throw new Error(`"${mutant.id}": its text occurs ${places} times in ${mutant.file}, want 1`)
   writeFileSync(
     path,
     source.replace(mutant.find, () => mutant.replace),
   )
-  const killed = !passes(args)
-  writeFileSync(path, source)
-  return killed
+  try {
+    for (const stage of suite.stages) if (!(await passes(copy, stage))) return true
+    return false
+  } finally {
+    writeFileSync(path, source)
+  }
 }
 
-function passes(args: readonly string[]): boolean {
-  return spawnSync(join(PROJECT_ROOT, 'node_modules/.bin/vitest'), ['run', ...args], { cwd: copy, stdio: 'ignore' }).status === 0
+function passes(copy: string, args: readonly string[]): Promise<boolean> {
+  const vitest = join(PROJECT_ROOT, 'node_modules/.bin/vitest')
+  const run = spawn(vitest, ['run', ...args], { cwd: copy, stdio: 'ignore', timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL' })
+  return new Promise((resolve) => run.once('exit', (code) => resolve(code === 0)))
 }

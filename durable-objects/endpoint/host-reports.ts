@@ -44,7 +44,7 @@ function endReason(report: WorkloadReport): string {
 function containerEnded(core: EndpointCore, worker: Worker, reason: string, effects: Effects): void {
   if (worker.phase === 'FAILED') return
   if (worker.phase === 'DRAINING') {
-    endLeases(core, worker.id, 'its worker was stopped by the platform', core.now(), false, effects)
+    endLeases(core, worker.id, 'its worker was stopped by the platform', core.now(), 'acknowledged', effects)
     return
   }
   failWorker(core, worker, reason, core.now(), effects)

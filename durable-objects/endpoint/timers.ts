@@ -1,8 +1,8 @@
 import { LEASE_INTERVALS } from '../../src/domain/job.ts'
-import { noTakeDueAtMs, type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
+import { noTakeDueAtMs, silentAtMs, type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { failWorker, isSilent, silenceReason } from './transitions.ts'
+import { endLeases, failWorker, isSilent, silenceReason } from './transitions.ts'
 
 /** Jobs settled in one commit; the rest follow at once in the next. */
 const DUE_BATCH = 200
@@ -75,7 +75,9 @@ export class Timers {
       this.core.jobs.save(job, { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, nowMs + this.lostAfterMs) })
     }
     for (const worker of this.core.workers.all()) {
-      if (worker.phase === 'READY') this.core.workers.asked(worker.id, nowMs)
+      if (worker.phase !== 'READY' && worker.phase !== 'DRAINING') continue
+      this.core.workers.seen(worker.id, nowMs)
+      this.core.workers.asked(worker.id, nowMs)
     }
   }
 
@@ -91,9 +93,9 @@ export class Timers {
   }
 
   // Placements and removals under way end in a transaction of their own; waking for them meanwhile would spin. A draining worker is
-  // removed once its last job has ended, which is that job's deadline to watch.
+  // removed once its last job has ended; until then only its silence is watched.
   private workerDueAtMs(worker: Worker, held: ReadonlyMap<string, number>, nowMs: number): number | null {
-    if (worker.phase === 'DRAINING' && held.has(worker.id)) return null
+    if (worker.phase === 'DRAINING' && held.has(worker.id)) return silentAtMs(worker, this.lostAfterMs)
     const dueAtMs = workerDueAtMs(worker, this.lostAfterMs)
     return dueAtMs !== null && this.core.inFlight.has(worker.id) ? Math.max(dueAtMs, nowMs + IN_FLIGHT_LIMIT_MS) : dueAtMs
   }
@@ -103,6 +105,9 @@ export class Timers {
   }
 
   private settleWorker(worker: Worker, nowMs: number, effects: Effects): void {
+    // LSE-7: its container is being removed anyway, but its jobs do not wait for that.
+    if (worker.phase === 'DRAINING' && isSilent(this.core, worker, nowMs))
+      endLeases(this.core, worker.id, silenceReason(this.core), nowMs, true, effects)
     const dueAtMs = workerDueAtMs(worker, this.lostAfterMs)
     if (dueAtMs === null || nowMs < dueAtMs) return
     if (worker.phase === 'STARTING')

@@ -1,6 +1,6 @@
 import { applyTime, canRetry, endLease, finishJob, isTerminal, type Job, LEASE_INTERVALS } from '../../src/domain/job.ts'
 import { launchBackoffMs } from '../../src/domain/scaling.ts'
-import { FAILED_VISIBLE_MS, type Worker } from '../../src/domain/worker.ts'
+import { FAILED_VISIBLE_MS, silentAtMs, type Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import { notifyEnd, notifyExpired } from './outbox.ts'
@@ -91,7 +91,7 @@ function replaceLoser(core: EndpointCore, job: Job, reason: string, nowMs: numbe
 
 /** LSE-7: no ping for 4 × P. */
 export function isSilent(core: EndpointCore, worker: Worker, nowMs: number): boolean {
-  return worker.lastSeenAtMs !== null && nowMs >= worker.lastSeenAtMs + silenceLimitMs(core)
+  return nowMs >= silentAtMs(worker, silenceLimitMs(core))
 }
 
 export function silenceReason(core: EndpointCore): string {
@@ -102,9 +102,18 @@ function silenceLimitMs(core: EndpointCore): number {
   return LEASE_INTERVALS * core.settings.workerPingIntervalMs
 }
 
-/** Ends every lease of a worker. `counted: false` when the platform itself took the jobs back (WRK-29). */
-export function endLeases(core: EndpointCore, workerId: string, reason: string, nowMs: number, counted: boolean, effects: Effects): void {
-  for (const job of core.jobs.heldBy(workerId)) applyJob(core, job, endLease(job, reason, nowMs, counted), effects)
+/** Which lost leases count as retries: none when the platform itself took the jobs back, those that the worker had begun when it was draining. */
+type Counted = boolean | 'acknowledged'
+
+/** Ends every lease of a worker (LSE-8, WRK-29). */
+export function endLeases(core: EndpointCore, workerId: string, reason: string, nowMs: number, counted: Counted, effects: Effects): void {
+  for (const { seq } of core.jobs.heldBy(workerId)) {
+    // What time has done to a job comes first: one whose own time is over does not run again because its worker ended too.
+    core.settle(seq, effects)
+    const job = core.jobs.bySeq(seq)
+    if (job?.state !== 'IN_PROGRESS') continue
+    applyJob(core, job, endLease(job, reason, nowMs, counted === 'acknowledged' ? job.acked : counted), effects)
+  }
 }
 
 /** No more work for this worker; its container is stopped with a grace (WRK-29). */
@@ -119,9 +128,9 @@ export function drainWorker(core: EndpointCore, worker: Worker, reason: string, 
 
 /** A worker that crashed, was lost or reports itself unhealthy: its leases end, it is removed, and starts are backed off. */
 export function failWorker(core: EndpointCore, worker: Worker, reason: string, nowMs: number, effects: Effects): void {
-  endLeases(core, worker.id, reason, nowMs, true, effects)
   const forgetAtMs = nowMs + FAILED_VISIBLE_MS
   core.workers.save({ ...worker, phase: 'FAILED', reason, nextAttemptAtMs: nowMs, attempts: 0, forgetAtMs, released: false })
+  endLeases(core, worker.id, reason, nowMs, true, effects)
   const failures = core.meta.launch().failures + 1
   core.meta.setLaunch({ failures, notBeforeMs: nowMs + launchBackoffMs(failures) })
   forgetOldFailures(core, worker.id)

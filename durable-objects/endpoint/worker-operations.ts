@@ -61,7 +61,10 @@ function renewLeases(core: EndpointCore, from: Holder, listed: Set<string>, igno
     const job = core.currentJob(held.id, effects)
     if (job?.state !== 'IN_PROGRESS' || !sameHolder(job.holder, from)) continue
     if (listed.has(job.id)) core.jobs.save(job, renewLease(job, nowMs, core.leaseTimes))
-    else if (!ignoreMissing) core.jobs.save(job, missPing(job, nowMs))
+    else if (!ignoreMissing) {
+      core.jobs.save(job, missPing(job, nowMs))
+      core.settle(job.seq, effects)
+    }
   }
 }
 

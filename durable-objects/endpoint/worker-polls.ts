@@ -42,9 +42,9 @@ async function take(
   const verdict = await core.transact((effects) => {
     const worker = workerOf(core, from)
     if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
+    if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
     if (worker.phase === 'DRAINING') return 'draining'
     const nowMs = core.now()
-    if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
     if (worker.phase === 'STARTING') becomeReady(core, worker, nowMs)
     else core.workers.asked(worker.id, nowMs)
     core.parking.parkTake(parked)

@@ -18,7 +18,6 @@ export async function postResult(core: EndpointCore, jobId: string, from: Holder
   await core.transact((effects) => {
     const job = core.currentJob(jobId, effects)
     const worker = workerOf(core, from)
-    if (worker) core.workers.seen(worker.id, core.now())
     if (job) applyPost(core, job, from, post, effects)
     if (post.kind === 'result' && post.stopWorker && worker)
       drainWorker(core, worker, 'the worker asked to be stopped', core.now(), effects)

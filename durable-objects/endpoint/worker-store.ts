@@ -63,9 +63,9 @@ export class WorkerStore {
     this.sql.exec('UPDATE workers SET last_seen_at = ? WHERE id = ?', atMs, id)
   }
 
-  /** A take is a sign of life and of work wanted. */
+  /** A take shows that work is wanted. It is no ping: a worker whose pings have stopped cannot keep a job (LSE-7). */
   asked(id: string, atMs: number): void {
-    this.sql.exec('UPDATE workers SET last_seen_at = ?, last_take_at = ? WHERE id = ?', atMs, atMs, id)
+    this.sql.exec('UPDATE workers SET last_take_at = ? WHERE id = ?', atMs, id)
   }
 
   setIdleSince(id: string, atMs: number | null): void {

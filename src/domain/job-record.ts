@@ -62,5 +62,5 @@ function delayTimeMs(job: Job): number | null {
 /** JOB-5: length of the last attempt, 0 for a job that never ran. Milliseconds. */
 function executionTimeMs(job: Job): number {
   if (job.startedAtMs === null || job.finishedAtMs === null) return 0
-  return Math.max(0, Math.round(job.finishedAtMs - job.startedAtMs))
+  return Math.max(0, Math.round((job.leaseUntilMs ?? job.finishedAtMs) - job.startedAtMs))
 }

@@ -36,6 +36,7 @@ export interface Job {
   pastHolders: string[]
   startedAtMs: number | null
   acked: boolean
+  /** IN_PROGRESS: when the lease ends. Afterwards: when the last attempt ended, if it ended without a result; else null. */
   leaseUntilMs: number | null
   /** Why the lease would end at `leaseUntilMs`. */
   leaseEndReason: string
@@ -125,7 +126,7 @@ export function leaseJob(job: Job, holder: Holder, nowMs: number, times: LeaseTi
 /** LSE-2, LSE-4: the holder has shown that it holds the job. */
 export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
   // LSE-4 excepts LSE-3: a ping that crossed the take which showed the job lost does not bring it back.
-  if (job.leaseEndReason === RESULT_LOST) return { ...job, acked: true }
+  if (job.leaseEndReason === RESULT_LOST) return { ...job, acked: true, missingPings: 0 }
   return {
     ...job,
     acked: true,
@@ -163,7 +164,7 @@ export function endLease(job: Job, reason: string, nowMs: number, counted = true
     ...job,
     state: 'IN_QUEUE',
     retries: job.retries + (counted ? 1 : 0),
-    leaseUntilMs: null,
+    leaseUntilMs: nowMs,
     leaseEndReason: '',
     acked: false,
     missingPings: 0,
@@ -173,7 +174,10 @@ export function endLease(job: Job, reason: string, nowMs: number, counted = true
 
 /** Any transition into a terminal state. */
 export function finishJob(job: Job, state: JobState, nowMs: number, error: string | null = null, errorDetail: string | null = null): Job {
-  return { ...job, state, finishedAtMs: nowMs, error, errorDetail, leaseUntilMs: null, leaseEndReason: '', missingPings: 0 }
+  // JOB-5: a job that is cancelled while it waits again has not been executing since its lease ended.
+  const ranNoLonger = job.state === 'IN_QUEUE' && (state === 'CANCELLED' || state === 'TIMED_OUT')
+  const leaseUntilMs = ranNoLonger ? job.leaseUntilMs : null
+  return { ...job, state, finishedAtMs: nowMs, error, errorDetail, leaseUntilMs, leaseEndReason: '', missingPings: 0 }
 }
 
 /** CTL-2: back to the tail of the queue under a new order key; the attempt number goes on counting. */
@@ -187,6 +191,7 @@ export function retryJob(job: Job, orderKey: number): Job {
     error: null,
     errorDetail: null,
     startedAtMs: null,
+    leaseUntilMs: null,
     holder: null,
   }
 }

@@ -19,6 +19,7 @@ export interface Worker {
   createdAtMs: number
   /** When its container was reported running. */
   startedAtMs: number | null
+  /** Its last ping, or when it became ready. Takes and results prove no life (LSE-7). */
   lastSeenAtMs: number | null
   /** Since when it holds no job; null while it holds one or was never ready. */
   idleSinceMs: number | null
@@ -118,6 +119,11 @@ export function placementRetryMs(attempts: number): number {
   return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
 }
 
+/** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping. */
+export function silentAtMs(worker: Worker, lostAfterMs: number): number {
+  return (worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs
+}
+
 /** The next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */
 export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | null {
   switch (worker.phase) {
@@ -126,10 +132,7 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
     case 'STARTING':
       return worker.startedAtMs === null ? null : worker.startedAtMs + INIT_TIMEOUT_MS
     case 'READY':
-      return Math.min(
-        (worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs,
-        worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker),
-      )
+      return Math.min(silentAtMs(worker, lostAfterMs), worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker))
     case 'DRAINING':
       return worker.nextAttemptAtMs
     case 'FAILED':

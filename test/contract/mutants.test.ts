@@ -1,10 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
+import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
 
 const ROOT = fileURLToPath(import.meta.resolve('../../'))
+const ALL = [
+  ...DOMAIN_MUTANTS,
+  ...QUEUE_DOMAIN_MUTANTS,
+  ...SUBMIT_DOMAIN_MUTANTS,
+  ...OBJECT_MUTANTS,
+  ...QUEUE_OBJECT_MUTANTS,
+  ...SUBMIT_OBJECT_MUTANTS,
+]
 
-test.each([...DOMAIN_MUTANTS, ...OBJECT_MUTANTS])('planted bug "$id" still has its place in the sources', ({ file, find }) => {
+test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {
   expect(readFileSync(`${ROOT}${file}`, 'utf8').split(find)).toHaveLength(2)
+})
+
+test('planted bugs have names of their own', () => {
+  expect(new Set(ALL.map((mutant) => mutant.id)).size).toBe(ALL.length)
 })

@@ -13,6 +13,8 @@ import {
   retryJob,
   showIdle,
 } from '../../src/domain/job.ts'
+import { jobRecordJson } from '../../src/domain/job-record.ts'
+import { silentAtMs, type Worker } from '../../src/domain/worker.ts'
 import { queuedJob } from '../support/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }
@@ -25,6 +27,27 @@ describe('leases', () => {
     expect(applyTime(job, 34_999).kind).toBe('none')
     const due = applyTime(job, 35_000)
     expect(due).toMatchObject({ kind: 'lease-ended', job: { state: 'IN_QUEUE', retries: 1, attempt: 1 } })
+  })
+
+  test('[JOB-5] a job cancelled while it waits again has executed until its lease ended, and no longer', () => {
+    const requeued = endLease(leaseJob(queuedJob({ createdAtMs: 0 }), A, 1_000, TIMES), 'lost', 31_000)
+    expect(JSON.parse(jobRecordJson(finishJob(requeued, 'CANCELLED', 90_000)))).toMatchObject({ delayTime: 1_000, executionTime: 30_000 })
+    // LSE-11: its late result shows that it ran on.
+    expect(JSON.parse(jobRecordJson(finishJob(requeued, 'COMPLETED', 41_000)))).toMatchObject({ executionTime: 40_000 })
+    const again = leaseJob(requeued, B, 50_000, TIMES)
+    expect(JSON.parse(jobRecordJson(finishJob(again, 'CANCELLED', 52_000)))).toMatchObject({ delayTime: 50_000, executionTime: 2_000 })
+  })
+
+  test('[LSE-5] a sign of the job between two pings that miss it starts the count again, also when the job is about to be given up', () => {
+    const missed = missPing(renewLease(leaseJob(queuedJob(), A, 0, TIMES), 0, TIMES), 10_000)
+    expect(missPing(renewLease(missed, 11_000, TIMES), 20_000).leaseUntilMs).toBe(51_000)
+    const idle = showIdle(missed, 10_000)
+    expect(missPing(renewLease(idle, 11_000, TIMES), 11_500).leaseUntilMs).toBe(12_000)
+  })
+
+  test('[LSE-7] silence counts from the last ping', () => {
+    const worker = { lastSeenAtMs: 5_000 } as Worker
+    expect(silentAtMs(worker, 40_000)).toBe(45_000)
   })
 
   test('[LSE-4] a ping extends the lease to 4 intervals from now', () => {

@@ -433,7 +433,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'missing pings ignored',
     file: OPERATIONS,
-    find: 'else if (!ignoreMissing) core.jobs.save(job, missPing(job, nowMs))',
+    find: '      core.jobs.save(job, missPing(job, nowMs))\n',
     replace: '',
   },
   {

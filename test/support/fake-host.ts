@@ -163,34 +163,37 @@ export class FakeWorker {
       undefined,
       options.signal,
     )
-    return reply.status === 200 ? ((await reply.json()) as { id: string; input: unknown }) : null
+    if (reply.status === 200) return (await reply.json()) as { id: string; input: unknown }
+    await statusOf(reply)
+    return null
   }
 
   async takeRaw(extra = '&job_in_progress=0'): Promise<Response> {
     return this.call('RUNPOD_WEBHOOK_GET_JOB', '', extra)
   }
 
-  async takeBatch(size: number): Promise<{ id: string }[]> {
+  async takeBatch(size: number, idle = true, signal?: AbortSignal): Promise<{ id: string }[]> {
     const url = this.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-take-batch/')
-    const reply = await send(`${url}&batch_size=${size}&job_in_progress=0`, { headers: { Authorization: this.token } })
+    const init = { headers: { Authorization: this.token }, ...(signal && { signal }) }
+    const reply = await send(`${url}&batch_size=${size}&job_in_progress=${idle ? 0 : 1}`, init)
     return reply.status === 200 ? ((await reply.json()) as { id: string }[]) : []
   }
 
   async done(jobId: string, body: unknown, stream = false): Promise<number> {
-    return (await this.call('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, `&isStream=${stream}`, body)).status
+    return statusOf(await this.call('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, `&isStream=${stream}`, body))
   }
 
   async stream(jobId: string, body: unknown): Promise<number> {
-    return (await this.call('RUNPOD_WEBHOOK_POST_STREAM', jobId, '&isStream=false', body)).status
+    return statusOf(await this.call('RUNPOD_WEBHOOK_POST_STREAM', jobId, '&isStream=false', body))
   }
 
   async ping(jobIds: readonly string[] = []): Promise<number> {
     const list = jobIds.length > 0 ? `&job_id=${jobIds.join(',')}` : ''
-    return (await this.call('RUNPOD_WEBHOOK_PING', '', `${list}&runpod_version=1.12.0`)).status
+    return statusOf(await this.call('RUNPOD_WEBHOOK_PING', '', `${list}&runpod_version=1.12.0`))
   }
 
   async unhealthy(check: string, reason: string): Promise<number> {
-    return (await this.call('RUNPOD_WEBHOOK_PING', '', `&status=unhealthy&check=${check}&reason=${encodeURIComponent(reason)}`)).status
+    return statusOf(await this.call('RUNPOD_WEBHOOK_PING', '', `&status=unhealthy&check=${check}&reason=${encodeURIComponent(reason)}`))
   }
 
   async stopPoll(): Promise<string[]> {
@@ -223,6 +226,12 @@ export class FakeWorker {
     const init = body === undefined ? { headers } : { method: 'POST', headers, body: text }
     return send(this.url(template, jobId) + extra, signal ? { ...init, signal } : init)
   }
+}
+
+// A body that nobody reads keeps its request open, and an object with open requests cannot be restarted.
+async function statusOf(response: Response): Promise<number> {
+  await response.arrayBuffer()
+  return response.status
 }
 
 function postJson(path: string, body: unknown, token?: string): Promise<Response> {

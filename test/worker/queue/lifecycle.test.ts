@@ -206,6 +206,7 @@ describe('cancel, retry, purge', () => {
     expect((await queue.post(`/retry/${jobId}`)).status).toBe(400)
     await worker.done(jobId, { error: 'boom' })
     expect((await queue.post(`/retry/${jobId}`)).body).toEqual({ id: jobId, status: 'IN_QUEUE' })
+    expect((await queue.post(`/retry/${jobId}`)).status).toBe(400)
     const record = (await queue.get(`/status/${jobId}`)).body
     expect(record).toMatchObject({ id: jobId, status: 'IN_QUEUE' })
     expect(record.error).toBeUndefined()

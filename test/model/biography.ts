@@ -1,0 +1,147 @@
+// Part of the independent oracle: see oracle.ts.
+
+import { type Boot, type Fact, isAfter, type Moment } from './facts.ts'
+import type { Chronicle } from './oracle.ts'
+
+/** Numbers of the rules, written out again on purpose. */
+const PING_MS = 10_000
+const ACK_MS = 3 * PING_MS
+export const LEASE_MS = 4 * PING_MS
+const IDLE_GRACE_MS = 2_000
+const MISSING_PINGS = 2
+const RETRIES = 1
+
+export interface Attempt {
+  boot: Boot
+  startAt: number
+  /** When it stopped to be the running one; null while it is. */
+  endAt: number | null
+}
+
+/** A stretch of a job's life in which a reader sees the same state. */
+export interface Chapter {
+  state: 'waiting' | 'running' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'gone'
+  from: Moment
+  /** Its place in the queue: the fact that put it there (PP-10). */
+  place: number
+  retries: number
+  attempt: Attempt | null
+  output?: unknown
+  error?: string
+  /** The lease before this chapter was lost, so its boot gets no more work (PP-11). */
+  lost?: Boot
+}
+
+/** All chapters of a job's life, as far as facts and timers decide them. */
+export function writeBiography(chronicle: Chronicle, job: string): Chapter[] {
+  const birth = chronicle.birth(job)
+  const chapters: Chapter[] = [{ state: 'waiting', from: birth, place: birth.n, retries: 0, attempt: null }]
+  for (;;) {
+    const last = chapters[chapters.length - 1] as Chapter
+    const gone: Chapter = { ...last, state: 'gone', from: timer(birth.at + birth.ttlMs) }
+    const next = earliest([gone, ...sequels(chronicle, job, last)])
+    chapters.push(next)
+    if (next.state === 'gone') return chapters
+  }
+}
+
+/** Everything that can come after a chapter (JOB-11). */
+function sequels(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
+  if (chapter.state === 'waiting') return afterWaiting(chronicle, job, chapter)
+  if (chapter.state === 'running') return afterRunning(chronicle, job, chapter)
+  return afterTheEnd(chronicle, job, chapter)
+}
+
+function afterWaiting(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
+  const facts = chronicle.about(job).filter((fact) => isAfter(fact, chapter.from))
+  const purge = chronicle.firstPurgeAfter(chapter.from)
+  const endings: Chapter[] = purge ? [{ ...chapter, state: 'CANCELLED', from: purge }] : []
+  for (const fact of facts) {
+    if (fact.kind === 'cancelled') endings.push({ ...chapter, state: 'CANCELLED', from: fact })
+    if (fact.kind === 'taken') endings.push({ ...chapter, state: 'running', from: fact, attempt: begin(fact) })
+    // LSE-11: nobody else has begun, so the last holder's late result counts and there is no rerun.
+    if (fact.kind === 'posted' && chapter.attempt?.boot === fact.boot) endings.push(concluded(chapter, fact))
+  }
+  return endings
+}
+
+function afterRunning(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
+  const attempt = chapter.attempt as Attempt
+  const timeout = timer(attempt.startAt + chronicle.birth(job).executionMs)
+  const endings: Chapter[] = [
+    stopped(chapter, { state: 'FAILED', from: timeout, error: 'executionTimeout exceeded' }),
+    afterLoss(chapter, leaseEnd(chronicle, job, chapter)),
+  ]
+  for (const fact of chronicle.about(job).filter((fact) => isAfter(fact, chapter.from))) {
+    if (fact.kind === 'cancelled') endings.push(stopped(chapter, { state: 'CANCELLED', from: fact }))
+    if (fact.kind === 'posted' && fact.boot === attempt.boot) endings.push(concluded(chapter, fact))
+  }
+  return endings
+}
+
+/** A terminal state is left by deletion and, from FAILED, by `/retry` (JOB-6, CTL-2). */
+function afterTheEnd(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
+  const endings: Chapter[] = [{ ...chapter, state: 'gone', from: timer(chapter.from.at + chronicle.birth(job).retentionMs) }]
+  const retry = chronicle.about(job).find((fact) => fact.kind === 'retried' && isAfter(fact, chapter.from))
+  if (retry && chapter.state === 'FAILED') {
+    // A run of its own that starts at the tail: what earlier attempts left behind, late results included, is not part of it.
+    endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, attempt: null })
+  }
+  return endings
+}
+
+/** When the lease of a running attempt ends without a result, and whether that counts as a retry (LSE-2 to LSE-5, LSE-7). */
+function leaseEnd(chronicle: Chronicle, job: string, chapter: Chapter): Moment & { counts: boolean } {
+  const boot = (chapter.attempt as Attempt).boot
+  let acked = false
+  let missing = 0
+  let renewedTo = chapter.from.at + ACK_MS
+  let idleFrom = Number.POSITIVE_INFINITY
+  const silentAt = chronicle.silentAt(boot)
+  const endAt = () => Math.min(renewedTo, idleFrom + IDLE_GRACE_MS, silentAt)
+  for (const fact of chronicle.by(boot).filter((fact) => isAfter(fact, chapter.from))) {
+    if (fact.at >= endAt()) break
+    // WRK-29: an assignment that crossed a drain, or that the platform took back, is not the job's fault.
+    if (fact.kind === 'ended') return { ...fact, counts: !fact.byPlatform && (acked || !chronicle.wasDraining(boot, fact)) }
+    if (fact.kind === 'polled idle') idleFrom = Math.min(idleFrom, fact.at)
+    const signs = (fact.kind === 'progressed' || fact.kind === 'streamed') && fact.job === job
+    const lists = fact.kind === 'pinged' && fact.listed.includes(job)
+    if (signs || lists) acked = true
+    // LSE-4 excepts LSE-3: once the boot has shown that it holds nothing, nothing extends the lease.
+    if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = fact.at + LEASE_MS
+    if (signs || lists) missing = 0
+    else if (fact.kind === 'pinged' && acked && ++missing === MISSING_PINGS) return { ...fact, counts: true }
+  }
+  return { ...timer(endAt()), counts: true }
+}
+
+/** LSE-8. */
+function afterLoss(chapter: Chapter, end: Moment & { counts: boolean }): Chapter {
+  const lost = chapter.attempt?.boot as Boot
+  if (end.counts && chapter.retries >= RETRIES)
+    return stopped(chapter, { state: 'FAILED', from: end, lost, error: `job timed out after ${RETRIES} retries` })
+  return stopped(chapter, { state: 'waiting', from: end, lost, retries: chapter.retries + (end.counts ? 1 : 0) })
+}
+
+function begin(fact: Fact & { kind: 'taken' }): Attempt {
+  return { boot: fact.boot, startAt: fact.at, endAt: null }
+}
+
+/** The running attempt ends here. */
+function stopped(chapter: Chapter, next: Partial<Chapter> & { from: Moment }): Chapter {
+  return { ...chapter, ...next, attempt: { ...(chapter.attempt as Attempt), endAt: next.from.at } }
+}
+
+function concluded(chapter: Chapter, post: Fact & { kind: 'posted' }): Chapter {
+  const result = { ...(post.output !== undefined && { output: post.output }), ...(post.error !== undefined && { error: post.error }) }
+  return stopped(chapter, { state: post.error === undefined ? 'COMPLETED' : 'FAILED', from: post, ...result })
+}
+
+function timer(at: number): Moment {
+  return { at, n: -1 }
+}
+
+/** The first of several; of two timers at one instant the one named first. */
+function earliest(chapters: readonly Chapter[]): Chapter {
+  return chapters.reduce((first, chapter) => (isAfter(first.from, chapter.from) ? chapter : first))
+}

@@ -1,0 +1,32 @@
+// Part of the independent oracle: see oracle.ts.
+
+/** A worker container's start: (worker id, boot nonce). */
+export type Boot = string
+
+export type Happening =
+  | { kind: 'submitted'; job: string; low: boolean; ttlMs: number; executionMs: number; retentionMs: number }
+  | { kind: 'taken'; job: string; boot: Boot }
+  | { kind: 'posted'; job: string; boot: Boot; output?: unknown; error?: string }
+  | { kind: 'progressed'; job: string; boot: Boot; output: unknown }
+  | { kind: 'streamed'; job: string; boot: Boot }
+  | { kind: 'cancelled'; job: string }
+  | { kind: 'retried'; job: string }
+  | { kind: 'purged' }
+  | { kind: 'booted'; boot: Boot }
+  | { kind: 'pinged'; boot: Boot; listed: readonly string[] }
+  | { kind: 'polled idle'; boot: Boot }
+  | { kind: 'ended'; boot: Boot; byPlatform: boolean }
+  | { kind: 'drained'; boot: Boot }
+
+/** A point in a history. At the same instant timers (n = -1) come before facts (PP-12), and facts in the order in which they happened. */
+export interface Moment {
+  at: number
+  n: number
+}
+
+export type Fact = Happening & Moment
+
+/** Whether a moment comes after another. */
+export function isAfter(a: Moment, b: Moment): boolean {
+  return a.at > b.at || (a.at === b.at && a.n > b.n)
+}

@@ -1,0 +1,21 @@
+import { test } from 'vitest'
+import { checkHistories } from './check-histories.ts'
+import { PureQueue } from './pure-queue.ts'
+
+/** `MODEL_HISTORIES=5000` looks longer, `MODEL_SEED=…` repeats the run that a failure named. */
+const HISTORIES = Number(process.env.MODEL_HISTORIES ?? 300)
+const SEED = process.env.MODEL_SEED
+const TIME_PER_HISTORY_MS = 400
+
+test('[JOB-11, LSE, TMO, CTL] the pure rules and the oracle agree over hundreds of histories', {
+  timeout: HISTORIES * TIME_PER_HISTORY_MS,
+}, async () => {
+  await checkHistories({
+    queue: async () => new PureQueue(),
+    histories: HISTORIES,
+    operations: 110,
+    checkEvery: 1,
+    shrink: true,
+    ...(SEED && { seed: Number(SEED) }),
+  })
+})

@@ -1,0 +1,65 @@
+import type { Boot } from './facts.ts'
+
+export interface SubmitOptions {
+  low: boolean
+  /** `/runsync` instead of `/run`: another retention. */
+  sync: boolean
+  ttlMs: number
+  executionMs: number
+}
+
+export interface PostBody {
+  output?: unknown
+  error?: string
+  stopPod?: true
+}
+
+/** What the queue says about a worker's boot. `accepting`: it may get work. */
+export interface BootView {
+  boot: Boot
+  phase: 'accepting' | 'draining' | 'failed' | 'removed'
+  reason: string
+}
+
+export interface Reply {
+  status: number
+  body: Record<string, unknown>
+}
+
+/**
+ * A queue as its clients, its workers and its clock see it. Two things stand behind it: the pure rules of `src/domain` in memory, and the real
+ * object in workerd. Everything is settled when a call has returned.
+ */
+export interface QueueUnderTest {
+  /** Whether workers come and go with the load: then any worker without a job may be sent away. */
+  readonly scales: boolean
+  now(): number
+  /** Moves the clock, and wakes the queue if its alarm is due by then. */
+  moveTo(atMs: number): Promise<void>
+  /** When the queue wants to be woken. */
+  alarmAtMs(): Promise<number | null>
+  /** The queue's process ends and starts again; open connections break. */
+  restart(): Promise<void>
+
+  submit(options: SubmitOptions): Promise<string>
+  cancel(job: string): Promise<Reply>
+  retry(job: string): Promise<Reply>
+  /** Returns how many were removed. */
+  purge(): Promise<number>
+  record(job: string): Promise<Reply>
+  counts(): Promise<Record<string, number>>
+
+  /** Boots of workers that have started since the last call and may be played. */
+  newBoots(): Promise<Boot[]>
+  boots(): Promise<BootView[]>
+  /** Opens a take; what it brings comes with `deliveries`. A second take of a boot displaces the first. */
+  take(boot: Boot, capacity: number, idle: boolean): Promise<void>
+  /** Takes that were answered since the last call: with jobs or, when the worker is not to get any, with none. */
+  deliveries(): Promise<{ boot: Boot; jobs: string[] }[]>
+  ping(boot: Boot, listed: readonly string[]): Promise<void>
+  done(boot: Boot, job: string, body: PostBody): Promise<void>
+  progress(boot: Boot, job: string, output: unknown): Promise<void>
+  chunk(boot: Boot, job: string): Promise<void>
+  /** The host reports that the boot's container ended. */
+  crash(boot: Boot): Promise<void>
+}
