@@ -387,13 +387,21 @@ describe('the outbox', () => {
   it('[PP-34] the same delivery handed over twice, even at once, is one delivery', async () => {
     const setup = await setUpWebhooks()
     const url = `https://${setup.host}/ok`
+    let takes = 0
+    await runInDurableObject(setup.sender, ({ store }) => {
+      const nextN = store.nextN.bind(store)
+      store.nextN = () => {
+        takes += 1
+        return nextN()
+      }
+    })
     const started = [0, 1].map(() => {
       const { readable, writable } = new FixedLengthStream(2)
       return { reply: handOver(setup, { id: 'msg_twice', url }, readable), writer: writable.getWriter() }
     })
     const bytes = (text: string) => new TextEncoder().encode(text)
-    // A write is done when the other side has read it: then both are being taken.
     for (const { writer } of started) await writer.write(bytes('{'))
+    await eventually(async () => (takes === 2 ? true : null))
     for (const { writer } of started) await writer.write(bytes('}')).then(() => writer.close())
     expect(await Promise.all(started.map(({ reply }) => reply))).toEqual([200, 200])
     await waitForDelivery(setup, 'job', 'DELIVERED', 1)
