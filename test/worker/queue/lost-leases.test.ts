@@ -53,11 +53,11 @@ describe('a silent worker', () => {
 
   it('[TMO-2, LSE-7] a job whose own time is over when its worker is given up has failed; it does not run again', async () => {
     const queue = await setUpQueue()
-    const ids = [await run(queue, {}, { executionTimeout: 600_000 }), await run(queue, {}, { executionTimeout: 4 * P })]
+    const ids = [await run(queue, {}, { executionTimeout: 600_000 }), await run(queue, {}, { executionTimeout: 4 * P + 5_000 })]
     const worker = await queue.host.startWorker(queue.endpointId)
     expect(await worker.takeBatch(2)).toHaveLength(2)
     await worker.ping(ids)
-    await advance(queue.endpointId, 4 * P + 500)
+    await advance(queue.endpointId, 4 * P + 8_000)
     expect(await record(queue, ids[0] ?? '')).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
     expect(await record(queue, ids[1] ?? '')).toMatchObject({ status: 'FAILED', error: 'executionTimeout exceeded' })
   })
