@@ -60,12 +60,14 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   const crew = musterWorkers(inputs)
   const demand = demandOf(inputs, crew)
   const ceiling = Math.max(0, inputs.max - crew.finishing)
-  const needed = Math.min(Math.max(inputs.min, demand.workers), ceiling)
+  const wanted = Math.max(inputs.min, demand.workers)
+  const needed = Math.min(wanted, ceiling)
   const current = crew.current.length
   const missing = Math.max(0, needed - current)
   const mayLaunch = inputs.nowMs >= inputs.launchNotBeforeMs
   const start = mayLaunch ? Math.min(missing, roomToPlace(crew.current)) : 0
-  const surplus = surplusWorkers(inputs, crew.current, needed, ceiling)
+  // One that finishes holds back starts; it is no reason to stop a worker that is there.
+  const surplus = surplusWorkers(inputs, crew.current, Math.min(wanted, inputs.max))
   const reasons = [
     ...(crew.staleIdle.length > 0 ? [`${crew.staleIdle.length} idle of an older release replaced`] : []),
     ...surplus.reasons,
@@ -73,7 +75,7 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
     ...(missing === 0 && isAtLimit(inputs, crew, demand, ceiling) ? [`workers.max is ${inputs.max}`] : []),
   ]
   return {
-    desired: Math.min(ceiling, Math.max(needed, current - surplus.stop.length)),
+    desired: Math.max(needed, current - surplus.stop.length),
     current,
     start,
     stop: [...crew.staleIdle, ...surplus.stop],
@@ -168,7 +170,7 @@ function roomToPlace(current: readonly Worker[]): number {
 }
 
 /** SCALE-5. A worker goes for want of work only after the idle period, however the load moves: a change of need alone stops nothing. */
-function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], needed: number, ceiling: number) {
+function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept: number) {
   const idleMs = inputs.policy.type === 'QUEUE_DELAY' ? inputs.idleTimeoutMs : REQUEST_COUNT_IDLE_MS
   const stop: string[] = []
   const reasons = new Set<string>()
@@ -176,12 +178,12 @@ function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], neede
   let left = current.length
   const idle = current.filter((w) => (inputs.held.get(w.id) ?? 0) === 0).map((w) => ({ id: w.id, expiryMs: idleSinceMs(w) + idleMs }))
   for (const { id, expiryMs } of idle.sort((a, b) => a.expiryMs - b.expiryMs)) {
-    if (left <= needed) break
-    if (left <= ceiling && inputs.nowMs < expiryMs) {
+    if (left <= kept) break
+    if (left <= inputs.max && inputs.nowMs < expiryMs) {
       if (Number.isFinite(expiryMs)) nextAtMs = earliest(nextAtMs, expiryMs)
       continue
     }
-    reasons.add(left > ceiling ? `workers.max is ${inputs.max}` : `idle for ${idleMs / 1000} s`)
+    reasons.add(left > inputs.max ? `workers.max is ${inputs.max}` : `idle for ${idleMs / 1000} s`)
     stop.push(id)
     left--
   }

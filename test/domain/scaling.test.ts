@@ -35,6 +35,20 @@ const inputs = (change: Partial<ScalingInputs>): ScalingInputs => ({
 const busy = (...ids: string[]) => new Map(ids.map((id) => [id, 1]))
 const waitedMs = (...ages: number[]) => ages.map((age) => NOW - age)
 
+test('[SCALE-5, SCALE-6] a draining worker that still works holds back starts, but pushes no idle worker out', () => {
+  const idleFor = (ms: number) => ({ idleSinceMs: NOW - ms })
+  const workers = [
+    workerIn('READY', 'a', idleFor(60_000)),
+    workerIn('READY', 'b', idleFor(60_000)),
+    workerIn('READY', 'c', idleFor(60_000)),
+    workerIn('DRAINING', 'd'),
+  ]
+  const full = { workers, held: busy('d'), min: 3, max: 3 }
+  expect(decideScaling(inputs(full))).toMatchObject({ desired: 3, current: 3, start: 0, stop: [] })
+  expect(decideScaling(inputs({ ...full, workers: workers.slice(1) }))).toMatchObject({ current: 2, start: 0, stop: [] })
+  expect(decideScaling(inputs({ ...full, workers: workers.slice(1), held: new Map() }))).toMatchObject({ start: 1, stop: [] })
+})
+
 describe('scaling by queue delay', () => {
   test('nothing queued, nothing wanted: no worker', () => {
     expect(decideScaling(inputs({}))).toEqual({

@@ -118,8 +118,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'max ignored',
     file: SCALING,
-    find: 'Math.min(Math.max(inputs.min, demand.workers), ceiling)',
-    replace: 'Math.max(inputs.min, demand.workers)',
+    find: 'const needed = Math.min(wanted, ceiling)',
+    replace: 'const needed = wanted',
   },
   { id: 'min ignored', file: SCALING, find: 'Math.max(inputs.min, demand.workers)', replace: 'Math.max(0, demand.workers)' },
   {
@@ -141,7 +141,13 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'inputs.nowMs > inputs.launchNotBeforeMs',
   },
   { id: 'idle timeout one millisecond long', file: SCALING, find: 'inputs.nowMs < expiryMs', replace: 'inputs.nowMs <= expiryMs' },
-  { id: 'idle workers stop below min', file: SCALING, find: '    if (left <= needed) break\n', replace: '' },
+  { id: 'idle workers stop below min', file: SCALING, find: '    if (left <= kept) break\n', replace: '' },
+  {
+    id: 'a worker that finishes pushes an idle one out',
+    file: SCALING,
+    find: 'Math.min(wanted, inputs.max))',
+    replace: 'needed)',
+  },
   { id: 'no look at the next idle expiry', file: SCALING, find: 'nextAtMs = earliest(nextAtMs, expiryMs)', replace: 'continue' },
   { id: 'stale workers stay', file: SCALING, find: 'live.filter((w) => w.version !== inputs.version)', replace: '[]' },
   {

@@ -92,6 +92,7 @@ describe('workers follow the load', () => {
     await worker.done(jobId, { output: 1 })
     for (let swing = 0; swing < 5; swing++) {
       await advance(queue.endpointId, 9_000)
+      await worker.ping()
       const id = await run(queue)
       expect((await worker.take())?.id).toBe(id)
       await worker.done(id, { output: swing })
