@@ -1,25 +1,32 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
-import { type JobCall, parseJobCall } from '../src/contract/job-routes.ts'
+import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
+import type { Holder } from '../src/domain/job.ts'
 import type { DecisionRecord } from '../src/domain/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker.ts'
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
-import { callerOf } from '../src/services/caller.ts'
+import { type Caller, callerOf } from '../src/services/caller.ts'
+import { type Entry, holdToEnd } from './endpoint/call-limits.ts'
 import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
+import { plainStatus } from './endpoint/client-reads.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { MAX_DECISIONS } from './endpoint/decision-log.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { refusal } from './endpoint/openai-outcome.ts'
-import { endpointNotFound, jsonReply, problemReply } from './endpoint/replies.ts'
+import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply, toResponse } from './endpoint/replies.ts'
+import { run, type SubmitCall } from './endpoint/submissions.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { placeThrottled } from './endpoint/worker-effects.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
+import { takeResult } from './endpoint/worker-posts.ts'
 
 const ALARM_RETRY_MS = 1_000
+/** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
+const MAX_PLAIN_REPLY_CHARS = 1_000_000
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain, rows in ./endpoint. */
 export class EndpointObject extends DurableObject<Env> {
@@ -36,6 +43,22 @@ export class EndpointObject extends DurableObject<Env> {
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
     if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call)
     return call.route.caller === 'worker' ? workerOperation(this.core, call, request) : this.clientCall(call, request)
+  }
+
+  /** `/run` with a small body (adr/0010). */
+  async run(call: SubmitCall, caller: Caller): Promise<PlainReply> {
+    return this.plainCall('run', call.endpointId, caller, () => run(this.core, call))
+  }
+
+  /** `/status` (adr/0010); null when the record is too large for an RPC. */
+  async status(endpointId: string, jobId: string, caller: Caller): Promise<PlainReply | null> {
+    const reply = await this.plainCall('status', endpointId, caller, () => plainStatus(this.core, jobId))
+    return reply.body.length <= MAX_PLAIN_REPLY_CHARS ? reply : null
+  }
+
+  /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
+  async done(endpointId: string, jobId: string, from: Holder, body: string): Promise<void> {
+    if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResult(this.core, jobId, from, body)
   }
 
   /** Takes over a configuration; an older revision than the known one changes nothing. */
@@ -102,11 +125,31 @@ export class EndpointObject extends DurableObject<Env> {
   }
 
   private async clientCall(call: JobCall, request: Request): Promise<Response> {
-    const { userId, exempt } = callerOf(request)
     const operation = () => clientOperation(this.core, call, request)
-    if (exempt || call.route.bucket === null) return operation()
-    const { limits, workers } = this.core
-    return limits.run(call.route.bucket, userId, this.core.now(), () => workers.readyCount(), operation)
+    const entry = call.route.bucket && this.enter(call.route.bucket, callerOf(request))
+    if (!entry) return operation()
+    return entry.refusal ? toResponse(entry.refusal) : holdToEnd(entry.release, operation)
+  }
+
+  private async plainCall(
+    bucket: LimitBucket,
+    endpointId: string,
+    caller: Caller,
+    operation: () => Promise<PlainReply>,
+  ): Promise<PlainReply> {
+    if (!this.core.config() && !(await this.adoptConfig(endpointId))) return plainProblem('notFound', 'endpoint not found')
+    const entry = this.enter(bucket, caller)
+    if (entry?.refusal) return entry.refusal
+    try {
+      return await operation()
+    } finally {
+      entry?.release()
+    }
+  }
+
+  /** LIM-1. Null for a caller without limits. */
+  private enter(bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
+    return exempt ? null : this.core.limits.enter(bucket, userId, this.core.now(), () => this.core.workers.readyCount())
   }
 
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.

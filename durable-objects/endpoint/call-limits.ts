@@ -1,6 +1,9 @@
 import type { LimitBucket } from '../../src/contract/job-routes.ts'
 import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job-limits.ts'
-import { problemReply } from './replies.ts'
+import { type PlainReply, plainProblem } from './replies.ts'
+
+/** A slot, or why there is none. */
+export type Entry = { release: () => void; refusal?: never } | { refusal: PlainReply }
 
 /** Entries kept before those that no longer matter are swept out. */
 const SWEEP_ABOVE = 1_000
@@ -19,30 +22,21 @@ export class CallLimits {
   }
 
   /**
-   * Runs a call within its user's limits; beyond them the answer is 429 (LIM-1). The slot is held to the end of the response, which for an
-   * event stream is the end of its body. `runningWorkers` is asked only by a call above the base limits.
+   * Takes a slot for a call, to be given back by `release`; beyond its user's limits there is the 429 to answer instead (LIM-1).
+   * `runningWorkers` is asked only by a call above the base limits.
    */
-  async run(
-    bucket: LimitBucket,
-    userId: string,
-    nowMs: number,
-    runningWorkers: () => number,
-    call: () => Promise<Response>,
-  ): Promise<Response> {
+  enter(bucket: LimitBucket, userId: string, nowMs: number, runningWorkers: () => number): Entry {
     const spending = this.spendingOf(`${bucket} ${userId}`, nowMs)
     const limit = this.settings.limits[bucket]
     const refusal =
       judgeCall(spending, limit, 0, nowMs) && judgeCall(spending, limit, runningWorkers() * this.settings.requestsPerWorker, nowMs)
-    if (refusal) return problemReply('rateLimited', describeRefusal(bucket, refusal), { 'retry-after': String(refusal.retryAfterSeconds) })
+    if (refusal) {
+      const headers = { 'retry-after': String(refusal.retryAfterSeconds) }
+      return { refusal: plainProblem('rateLimited', describeRefusal(bucket, refusal), headers) }
+    }
     spending.count++
     spending.active++
-    const release = once(() => spending.active--)
-    try {
-      return releaseAtEnd(await call(), release)
-    } catch (error) {
-      release()
-      throw error
-    }
+    return { release: once(() => spending.active--) }
   }
 
   /** Calls of a user that are under way. */
@@ -79,6 +73,16 @@ function once(action: () => void): () => void {
   return () => {
     if (!done) action()
     done = true
+  }
+}
+
+/** Gives a slot back at the end of a response, which for an event stream is the end of its body. */
+export async function holdToEnd(release: () => void, call: () => Promise<Response>): Promise<Response> {
+  try {
+    return releaseAtEnd(await call(), release)
+  } catch (error) {
+    release()
+    throw error
   }
 }
 

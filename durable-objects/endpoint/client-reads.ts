@@ -6,7 +6,7 @@ import { countWorkers } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import { queueNote } from './explain.ts'
 import { OUTPUT } from './payload-store.ts'
-import { jobNotFound, jsonReply } from './replies.ts'
+import { JOB_NOT_FOUND, jobNotFound, jsonReply, type PlainReply, plainJson, plainProblem, toResponse } from './replies.ts'
 
 export const SYNC_WAIT_MS = 90_000
 const STREAM_WAIT_MS = 10_000
@@ -23,8 +23,12 @@ export function recordJson(core: EndpointCore, job: Job): string {
 
 /** `/status`: answers at once (STA-1). */
 export async function status(core: EndpointCore, call: JobCall): Promise<Response> {
-  const job = await core.findJob(call.jobId)
-  return job ? jsonReply(recordJson(core, job)) : jobNotFound()
+  return toResponse(await plainStatus(core, call.jobId))
+}
+
+export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply> {
+  const job = await core.findJob(jobId)
+  return job ? plainJson(recordJson(core, job)) : plainProblem('notFound', JOB_NOT_FOUND)
 }
 
 /** Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `gone` answers for a deleted job. */

@@ -9,7 +9,7 @@ import { acceptJob, type JobRequest, type Refused } from './accept-job.ts'
 import { holdForRecord, recordJson, SYNC_WAIT_MS, timedOutRecord } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
-import { jobNotFound, jsonReply, problemReply, readText } from './replies.ts'
+import { jobNotFound, jsonReply, type PlainReply, plainJson, plainProblem, problemReply, readText, toResponse } from './replies.ts'
 
 /** The key under which a request may come again, and what it says. */
 interface Idempotency {
@@ -20,37 +20,77 @@ interface Idempotency {
 
 type Outcome = { job: Job } | { refused: Refused } | { repeatOf: string }
 
+const REPLAYED = { 'idempotency-replayed': 'true' }
 const KEY_MISUSED: Refused = {
   key: 'validationFailed',
   detail: 'Idempotency-Key (header): it was used with another request before; use a fresh key',
   headers: {},
 }
 
-/** `/run` and `/runsync`. */
+/** A submit as it came, without the request around it. */
+export interface SubmitCall {
+  endpointId: string
+  operation: 'run' | 'runsync'
+  userId: string
+  body: string
+  /** Query parameters and headers as they came; null when absent. */
+  ttl: string | null
+  wait: string | null
+  idempotencyKey: string | null
+}
+
+/** `/runsync`, and `/run` with a body too large for `run`. */
 export async function submit(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
   const limit = call.route.maxBodyBytes ?? 0
-  const text = await readText(request, limit)
-  if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
-  const read = readSubmission(text, call.query.get('ttl'), core.settings.webhookAllow)
-  if (!read.ok) return problemReply('badRequest', read.detail)
-  const key = readIdempotencyKey(request.headers.get('idempotency-key'))
-  if (!key.ok) return problemReply('badRequest', key.detail)
-  const idempotency = key.key === null ? null : await identify(call, request, key.key, text)
-  const sync = call.operation === 'runsync'
-  const { submission } = read
-  const waitMs = call.query.has('wait') ? readHoldMs(call.query.get('wait'), SYNC_WAIT_MS) : 0
-  const sealedS3Config = submission.s3Config === null ? null : await core.seal.close(call.endpointId, submission.s3Config)
-  const job: JobRequest = { submission, sync, waitMs, sealedS3Config }
-  const outcome = await core.transact((effects) => acceptOnce(core, job, idempotency, effects))
-  if ('refused' in outcome) return problemReply(outcome.refused.key, outcome.refused.detail, outcome.refused.headers)
-  if ('repeatOf' in outcome) return sync ? repeatSync(core, outcome.repeatOf) : repeatRun(outcome.repeatOf)
-  if (!sync) return jsonReply(queuedReply(outcome.job.id))
+  const body = await readText(request, limit)
+  if (body === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
+  const submitCall: SubmitCall = {
+    endpointId: call.endpointId,
+    operation: call.operation === 'runsync' ? 'runsync' : 'run',
+    userId: callerOf(request).userId,
+    body,
+    ttl: call.query.get('ttl'),
+    wait: call.query.get('wait'),
+    idempotencyKey: request.headers.get('idempotency-key'),
+  }
+  if (submitCall.operation === 'run') return toResponse(await run(core, submitCall))
+  const outcome = await readAndAccept(core, submitCall)
+  if ('refused' in outcome) return toResponse(plainRefusal(outcome.refused))
+  if ('repeatOf' in outcome) return repeatSync(core, outcome.repeatOf)
   return holdForRecord(core, { ...call, jobId: outcome.job.id }, request, () => jsonReply(timedOutRecord(core, outcome.job)))
 }
 
-async function identify(call: JobCall, request: Request, key: string, body: string): Promise<Idempotency> {
-  const fingerprint = await sha256Hex(`${call.operation}\n${call.query.get('ttl') ?? ''}\n${body}`)
-  return { userId: callerOf(request).userId, key, fingerprint }
+/** `/run`. */
+export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainReply> {
+  const outcome = await readAndAccept(core, call)
+  if ('refused' in outcome) return plainRefusal(outcome.refused)
+  // PP-72: a repeat gets the first answer again.
+  if ('repeatOf' in outcome) return plainJson(queuedReply(outcome.repeatOf), REPLAYED)
+  return plainJson(queuedReply(outcome.job.id))
+}
+
+async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outcome> {
+  const read = readSubmission(call.body, call.ttl, core.settings.webhookAllow)
+  if (!read.ok) return { refused: { key: 'badRequest', detail: read.detail, headers: {} } }
+  const key = readIdempotencyKey(call.idempotencyKey)
+  if (!key.ok) return { refused: { key: 'badRequest', detail: key.detail, headers: {} } }
+  const idempotency = key.key === null ? null : await identify(call, key.key)
+  const { submission } = read
+  const job: JobRequest = {
+    submission,
+    sync: call.operation === 'runsync',
+    waitMs: call.wait === null ? 0 : readHoldMs(call.wait, SYNC_WAIT_MS),
+    sealedS3Config: submission.s3Config === null ? null : await core.seal.close(call.endpointId, submission.s3Config),
+  }
+  return core.transact((effects) => acceptOnce(core, job, idempotency, effects))
+}
+
+function plainRefusal({ key, detail, headers }: Refused): PlainReply {
+  return plainProblem(key, detail, headers)
+}
+
+async function identify({ operation, ttl, body, userId }: SubmitCall, key: string): Promise<Idempotency> {
+  return { userId, key, fingerprint: await sha256Hex(`${operation}\n${ttl ?? ''}\n${body}`) }
 }
 
 /** Inside a transaction: the job and its key together, so that a repeat never finds one without the other (PP-72). */
@@ -70,21 +110,11 @@ function queuedReply(jobId: string): string {
   return `{"id":"${jobId}","status":"IN_QUEUE"}`
 }
 
-/** PP-72: the first answer again. */
-function repeatRun(jobId: string): Response {
-  return replayed(jsonReply(queuedReply(jobId)))
-}
-
 /** PP-72: the result, once there is one. While the first request waits for it, a second one has nothing to wait for. */
 async function repeatSync(core: EndpointCore, jobId: string): Promise<Response> {
   const job = await core.findJob(jobId)
   if (!job) return jobNotFound()
-  if (isTerminal(job.state)) return replayed(jsonReply(recordJson(core, job)))
+  if (isTerminal(job.state)) return toResponse(plainJson(recordJson(core, job), REPLAYED))
   const detail = `Idempotency-Key (header): the first request under it is still running as job ${jobId}; wait for it or read its status`
   return problemReply('conflict', detail, { 'retry-after': '1' })
-}
-
-function replayed(reply: Response): Response {
-  reply.headers.set('idempotency-replayed', 'true')
-  return reply
 }

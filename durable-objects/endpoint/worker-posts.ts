@@ -13,7 +13,12 @@ const BODY_SLACK_BYTES = 64 * 1024
 
 /** `job-done`: a result or a progress update. Answers 200 whatever it decides, because a worker drops what is refused (WRK-18). */
 export async function postResult(core: EndpointCore, jobId: string, from: Holder, request: Request): Promise<Response> {
-  const body = await readText(request, MAX_RESULT_BYTES + BODY_SLACK_BYTES)
+  await takeResult(core, jobId, from, await readText(request, MAX_RESULT_BYTES + BODY_SLACK_BYTES))
+  return jsonReply('{}')
+}
+
+/** What a `job-done` does; `body` is null when it was larger than any result may be. */
+export async function takeResult(core: EndpointCore, jobId: string, from: Holder, body: string | null): Promise<void> {
   const post: WorkerPost = body === null ? tooLarge() : limitResult(readWorkerPost(body))
   await core.transact((effects) => {
     const job = core.currentJob(jobId, effects)
@@ -22,7 +27,6 @@ export async function postResult(core: EndpointCore, jobId: string, from: Holder
     if (post.kind === 'result' && post.stopWorker && worker)
       drainWorker(core, worker, 'the worker asked to be stopped', core.now(), effects)
   })
-  return jsonReply('{}')
 }
 
 function tooLarge(): WorkerPost {

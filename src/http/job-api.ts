@@ -1,11 +1,11 @@
-import { endpointStub } from '../../durable-objects/stubs.ts'
 import { type JobCall, parseJobCall } from '../contract/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../log.ts'
 import { authenticate, findEndpointTeam, type Principal } from '../services/authenticate.ts'
-import { type Caller, withCaller } from '../services/caller.ts'
+import type { Caller } from '../services/caller.ts'
+import { callEndpoint } from '../services/endpoint-calls.ts'
 import { isExempt } from '../services/rate-limit.ts'
 import { checkWorkerToken } from '../services/worker-token.ts'
 import { problemResponse } from './problem-response.ts'
@@ -31,7 +31,7 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
   try {
     const caller = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    return await endpointStub(env, call.endpointId).fetch(caller ? withCaller(request, caller) : request)
+    return await callEndpoint(env, request, call, caller)
   } catch (error) {
     return refuse(request, call, error)
   }

@@ -39,7 +39,8 @@ const CALLER = 'src/services/caller.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
-  { id: 'slot leak: a failed call keeps its slot', file: CALLS, find: '      release()\n      throw error', replace: '      throw error' },
+  { id: 'slot leak: a failed call keeps its slot', file: CALLS, find: '    release()\n    throw error', replace: '    throw error' },
+  { id: 'slot leak: a small call keeps its slot', file: 'durable-objects/endpoint.ts', find: '      entry?.release()\n', replace: '' },
   {
     id: 'slot leak: an event stream that nobody reads keeps its slot',
     file: CALLS,
@@ -61,12 +62,12 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     find: "  if ('job' in outcome) core.idempotency.put",
     replace: '  if (false) core.idempotency.put',
   },
-  { id: 'the operation is no part of a request', file: SUBMISSIONS, find: '`${call.operation}\\n${', replace: '`${' },
+  { id: 'the operation is no part of a request', file: SUBMISSIONS, find: '`${operation}\\n${', replace: '`${' },
   {
     id: 'a repeat of a running /runsync waits too',
     file: SUBMISSIONS,
-    find: 'if (isTerminal(job.state)) return replayed',
-    replace: 'if (job) return replayed',
+    find: 'if (isTerminal(job.state)) return toResponse',
+    replace: 'if (job) return toResponse',
   },
   { id: 's3Config is never stored', file: ACCEPT, find: 'if (request.sealedS3Config !== null) core', replace: 'if (false) core' },
   {

@@ -1,4 +1,7 @@
+import { type CallLimits, holdToEnd } from '../../../durable-objects/endpoint/call-limits.ts'
+import { toResponse } from '../../../durable-objects/endpoint/replies.ts'
 import { endpointStub } from '../../../durable-objects/stubs.ts'
+import type { LimitBucket } from '../../../src/contract/job-routes.ts'
 import { DEFAULT_JOB_LIMITS, JOB_WINDOW_MS } from '../../../src/domain/job-limits.ts'
 import {
   type Account,
@@ -13,6 +16,7 @@ import {
   runInDurableObject,
   send,
 } from '../../support/harness.ts'
+import { runAndTake, setUpQueue } from '../../support/queue.ts'
 
 interface Limited {
   account: Account
@@ -96,6 +100,12 @@ describe('rate', () => {
   })
 })
 
+/** A call as the object makes it. */
+async function callWithin(limits: CallLimits, bucket: LimitBucket, userId: string, workers: number, call: () => Promise<Response>) {
+  const entry = limits.enter(bucket, userId, START, () => workers)
+  return entry.refusal ? toResponse(entry.refusal) : holdToEnd(entry.release, call)
+}
+
 describe('concurrency', () => {
   const activeOf = (endpointId: string, userId: string) =>
     runInDurableObject(endpointStub(env, endpointId), (object) => object.core.limits.activeCalls('runsync', userId))
@@ -123,14 +133,7 @@ describe('concurrency', () => {
     const limit = DEFAULT_JOB_LIMITS.limits.requests
     const outcome = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
       const { limits } = object.core
-      const call = (answer: Promise<Response>) =>
-        limits.run(
-          'requests',
-          account.userId,
-          START,
-          () => 0,
-          () => answer,
-        )
+      const call = (answer: Promise<Response>) => callWithin(limits, 'requests', account.userId, 0, () => answer)
       let end = (_: Response) => {}
       const pending = Array.from({ length: limit.concurrent ?? 0 }, () => call(new Promise<Response>((resolve) => (end = resolve))))
       const refused = await call(Promise.resolve(new Response('')))
@@ -152,35 +155,21 @@ describe('concurrency', () => {
         new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(1)) }), {
           headers: { 'content-type': 'text/event-stream' },
         })
-      const endless = await limits.run(
-        'stream',
-        account.userId,
-        START,
-        () => 0,
-        async () => stream(),
-      )
+      const endless = await callWithin(limits, 'stream', account.userId, 0, async () => stream())
       active()
       await endless.body?.cancel()
       active()
-      const short = await limits.run(
+      const short = await callWithin(
+        limits,
         'stream',
         account.userId,
-        START,
-        () => 0,
+        0,
         async () => new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } }),
       )
       active()
       await short.text()
       active()
-      await limits
-        .run(
-          'stream',
-          account.userId,
-          START,
-          () => 0,
-          () => Promise.reject(new Error('broken')),
-        )
-        .catch(() => undefined)
+      await callWithin(limits, 'stream', account.userId, 0, () => Promise.reject(new Error('broken'))).catch(() => undefined)
       active()
       return seen
     })
@@ -192,15 +181,7 @@ describe('concurrency', () => {
     const outcomes = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
       const { limits } = object.core
       const call = (workers: number) =>
-        limits
-          .run(
-            'purge-queue',
-            account.userId,
-            START,
-            () => workers,
-            async () => new Response(''),
-          )
-          .then((reply) => reply.status)
+        callWithin(limits, 'purge-queue', account.userId, workers, async () => new Response('')).then((reply) => reply.status)
       const base = [await call(0), await call(0), await call(0)]
       const lifted: number[] = []
       for (let i = 2; i < 100; i++) lifted.push(await call(1))
@@ -208,4 +189,36 @@ describe('concurrency', () => {
     })
     expect(outcomes).toEqual({ base: [200, 200, 429], lifted: new Set([200]), above: 429 })
   })
+})
+
+it('[LIM-1] a small call gives its slot back whether it is answered or fails', async () => {
+  const { account, endpointId } = await setUpLimited()
+  const stub = endpointStub(env, endpointId)
+  for (const body of ['{"input":{}}', '{"input":[]}', 'no json']) await api(account.key).post(`/v2/${endpointId}/run`, body)
+  await api(account.key).get(`/v2/${endpointId}/status/unknown`)
+  const broken = await runInDurableObject(stub, async (object) => {
+    const { transact } = object.core
+    object.core.transact = () => Promise.reject(new Error('disk full'))
+    const submit = {
+      endpointId,
+      operation: 'run',
+      userId: account.userId,
+      body: '{"input":{}}',
+      ttl: null,
+      wait: null,
+      idempotencyKey: null,
+    } as const
+    const outcome = await object.run(submit, { userId: account.userId, exempt: false }).catch((error: Error) => error.message)
+    object.core.transact = transact
+    return [outcome, object.core.limits.activeCalls('run', account.userId), object.core.limits.activeCalls('status', account.userId)]
+  })
+  expect(broken).toEqual(['disk full', 0, 0])
+})
+
+it('[STA-1] a record too large for an RPC is read all the same, and counted once', async () => {
+  const queue = await setUpQueue()
+  const { jobId, worker } = await runAndTake(queue)
+  const data = 'ä'.repeat(1_500_000)
+  await worker.done(jobId, { output: { data } })
+  expect((await queue.get(`/status/${jobId}`)).body.output.data).toBe(data)
 })
