@@ -1,26 +1,16 @@
-import autocannon from 'autocannon'
+import { findOnPath } from '../find-on-path.ts'
+import { runAutocannon } from './autocannon.ts'
+import type { Target } from './target.ts'
+import { runWrk } from './wrk.ts'
 
-export interface Target {
-  url: string
-  method: 'GET' | 'POST'
-  headers?: Record<string, string>
-  body?: string
-}
+const wrk = process.env.BENCH_LOAD === 'autocannon' ? undefined : findOnPath('wrk')
 
-const CONNECTIONS = 32
+/** What makes the load: `wrk` where the machine has it. */
+export const LOAD_GENERATOR = wrk === undefined ? 'autocannon' : 'wrk'
 
 /** Requests per second of a target that is asked again as soon as it has answered. Any answer but a success voids the measurement. */
 export async function measureRate(target: Target, seconds: number): Promise<number> {
-  const { url, method, headers = {}, body } = target
-  const result = await autocannon({
-    url,
-    method,
-    headers,
-    connections: CONNECTIONS,
-    duration: seconds,
-    ...(body === undefined ? {} : { body }),
-  })
-  const failures = result.errors + result.timeouts + result.non2xx
-  if (failures > 0) throw new Error(`${method} ${url}: ${failures} of ${result.requests.total} requests failed`)
-  return result.requests.total / result.duration
+  const { perSecond, requests, failures } = wrk === undefined ? await runAutocannon(target, seconds) : await runWrk(wrk, target, seconds)
+  if (failures > 0) throw new Error(`${target.method} ${target.url}: ${failures} of ${requests} requests failed`)
+  return perSecond
 }

@@ -1,4 +1,4 @@
-import type { WorkerAccess } from './fake-host.ts'
+import type { WorkerAccess } from '../fake-host.ts'
 import { HttpConnection } from './http-connection.ts'
 
 const RESULT = '{"output":{"ok":true}}'

@@ -1,0 +1,44 @@
+import { endpointStub } from '../../durable-objects/stubs.ts'
+import type { Env } from '../../src/env.ts'
+import plane, { HostObject, RateLimiterObject } from '../../src/worker.ts'
+import { DOOR_HEADER, type Door } from './doors.ts'
+import { OpenEndpointObject } from './endpoint.ts'
+
+// The plane's own Worker; a request that names a door goes past its front. All others pay for the look at one header.
+
+export default {
+  fetch(request, env, ctx) {
+    const door = request.headers.get(DOOR_HEADER)
+    return door === null ? plane.fetch(request, env, ctx) : enter(door as Door, request, env)
+  },
+} satisfies ExportedHandler<Env>
+
+export { HostObject, OpenEndpointObject, RateLimiterObject }
+
+async function enter(door: Door, request: Request, env: Env): Promise<Response> {
+  const url = new URL(request.url)
+  const [, , endpointId = ''] = url.pathname.split('/')
+  // The bench's configuration binds the class below; its type is the plane's.
+  const stub = endpointStub(env, endpointId) as unknown as DurableObjectStub<OpenEndpointObject>
+  if (door === 'direct') return stub.fetch(request)
+  return Response.json((await callInside(stub, door, Number(url.searchParams.get('count')), await request.text())) ?? null)
+}
+
+function callInside(stub: DurableObjectStub<OpenEndpointObject>, door: Exclude<Door, 'direct'>, count: number, input: string) {
+  switch (door) {
+    case 'nothing':
+      return stub.nothing()
+    case 'fill':
+      return stub.fill(count, input)
+    case 'insert':
+      return stub.insert(count, input)
+    case 'takeAndFinish':
+      return stub.takeAndFinish(count)
+    case 'trim':
+      return stub.trim(count)
+    case 'size':
+      return stub.size()
+    default:
+      throw new Error(`no such door: ${door satisfies never}`)
+  }
+}
