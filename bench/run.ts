@@ -1,6 +1,7 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
+import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
@@ -9,6 +10,7 @@ import { measureThroughput } from './sections/throughput.ts'
 
 const SECTIONS: Record<string, () => Promise<Row[]>> = {
   throughput: measureThroughput,
+  growth: measureGrowth,
   latency: measureLatency,
 }
 
