@@ -3,6 +3,7 @@ import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
+import { measureMemory } from './sections/memory.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
 // `npm run bench`: what our own code costs. `npm run bench -- growth memory` measures only these sections. A measurement, never a
@@ -12,6 +13,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   throughput: measureThroughput,
   growth: measureGrowth,
   latency: measureLatency,
+  memory: measureMemory,
 }
 
 const wanted = process.argv.slice(2)
