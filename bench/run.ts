@@ -4,6 +4,7 @@ import { formatRows, type Row } from './report.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
+import { measurePeers } from './sections/peers.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
 // `npm run bench`: what our own code costs. `npm run bench -- growth memory` measures only these sections. A measurement, never a
@@ -14,6 +15,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   growth: measureGrowth,
   latency: measureLatency,
   memory: measureMemory,
+  peers: measurePeers,
 }
 
 const wanted = process.argv.slice(2)
