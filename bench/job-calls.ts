@@ -33,7 +33,7 @@ export async function fillQueue(queue: Queue, length: number): Promise<void> {
   if (missing > 0) await callInside(queue, queue.endpointId, 'fill', missing)
 }
 
-export async function queueLength(queue: Queue): Promise<number> {
+export async function queueLength(queue: Omit<Queue, 'workers'>): Promise<number> {
   const health = await createApiClient(queue.url, queue.apiKey).request('GET', `/v2/${queue.endpointId}/health`)
   return (health as { jobs: { inQueue: number } }).jobs.inQueue
 }

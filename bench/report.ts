@@ -15,27 +15,24 @@ export interface Latencies {
   p99: number
 }
 
-/** How often a second, for reading only: rates drift from one minute to the next. */
-export function rateRow(what: string, perSecond: number): Row {
-  return { what, measured: `${Math.round(perSecond)}/s` }
+/** How often a second, one value a round; for reading only, because rates drift from one minute to the next. */
+export function rateRow(what: string, perSecond: readonly number[]): Row {
+  return { what, measured: `${Math.round(median(perSecond))}/s` }
 }
 
 /** A number in its unit. */
 export function amountRow(what: string, value: number, unit: string, goal?: Goal): Row {
-  const format = (number: number) => `${number < 100 ? Number(number.toPrecision(3)) : Math.round(number)} ${unit}`
-  return { what, measured: format(value), ...target(value, goal, format) }
+  return compare(what, value, (number) => `${number < 100 ? Number(number.toPrecision(3)) : Math.round(number)} ${unit}`, goal)
 }
 
-/** How many times `base` the value is. */
-export function ratioRow(what: string, value: number, base: number, goal?: Goal): Row {
-  const format = (number: number) => `${number.toFixed(2)} x`
-  return { what, measured: format(value / base), ...target(value / base, goal, format) }
+/** How many times its base a value is, both of the same rounds. */
+export function ratioRow(what: string, values: readonly number[], bases: readonly number[], goal?: Goal): Row {
+  return compare(what, medianRatio(values, bases), (number) => `${number.toFixed(2)} x`, goal)
 }
 
-/** By how much the value is above `base`. */
-export function changeRow(what: string, value: number, base: number, goal?: Goal): Row {
-  const format = (share: number) => `${(share * 100).toFixed(1)} %`
-  return { what, measured: format(value / base - 1), ...target(value / base - 1, goal, format) }
+/** By how much a value is above its base, both of the same rounds. */
+export function changeRow(what: string, values: readonly number[], bases: readonly number[], goal?: Goal): Row {
+  return compare(what, medianRatio(values, bases) - 1, (share) => `${(share * 100).toFixed(1)} %`, goal)
 }
 
 export function latencyRow(what: string, measured: Latencies, goal?: Latencies): Row {
@@ -45,10 +42,11 @@ export function latencyRow(what: string, measured: Latencies, goal?: Latencies):
   return { ...row, target: { text: `p50 <= ${goal.p50} ms, p99 <= ${goal.p99} ms`, met } }
 }
 
-function target(value: number, goal: Goal | undefined, format: (value: number) => string): Pick<Row, 'target'> {
-  if (goal === undefined) return {}
-  if ('atLeast' in goal) return { target: { text: `>= ${format(goal.atLeast)}`, met: value >= goal.atLeast } }
-  return { target: { text: `<= ${format(goal.atMost)}`, met: value <= goal.atMost } }
+function compare(what: string, value: number, format: (value: number) => string, goal: Goal | undefined): Row {
+  const row = { what, measured: format(value) }
+  if (goal === undefined) return row
+  if ('atLeast' in goal) return { ...row, target: { text: `>= ${format(goal.atLeast)}`, met: value >= goal.atLeast } }
+  return { ...row, target: { text: `<= ${format(goal.atMost)}`, met: value <= goal.atMost } }
 }
 
 /** The rows below each other, targets beside what was measured. */
@@ -68,10 +66,9 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0
 }
 
-/** The median of every member over all rounds. */
-export function medians<K extends string>(rounds: readonly Record<K, number>[]): Record<K, number> {
-  const names = Object.keys(rounds[0] ?? {}) as K[]
-  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name]))])) as Record<K, number>
+// Round by round, because what was measured back to back met the same machine.
+function medianRatio(values: readonly number[], bases: readonly number[]): number {
+  return median(values.map((value, round) => value / (bases[round] ?? Number.NaN)))
 }
 
 export function percentiles(values: readonly number[]): Latencies {

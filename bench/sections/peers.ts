@@ -4,7 +4,7 @@ import { measureRate } from '../load/closed-loop.ts'
 import type { Target } from '../load/target.ts'
 import { measureCycles } from '../load/worker-loop.ts'
 import { describeMissing, PEER_NAMES, type Peer, type PeerName, startPeer } from '../peers/start.ts'
-import { type Goal, medians, type Row, rateRow, ratioRow } from '../report.ts'
+import { type Goal, type Row, rateRow, ratioRow } from '../report.ts'
 import { type Queue, startBenchPlane, startQueue } from '../setup.ts'
 
 const ROUNDS = 3
@@ -46,7 +46,7 @@ export async function measurePeers(): Promise<Row[]> {
     for (const [index, contender] of contenders.entries()) rounds[index]?.push(await measureRound(contender))
     await purge(queue)
   }
-  return [...describe(contenders.map(({ name }, index) => ({ name, ...medians(rounds[index] ?? []) }))), ...absent]
+  return [...describe(contenders.map(({ name }, index) => ({ name, rounds: rounds[index] ?? [] }))), ...absent]
 }
 
 async function measureRound({ url, workers, submit: target, prefill }: Contender): Promise<Record<Measured, number>> {
@@ -78,14 +78,22 @@ function describeAbsence(name: PeerName): Row[] {
   return missing === null ? [] : [{ what: name, measured: `not measured; needs ${missing}` }]
 }
 
-function describe(measured: readonly ({ name: Contender['name'] } & Record<Measured, number>)[]): Row[] {
-  const ours = measured.find(({ name }) => name === 'podplane')
+interface Result {
+  name: Contender['name']
+  rounds: readonly Record<Measured, number>[]
+}
+
+function describe(results: readonly Result[]): Row[] {
+  const [ours, ...peers] = results
   if (!ours) return []
-  const kinds = { submit: 'submit', cycles: 'take and done', cyclesBatch: `batches of ${BATCH}` }
-  return (Object.keys(kinds) as Measured[]).flatMap((kind) => [
-    ...measured.map((contender) => rateRow(`${contender.name}, ${kinds[kind]}`, contender[kind])),
-    ...measured.flatMap((peer) =>
-      peer.name === 'podplane' ? [] : ratioRow(`${kinds[kind]}, podplane : ${peer.name}`, ours[kind], peer[kind], GOALS[peer.name][kind]),
-    ),
-  ])
+  const of = ({ rounds }: Result, kind: Measured) => rounds.map((round) => round[kind])
+  const compareIn = (kind: Measured, what: string): Row[] => [
+    ...results.map((result) => rateRow(`${result.name}, ${what}`, of(result, kind))),
+    ...peers.map((peer) => ratioRow(`${what}, podplane : ${peer.name}`, of(ours, kind), of(peer, kind), goalOf(peer.name, kind))),
+  ]
+  return [...compareIn('submit', 'submit'), ...compareIn('cycles', 'take and done'), ...compareIn('cyclesBatch', `batches of ${BATCH}`)]
+}
+
+function goalOf(name: Contender['name'], kind: Measured): Goal | undefined {
+  return name === 'podplane' ? undefined : GOALS[name][kind]
 }

@@ -2,7 +2,7 @@ import { directSubmitTarget, fillQueue, purge, statusTarget, submitTarget } from
 import { measureRate } from '../load/closed-loop.ts'
 import type { Target } from '../load/target.ts'
 import { measureCycles } from '../load/worker-loop.ts'
-import { changeRow, medians, type Row, rateRow, ratioRow } from '../report.ts'
+import { changeRow, type Row, rateRow, ratioRow } from '../report.ts'
 import { type Queue, startBaseline, startBenchPlane, startQueue } from '../setup.ts'
 
 const ROUNDS = 3
@@ -19,18 +19,18 @@ export async function measureThroughput(): Promise<Row[]> {
   await using baseline = await startBaseline()
   const queue = await startQueue(plane)
   const rounds: Record<Measured, number>[] = []
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measureRound(queue, baseline.url, round))
-  return describe(medians(rounds))
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measureRound(queue, baseline.url))
+  return describe(rounds)
 }
 
 // What is compared is measured back to back, because the machine's speed drifts.
-async function measureRound(queue: Queue, baselineUrl: string, round: number): Promise<Record<Measured, number>> {
+async function measureRound(queue: Queue, baselineUrl: string): Promise<Record<Measured, number>> {
   const rate = (target: Target) => measureRate(target, SECONDS)
   const baseline = (path: string): Target => ({ url: baselineUrl + path, method: 'GET' })
   const bare = await rate(baseline('/bare'))
   const hono = await rate(baseline('/hono'))
   const insert = await rate({ ...baseline('/insert'), method: 'POST', body: submitTarget(queue).body ?? '' })
-  const submits = await measureSubmits(queue, round % 2 === 0)
+  const submits = await measureSubmits(queue)
   const rpc = await rate(baseline('/rpc'))
   const status = await rate(await statusTarget(queue))
   await fillQueue(queue, PREFILL)
@@ -41,32 +41,31 @@ async function measureRound(queue: Queue, baselineUrl: string, round: number): P
   return { bare, hono, insert, ...submits, rpc, status, cycles, cyclesBatch }
 }
 
-// The two differ by little, so neither may always be the one that comes later.
-async function measureSubmits(queue: Queue, directFirst: boolean): Promise<{ direct: number; run: number }> {
-  const targets = { direct: directSubmitTarget(queue), run: submitTarget(queue) }
-  const rates = { direct: 0, run: 0 }
-  for (const name of directFirst ? (['direct', 'run'] as const) : (['run', 'direct'] as const)) {
-    rates[name] = await measureRate(targets[name], SECONDS)
-  }
-  return rates
+// The two differ by little, so neither may be the one that comes later.
+async function measureSubmits(queue: Queue): Promise<{ direct: number; run: number }> {
+  const half = (target: Target) => measureRate(target, SECONDS / 2)
+  const early = { direct: await half(directSubmitTarget(queue)), run: await half(submitTarget(queue)) }
+  const late = { run: await half(submitTarget(queue)), direct: await half(directSubmitTarget(queue)) }
+  return { direct: (early.direct + late.direct) / 2, run: (early.run + late.run) / 2 }
 }
 
-function describe(rates: Record<Measured, number>): Row[] {
+function describe(rounds: readonly Record<Measured, number>[]): Row[] {
+  const of = (name: Measured) => rounds.map((round) => round[name])
   return [
-    rateRow('bare handler', rates.bare),
-    rateRow('Hono route', rates.hono),
-    rateRow('route to a Durable Object, no storage', rates.rpc),
-    rateRow('naive insert, one row a request', rates.insert),
-    rateRow('/run', rates.run),
-    rateRow('/run without key check and limits', rates.direct),
-    rateRow('/status', rates.status),
-    rateRow('take and done', rates.cycles),
-    rateRow(`take and done, batches of ${BATCH}`, rates.cyclesBatch),
-    ratioRow('/run : naive insert', rates.run, rates.insert, { atLeast: 2 }),
-    changeRow('key check and limits add to /run', rates.direct, rates.run, { atMost: 0.15 }),
-    ratioRow('/status : bare object call', rates.status, rates.rpc, { atLeast: 0.65 }),
-    ratioRow('take and done : naive insert', rates.cycles, rates.insert),
-    ratioRow(`batches of ${BATCH} : naive insert`, rates.cyclesBatch, rates.insert),
-    ratioRow('Hono route : bare handler', rates.hono, rates.bare, { atLeast: 0.85 }),
+    rateRow('bare handler', of('bare')),
+    rateRow('Hono route', of('hono')),
+    rateRow('route to a Durable Object, no storage', of('rpc')),
+    rateRow('naive insert, one row a request', of('insert')),
+    rateRow('/run', of('run')),
+    rateRow('/run without key check and limits', of('direct')),
+    rateRow('/status', of('status')),
+    rateRow('take and done', of('cycles')),
+    rateRow(`take and done, batches of ${BATCH}`, of('cyclesBatch')),
+    ratioRow('/run : naive insert', of('run'), of('insert'), { atLeast: 2 }),
+    changeRow('key check and limits add to /run', of('direct'), of('run'), { atMost: 0.15 }),
+    ratioRow('/status : bare object call', of('status'), of('rpc'), { atLeast: 0.65 }),
+    ratioRow('take and done : naive insert', of('cycles'), of('insert')),
+    ratioRow(`batches of ${BATCH} : naive insert`, of('cyclesBatch'), of('insert')),
+    ratioRow('Hono route : bare handler', of('hono'), of('bare'), { atLeast: 0.85 }),
   ]
 }
