@@ -4,7 +4,7 @@ import { type BenchPlane, createEndpoint, startBenchPlane } from '../setup.ts'
 
 const LEVELS = [1_000, 100_000, 1_000_000]
 const FILL_BATCH = 20_000
-const ROUNDS = 25
+const ROUNDS = 20
 /** Operations of one call. */
 const OPERATIONS = { nothing: 0, insert: 2_000, takeAndFinish: 300 }
 type Measured = keyof typeof OPERATIONS
