@@ -8,7 +8,6 @@ export interface WorkerAccess {
   takePath: string
   /** Of a job's result; `$ID` stands for the job. */
   donePath: string
-  pingPath: string
 }
 
 export interface FakeHost {
@@ -47,6 +46,5 @@ function readAccess(workload: Workload): WorkerAccess {
     key: workload.platformEnv.RUNPOD_AI_API_KEY ?? '',
     takePath: workerUrl(workload, '', 'RUNPOD_WEBHOOK_GET_JOB').replaceAll('$ID', workload.id),
     donePath: workerUrl(workload, '', 'RUNPOD_WEBHOOK_POST_OUTPUT'),
-    pingPath: workerUrl(workload, '', 'RUNPOD_WEBHOOK_PING'),
   }
 }

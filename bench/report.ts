@@ -1,70 +1,78 @@
-import type { Latencies } from './latency.ts'
-
-/** Medians of all rounds. Rates drift from one minute to the next, so only the ratios of one run mean something. */
-export interface Rates {
-  bare: number
-  hono: number
-  insert: number
-  rpc: number
-  run: number
-  status: number
-  cycles: number
-  cyclesBatch: number
-}
-
-export interface Findings {
-  rates: Rates
-  parked: Latencies & { count: number }
-  steady: Latencies & { perSecond: number }
-  restartMs: number
-}
-
-interface Row {
+/** One line of the report. */
+export interface Row {
   what: string
   measured: string
-  target: string
+  /** What the project has set itself, and whether this run reached it. */
+  target?: { text: string; met: boolean }
 }
 
-export function formatReport(findings: Findings): string {
-  const { rates, parked, steady, restartMs } = findings
-  const rate = (name: string, value: number): Row => ({ what: name, measured: `${Math.round(value)}/s`, target: '' })
-  const ratio = (name: string, value: number, of: number, target: string): Row => ({
-    what: name,
-    measured: `${(value / of).toFixed(2)} x`,
-    target,
-  })
-  const latency = (name: string, { p50, p99 }: Latencies, target: string): Row => ({
-    what: name,
-    measured: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`,
-    target,
-  })
-  const rows: Row[] = [
-    rate('bare handler', rates.bare),
-    rate('Hono route', rates.hono),
-    rate('route to a Durable Object, no storage', rates.rpc),
-    rate('naive insert, one row a request', rates.insert),
-    rate('/run', rates.run),
-    rate('/status', rates.status),
-    rate('take and done', rates.cycles),
-    rate('take and done, batches of 10', rates.cyclesBatch),
-    ratio('/run to naive insert', rates.run, rates.insert, '>= 2.0 x'),
-    ratio('/status to bare object call', rates.status, rates.rpc, '>= 0.65 x'),
-    ratio('take and done to naive insert', rates.cycles, rates.insert, ''),
-    ratio('batches of 10 to naive insert', rates.cyclesBatch, rates.insert, ''),
-    ratio('Hono route to bare handler', rates.hono, rates.bare, '>= 0.85 x'),
-    latency(`result to waiting /runsync, ${parked.count} waiting`, parked, 'p50 <= 1 ms, p99 <= 3 ms'),
-    latency(`/run at a steady ${steady.perSecond}/s`, steady, ''),
-    { what: 'plane ready again, data present', measured: `${Math.round(restartMs)} ms`, target: '<= 2000 ms' },
-  ]
-  const widths = [Math.max(...rows.map(({ what }) => what.length)), Math.max(...rows.map(({ measured }) => measured.length))]
+/** Where a measured number should be. */
+export type Goal = { atLeast: number } | { atMost: number }
+
+/** Milliseconds. */
+export interface Latencies {
+  p50: number
+  p99: number
+}
+
+/** How often a second, one value a round; for reading only, because rates drift from one minute to the next. */
+export function rateRow(what: string, perSecond: readonly number[]): Row {
+  return { what, measured: `${Math.round(median(perSecond))}/s` }
+}
+
+/** A number in its unit. */
+export function amountRow(what: string, value: number, unit: string, goal?: Goal): Row {
+  return compare(what, value, (number) => `${number < 100 ? Number(number.toPrecision(3)) : Math.round(number)} ${unit}`, goal)
+}
+
+/** How many times its base a value is, both of the same rounds. */
+export function ratioRow(what: string, values: readonly number[], bases: readonly number[], goal?: Goal): Row {
+  return compare(what, medianRatio(values, bases), (number) => `${number.toFixed(2)} x`, goal)
+}
+
+/** By how much a value is above its base, both of the same rounds. */
+export function changeRow(what: string, values: readonly number[], bases: readonly number[], goal?: Goal): Row {
+  return compare(what, medianRatio(values, bases) - 1, (share) => `${(share * 100).toFixed(1)} %`, goal)
+}
+
+export function latencyRow(what: string, measured: Latencies, goal?: Latencies): Row {
+  const row = { what, measured: `p50 ${measured.p50.toFixed(2)} ms, p99 ${measured.p99.toFixed(2)} ms` }
+  if (goal === undefined) return row
+  const met = measured.p50 <= goal.p50 && measured.p99 <= goal.p99
+  return { ...row, target: { text: `p50 <= ${goal.p50} ms, p99 <= ${goal.p99} ms`, met } }
+}
+
+function compare(what: string, value: number, format: (value: number) => string, goal: Goal | undefined): Row {
+  const row = { what, measured: format(value) }
+  if (goal === undefined) return row
+  if ('atLeast' in goal) return { ...row, target: { text: `>= ${format(goal.atLeast)}`, met: value >= goal.atLeast } }
+  return { ...row, target: { text: `<= ${format(goal.atMost)}`, met: value <= goal.atMost } }
+}
+
+/** The rows below each other, targets beside what was measured. */
+export function formatRows(rows: readonly Row[]): string {
+  const nameWidth = Math.max(...rows.map(({ what }) => what.length))
+  const valueWidth = Math.max(...rows.map(({ measured }) => measured.length))
   return rows
-    .map(({ what, measured, target }) =>
-      `  ${what.padEnd(widths[0] ?? 0)}  ${measured.padStart(widths[1] ?? 0)}  ${target && `target ${target}`}`.trimEnd(),
-    )
+    .map(({ what, measured, target }) => {
+      const beside = target === undefined ? '' : `target ${target.text}${target.met ? '' : '  MISSED'}`
+      return `  ${what.padEnd(nameWidth)}  ${measured.padStart(valueWidth)}  ${beside}`.trimEnd()
+    })
     .join('\n')
 }
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? 0
+}
+
+// Round by round, because what was measured back to back met the same machine.
+function medianRatio(values: readonly number[], bases: readonly number[]): number {
+  return median(values.map((value, round) => value / (bases[round] ?? Number.NaN)))
+}
+
+export function percentiles(values: readonly number[]): Latencies {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  return { p50: at(0.5), p99: at(0.99) }
 }

@@ -1,87 +1,127 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir, totalmem } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { LIMIT_BUCKETS } from '../src/contract/job-routes.ts'
 import { createApiClient } from '../src/local/api-client.ts'
 import { loadBundle } from '../src/local/bundle.ts'
 import { loadSecrets, openDataDir } from '../src/local/data-dir.ts'
-import { createJoinToken, ensureDemoAccount } from '../src/local/demo.ts'
+import { createJoinToken } from '../src/local/demo.ts'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { type Plane, startPlane } from '../src/local/plane.ts'
 import { claimPort } from '../src/local/port.ts'
 import { type FakeHost, startFakeHost, WORKER_VCPUS, WORKERS, type WorkerAccess } from './fake-host.ts'
 
-export interface Bench {
+/** A plane in a fresh directory with one account, whose limits are counted but out of reach. */
+export interface BenchPlane extends AsyncDisposable {
+  url: string
+  apiKey: string
+  /** Starts the machine that runs nothing, for as long as the plane lives. */
+  joinHost(): Promise<FakeHost>
+  /** Stops the plane and starts it on the same data; returns how many milliseconds the start took. */
+  restart(): Promise<number>
+  /** Of the runtime that serves the plane now. */
+  pid(): number
+}
+
+/** An endpoint whose workers are played by the bench. */
+export interface Queue {
   url: string
   apiKey: string
   endpointId: string
   workers: WorkerAccess[]
-  baselineUrl: string
-  /** Stops the plane and starts it on the same data; returns how long the start took. */
-  restart(): Promise<number>
-  close(): Promise<void>
 }
 
 /** A job may wait in the queue for every worker that could exist, so this is what lets the queue grow. */
 const MAX_WORKERS = 200
+const OUT_OF_REACH = 100_000_000
+const VARS = {
+  LOG_LEVEL: 'warn',
+  JOB_LIMITS: JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, { rate: OUT_OF_REACH, concurrent: OUT_OF_REACH }]))),
+  // The bench's workers never ping; a plane that waits longer for it does not replace them meanwhile.
+  WORKER_PING_INTERVAL_MS: '600000',
+}
+const QUOTA = { minute: OUT_OF_REACH, hour: OUT_OF_REACH, day: OUT_OF_REACH, exempt: false }
 
-/** A plane and a plain Worker, served the same way from fresh directories, with one endpoint whose workers are the bench. */
-export async function setUp(): Promise<Bench> {
+/** Serves the plane's Worker, with the doors of bench/inside, as `npm start` does. */
+export async function startBenchPlane(): Promise<BenchPlane> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-bench-'))
   const dataDir = openDataDir(join(directory, 'plane'))
   const secrets = loadSecrets(dataDir)
+  const bundle = await loadBundle(join(PROJECT_ROOT, 'bench/inside/wrangler.toml'), 'bench-inside')
   const port = await claimPort(0)
-  const startThePlane = () =>
-    startPlane({
-      storage: dataDir.storage,
-      port,
-      vars: { ...secrets, LOG_LEVEL: 'warn' },
-      onLog: (line) => process.stderr.write(`${line}\n`),
-    })
-  let plane: Plane = await startThePlane()
-  const baseline = await startBaseline(join(directory, 'baseline'))
+  let pid = 0
+  const onProcess = (started: number) => {
+    pid = started
+  }
+  const start = () => startPlane({ storage: dataDir.storage, port, vars: { ...VARS, ...secrets }, bundle, onLog: printLog, onProcess })
+  let plane: Plane = await start()
   const operator = createApiClient(plane.url, secrets.OPERATOR_KEY)
-  const { apiKey } = await ensureDemoAccount(plane.url, operator, undefined)
-  const host = await startFakeHost({ planeUrl: plane.url, joinToken: await createJoinToken(operator, 'bench'), stateDir: dataDir.agent })
-  const endpointId = await createEndpoint(plane.url, apiKey)
+  const apiKey = await createAccount(plane.url, secrets.OPERATOR_KEY)
+  let host: FakeHost | undefined
   return {
     url: plane.url,
     apiKey,
-    endpointId,
-    workers: await host.workers,
-    baselineUrl: baseline.url,
+    pid: () => pid,
+    async joinHost() {
+      host = await startFakeHost({ planeUrl: plane.url, joinToken: await createJoinToken(operator, 'bench'), stateDir: dataDir.agent })
+      return host
+    },
     async restart() {
       await plane.stop()
       const startedAt = performance.now()
-      plane = await startThePlane()
-      await fetch(`${plane.url}/v2/${endpointId}/health`, { headers: { authorization: `Bearer ${apiKey}` } })
+      plane = await start()
+      await fetch(`${plane.url}/v2/serverless`, { headers: { authorization: `Bearer ${apiKey}` } })
       return performance.now() - startedAt
     },
-    close: () => tearDown(directory, host, [plane, baseline]),
+    async [Symbol.asyncDispose]() {
+      host?.close()
+      await plane.stop()
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
   }
 }
 
-export function describeMachine(): string {
-  return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} threads, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`
+/** An endpoint on a plane, with all the workers that fit on the bench's host. */
+export async function startQueue(plane: BenchPlane): Promise<Queue> {
+  const host = await plane.joinHost()
+  const endpointId = await createEndpoint(plane, { min: WORKERS, max: MAX_WORKERS })
+  return { url: plane.url, apiKey: plane.apiKey, endpointId, workers: await host.workers }
 }
 
-async function startBaseline(storage: string): Promise<Plane> {
-  const bundle = await loadBundle(join(PROJECT_ROOT, 'bench/baseline/wrangler.toml'), 'baseline')
-  return await startPlane({ storage, port: await claimPort(0), vars: {}, bundle, onLog: (line) => process.stderr.write(`${line}\n`) })
+/** A plain Worker, served the same way from a directory of its own. */
+export async function startBaseline(): Promise<AsyncDisposable & { url: string }> {
+  const storage = mkdtempSync(join(tmpdir(), 'podplane-baseline-'))
+  const bundle = await loadBundle(join(PROJECT_ROOT, 'bench/baseline/wrangler.toml'), 'bench-baseline')
+  const worker = await startPlane({ storage, port: await claimPort(0), vars: {}, bundle, onLog: printLog })
+  return {
+    url: worker.url,
+    async [Symbol.asyncDispose]() {
+      await worker.stop()
+      rmSync(storage, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
+  }
 }
 
-async function createEndpoint(url: string, apiKey: string): Promise<string> {
+/** Creates an endpoint through REST and returns its id. */
+export async function createEndpoint({ url, apiKey }: BenchPlane, workers: { min: number; max: number }): Promise<string> {
   const created = await createApiClient(url, apiKey).request('POST', '/v2/serverless', {
     name: 'bench',
     image: 'builtin/probe',
     cpu: [{ id: 'cpu3c', vcpuCount: WORKER_VCPUS }],
-    workers: { min: WORKERS, max: MAX_WORKERS, idleTimeout: 3600 },
+    workers: { ...workers, idleTimeout: 3600 },
     disk: 1,
   })
   return (created as { id: string }).id
 }
 
-async function tearDown(directory: string, host: FakeHost, planes: Plane[]): Promise<void> {
-  host.close()
-  await Promise.all(planes.map((plane) => plane.stop()))
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+async function createAccount(url: string, operatorKey: string): Promise<string> {
+  const operator = createApiClient(url, operatorKey)
+  const { id } = (await operator.request('POST', '/admin/v1/users', { email: 'bench@podplane.local' })) as { id: string }
+  await operator.request('PUT', `/admin/v1/users/${id}/quotas`, QUOTA)
+  const created = await operator.request('POST', `/admin/v1/users/${id}/keys`, { name: 'bench' })
+  return (created as { key: string }).key
+}
+
+function printLog(line: string): void {
+  process.stderr.write(`${line}\n`)
 }

@@ -21,6 +21,7 @@ const TYPE_PROJECTS = [
   'src/host-agent/tsconfig.json',
   'src/local/tsconfig.json',
   'bench/baseline/tsconfig.json',
+  'bench/inside/tsconfig.json',
   'scripts/tsconfig.json',
   'test/tsconfig.json',
   'test/local/tsconfig.json',

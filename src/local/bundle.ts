@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { hasCode, OperatorError } from '../host-agent/fail.ts'
 import { readJsonFile, writeJsonFile } from '../host-agent/json-file.ts'
@@ -75,7 +75,9 @@ function readScript(directory: string): string {
 
 function hashInputs(directory: string, configPath: string): Record<string, string> {
   const meta = z.object({ inputs: z.record(z.string(), z.unknown()) }).parse(readJsonFile(join(directory, 'meta.json')))
-  const paths = [...Object.keys(meta.inputs), ...BUILD_FILES, relative(PROJECT_ROOT, configPath)]
+  // Wrangler names inputs as seen from its configuration.
+  const sources = Object.keys(meta.inputs).map((path) => relative(PROJECT_ROOT, resolve(dirname(configPath), path)))
+  const paths = [...sources, ...BUILD_FILES, relative(PROJECT_ROOT, configPath)]
   const inputs: Record<string, string> = {}
   for (const path of paths) {
     const hash = hashFile(path)

@@ -13,6 +13,7 @@ export class HttpConnection {
   private readonly socket: Socket
   private readonly host: string
   private received: Buffer = Buffer.alloc(0)
+  private broken: Error | undefined
   private waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined
 
   private constructor(socket: Socket, host: string) {
@@ -40,6 +41,7 @@ export class HttpConnection {
     const lines = Object.entries({ host: this.host, ...headers, 'content-length': String(Buffer.byteLength(body)) })
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
     return new Promise((resolve, reject) => {
+      if (this.broken) return reject(this.broken)
       this.waiting = { resolve, reject }
       this.socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`)
     })
@@ -61,6 +63,7 @@ export class HttpConnection {
   }
 
   private fail(error: Error): void {
+    this.broken ??= error
     this.waiting?.reject(error)
     this.waiting = undefined
   }

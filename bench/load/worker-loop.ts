@@ -1,15 +1,5 @@
-import type { WorkerAccess } from './fake-host.ts'
+import type { WorkerAccess } from '../fake-host.ts'
 import { HttpConnection } from './http-connection.ts'
-
-/** As often as a worker SDK. */
-const PING_INTERVAL_MS = 10_000
-
-/** Pings for all workers, as their SDK does beside the work: a worker that stops pinging is given up (LSE-7). Returns what ends it. */
-export function keepPinging(url: string, workers: readonly WorkerAccess[]): () => void {
-  const ping = ({ pingPath, key }: WorkerAccess) => fetch(`${url}${pingPath}`, { headers: { authorization: key } }).catch(() => undefined)
-  const timer = setInterval(() => void Promise.all(workers.map(ping)), PING_INTERVAL_MS)
-  return () => clearInterval(timer)
-}
 
 const RESULT = '{"output":{"ok":true}}'
 

@@ -1,0 +1,8 @@
+/** Header of a request that goes past the plane's front; its value is the door. */
+export const DOOR_HEADER = 'x-bench-door'
+
+/**
+ * `direct`: the call goes to the endpoint's object without key check and limits. The others run inside the object, `count`
+ * times; time stands still inside a Worker, so the caller has to measure, and `nothing` tells what the way costs.
+ */
+export type Door = 'direct' | 'nothing' | 'fill' | 'insert' | 'takeAndFinish' | 'trim' | 'size'

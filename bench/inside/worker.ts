@@ -1,0 +1,52 @@
+import { endpointStub } from '../../durable-objects/stubs.ts'
+import { parseJobCall } from '../../src/contract/job-routes.ts'
+import type { Env } from '../../src/env.ts'
+import { callEndpoint } from '../../src/services/endpoint-calls.ts'
+import plane, { HostObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
+import { DOOR_HEADER, type Door } from './doors.ts'
+import { OpenEndpointObject } from './endpoint.ts'
+
+// The plane's own Worker; a request that names a door goes past its front. All others pay for the look at one header.
+
+export default {
+  fetch(request, env, ctx) {
+    const door = request.headers.get(DOOR_HEADER)
+    return door === null ? plane.fetch(request, env, ctx) : enter(door as Door, request, env)
+  },
+} satisfies ExportedHandler<Env>
+
+export { HostObject, OpenEndpointObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+
+async function enter(door: Door, request: Request, env: Env): Promise<Response> {
+  const url = new URL(request.url)
+  const [, , endpointId = ''] = url.pathname.split('/')
+  // The bench's configuration binds the class below; its type is the plane's.
+  const stub = endpointStub(env, endpointId) as unknown as DurableObjectStub<OpenEndpointObject>
+  if (door === 'direct') return callDirectly(request, url, env)
+  return Response.json((await callInside(stub, door, Number(url.searchParams.get('count')), await request.text())) ?? null)
+}
+
+function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
+  const call = parseJobCall(url)
+  if (!call) throw new Error(`no such job call: ${url.pathname}`)
+  return callEndpoint(env, request, call, { userId: 'bench', exempt: true })
+}
+
+function callInside(stub: DurableObjectStub<OpenEndpointObject>, door: Exclude<Door, 'direct'>, count: number, input: string) {
+  switch (door) {
+    case 'nothing':
+      return stub.nothing()
+    case 'fill':
+      return stub.fill(count, input)
+    case 'insert':
+      return stub.insert(count, input)
+    case 'takeAndFinish':
+      return stub.takeAndFinish(count)
+    case 'trim':
+      return stub.trim(count)
+    case 'size':
+      return stub.size()
+    default:
+      throw new Error(`no such door: ${door satisfies never}`)
+  }
+}

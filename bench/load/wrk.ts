@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { CONNECTIONS, type LoadResult, type Target } from './target.ts'
+
+const execute = promisify(execFile)
+
+/** Long enough that a slow machine is measured as slow, not as broken. */
+const TIMEOUT = '30s'
+
+/** The load generator `wrk`: costs the machine a fraction of what one in JavaScript does, so more is left for what is measured. */
+export async function runWrk(program: string, target: Target, seconds: number): Promise<LoadResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'podplane-wrk-'))
+  try {
+    const script = join(directory, 'request.lua')
+    writeFileSync(script, scriptOf(target))
+    const load = ['--threads', '1', '--connections', String(CONNECTIONS), '--duration', `${seconds}s`, '--timeout', TIMEOUT]
+    const { stdout } = await execute(program, [...load, '--script', script, target.url])
+    return parseReport(stdout)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+// JSON strings are Lua strings as long as they are plain text, which ours are.
+function scriptOf({ method, headers = {}, body }: Target): string {
+  const lines = [`wrk.method = ${JSON.stringify(method)}`]
+  for (const [name, value] of Object.entries(headers)) lines.push(`wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)
+  if (body !== undefined) lines.push(`wrk.body = ${JSON.stringify(body)}`)
+  return `${lines.join('\n')}\n`
+}
+
+function parseReport(report: string): LoadResult {
+  const perSecond = Number(/^Requests\/sec: *([\d.]+)/m.exec(report)?.[1])
+  const requests = Number(/^ *(\d+) requests in/m.exec(report)?.[1])
+  if (Number.isNaN(perSecond) || Number.isNaN(requests)) throw new Error(`wrk said something else than expected:\n${report}`)
+  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(report)?.[1] ?? 0)
+  const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(report)?.slice(1) ?? []
+  return { perSecond, requests, failures: broken.reduce((sum, count) => sum + Number(count), refused) }
+}

@@ -1,0 +1,37 @@
+import { loadPackage } from './packages.ts'
+import type { PeerQueue } from './queue.ts'
+
+interface Boss {
+  start(): Promise<unknown>
+  createQueue(name: string): Promise<void>
+  send(name: string, data: object): Promise<string | null>
+  fetch(name: string, options: { batchSize: number }): Promise<{ id: string; data: { input: unknown } }[]>
+  complete(name: string, id: string, data: object): Promise<unknown>
+}
+interface PgBossPackage {
+  PgBoss: new (options: { connectionString: string; max: number; schedule: boolean }) => Boss
+}
+
+const QUEUE = 'bench'
+/** As many as there are requests at a time would only make the server switch between them. */
+const CONNECTIONS = 16
+
+/** pg-boss on a PostgreSQL server, which flushes every commit. */
+export async function openPgBoss(connectionString: string): Promise<PeerQueue> {
+  const { PgBoss } = await loadPackage<PgBossPackage>('pg-boss')
+  const boss = new PgBoss({ connectionString, max: CONNECTIONS, schedule: false })
+  await boss.start()
+  await boss.createQueue(QUEUE)
+  return {
+    async submit(input) {
+      return (await boss.send(QUEUE, { input })) ?? ''
+    },
+    async take(count) {
+      const jobs = await boss.fetch(QUEUE, { batchSize: count })
+      return jobs.map(({ id, data }) => ({ id, input: data.input }))
+    },
+    async finish(jobId, output) {
+      await boss.complete(QUEUE, jobId, { output })
+    },
+  }
+}

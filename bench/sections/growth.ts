@@ -1,0 +1,79 @@
+import { callInside, JOB_INPUT, queueLength } from '../job-calls.ts'
+import { amountRow, changeRow, median, type Row } from '../report.ts'
+import { type BenchPlane, createEndpoint, startBenchPlane } from '../setup.ts'
+
+const LEVELS = [1_000, 100_000, 1_000_000]
+const FILL_BATCH = 20_000
+const ROUNDS = 20
+/** Operations of one call. */
+const OPERATIONS = { nothing: 0, insert: 2_000, takeAndFinish: 300 }
+type Measured = keyof typeof OPERATIONS
+
+/** A queue of some length, and what operations on it cost: microseconds each, one value a round. */
+interface Grown {
+  length: number
+  endpointId: string
+  bytesPerJob: number
+  insert: number[]
+  take: number[]
+}
+
+/** What inserts and takes cost inside the object when many jobs wait, and what each of them occupies. */
+export async function measureGrowth(): Promise<Row[]> {
+  await using plane = await startBenchPlane()
+  const queues: Grown[] = []
+  for (const length of LEVELS) queues.push(await growQueue(plane, length))
+  // Round by round over all lengths, so that the machine's drift meets each of them alike.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const queue of queues) await measureRound(plane, queue)
+  }
+  await plane.restart()
+  return [...describe(queues), await describeFirstAnswer(plane, queues.at(-1))]
+}
+
+async function measureRound(plane: BenchPlane, queue: Grown): Promise<void> {
+  const idleMs = await timeCall(plane, queue, 'nothing')
+  const perOperation = async (door: Measured) => ((await timeCall(plane, queue, door)) - idleMs) * (1_000 / OPERATIONS[door])
+  queue.insert.push(await perOperation('insert'))
+  queue.take.push(await perOperation('takeAndFinish'))
+  await callInside(plane, queue.endpointId, 'trim', OPERATIONS.insert - OPERATIONS.takeAndFinish)
+}
+
+async function growQueue(plane: BenchPlane, length: number): Promise<Grown> {
+  const endpointId = await createEndpoint(plane, { min: 1, max: 1 })
+  const emptyBytes = await readSize(plane, endpointId)
+  for (let filled = 0; filled < length; filled += FILL_BATCH) {
+    await callInside(plane, endpointId, 'fill', Math.min(FILL_BATCH, length - filled))
+  }
+  const bytesPerJob = ((await readSize(plane, endpointId)) - emptyBytes) / length - JOB_INPUT.length
+  return { length, endpointId, bytesPerJob, insert: [], take: [] }
+}
+
+// The object counts its queue when it starts, so the first answer waits for it.
+async function describeFirstAnswer(plane: BenchPlane, queue: Grown | undefined): Promise<Row> {
+  if (!queue) throw new Error('no queue has grown')
+  const startedAt = performance.now()
+  await queueLength({ ...plane, endpointId: queue.endpointId })
+  return amountRow(`first answer after a restart, ${queue.length} queued`, performance.now() - startedAt, 'ms', { atMost: 2_000 })
+}
+
+async function timeCall(plane: BenchPlane, queue: Grown, door: Measured): Promise<number> {
+  const startedAt = performance.now()
+  await callInside(plane, queue.endpointId, door, OPERATIONS[door])
+  return performance.now() - startedAt
+}
+
+async function readSize(plane: BenchPlane, endpointId: string): Promise<number> {
+  return (await callInside(plane, endpointId, 'size')) as number
+}
+
+function describe(queues: readonly Grown[]): Row[] {
+  const [short, longest] = [queues[0], queues.at(-1)]
+  if (!short || !longest) throw new Error('no queue has grown')
+  const costs = (what: string, kind: 'insert' | 'take'): Row[] => [
+    ...queues.map((queue) => amountRow(`${what}, ${queue.length} queued`, median(queue[kind]), 'us')),
+    changeRow(`${what}, ${longest.length} against ${short.length} queued`, longest[kind], short[kind], { atMost: 0.05 }),
+  ]
+  const stored = amountRow('stored for a queued job, beside its input', longest.bytesPerJob, 'B', { atMost: 200 })
+  return [...costs('insert', 'insert'), ...costs('take and finish', 'take'), stored]
+}
