@@ -10,7 +10,7 @@ const execute = promisify(execFile)
 /** Long enough that a slow machine is measured as slow, not as broken. */
 const TIMEOUT = '30s'
 
-/** The load generator `wrk`: costs the machine a fraction of what one in JavaScript does, so more is left for what is measured. */
+/** The load generator `wrk`: a request costs it half of what it costs one in JavaScript, so more is left for what is measured. */
 export async function runWrk(program: string, target: Target, seconds: number): Promise<LoadResult> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-wrk-'))
   try {
