@@ -32,7 +32,8 @@ function scriptOf({ method, headers = {}, body }: Target): string {
   return `${lines.join('\n')}\n`
 }
 
-function parseReport(report: string): LoadResult {
+/** Reads what `wrk` prints. Throws when it is something else. */
+export function parseReport(report: string): LoadResult {
   const perSecond = Number(/^Requests\/sec: *([\d.]+)/m.exec(report)?.[1])
   const requests = Number(/^ *(\d+) requests in/m.exec(report)?.[1])
   if (Number.isNaN(perSecond) || Number.isNaN(requests)) throw new Error(`wrk said something else than expected:\n${report}`)
