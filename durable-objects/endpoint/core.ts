@@ -125,7 +125,7 @@ export class EndpointCore {
    * stopped job, whatever the orders say.
    */
   occupied(): Map<string, number> {
-    const counts = this.jobs.heldCounts()
+    const counts = new Map(this.jobs.heldCounts())
     const polling = new Set(this.parking.openTakes().map((take) => take.workerId))
     for (const id of this.workers.withStops()) if (!counts.has(id) && !polling.has(id)) counts.set(id, 1)
     return counts
@@ -207,6 +207,7 @@ export class EndpointCore {
     this.meta.reload()
     this.jobs.reload()
     this.payloads.reload()
+    this.workers.reload()
     this.outbox.reload()
     this.series.reload()
     this.decisions.reload()

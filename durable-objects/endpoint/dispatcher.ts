@@ -21,11 +21,14 @@ export function dispatch(core: EndpointCore, effects: Effects): TakeReply[] {
   if (wanted === 0) return []
 
   const nowMs = core.now()
-  const head = core.jobs.queueHead(wanted + LOOK_AHEAD)
-  for (const job of head) core.settle(job.seq, effects)
-  const queued = head.filter((job) => nowMs < job.ttlAtMs)
   const candidates = takers.map(({ taker }) => taker)
-  const assignments = assignJobs(queued, candidates)
+  let queued = readHead(core, wanted, nowMs, effects)
+  let assignments = assignJobs(queued, candidates)
+  // Rarely: the first jobs have expired or were held before by the workers that ask (LSE-9), so later ones have their turn.
+  if (assignments.length < wanted && core.jobs.queuedNormal + core.jobs.queuedLow > queued.length) {
+    queued = readHead(core, wanted + LOOK_AHEAD, nowMs, effects)
+    assignments = assignJobs(queued, candidates)
+  }
   makeRoom(core, queued, candidates, assignments, nowMs, effects)
   const replies = new Map<ParkedTake, TakeReply>()
   const sizes = new Map<ParkedTake, number>()
@@ -45,6 +48,13 @@ export function dispatch(core: EndpointCore, effects: Effects): TakeReply[] {
     reply.jobs.push({ jobId: job.id, text: `{"id":${JSON.stringify(job.id)},"input":${input}`, sealed })
   }
   return [...replies.values()]
+}
+
+/** The first jobs of the queue; those whose time is over are settled and left out. */
+function readHead(core: EndpointCore, limit: number, nowMs: number, effects: Effects): Job[] {
+  const head = core.jobs.queueHead(limit)
+  for (const job of head) if (nowMs >= job.ttlAtMs) core.settle(job.seq, effects)
+  return head.filter((job) => nowMs < job.ttlAtMs)
 }
 
 // LSE-9: when a queued job was held before by every worker that could take it, one of them is replaced, or it would wait for ever beside

@@ -15,6 +15,8 @@ export class JobStore {
   queuedNormal = 0
   queuedLow = 0
   inProgress = 0
+  /** Leases by worker, kept until one begins or ends. */
+  private held: ReadonlyMap<string, number> | null = null
 
   constructor(sql: SqlStorage) {
     this.sql = sql
@@ -32,6 +34,7 @@ export class JobStore {
     )
     this.queuedNormal = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${QUEUED} AND low = 0`)
     this.queuedLow = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${QUEUED} AND low = 1`)
+    this.held = null
     this.inProgress = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${RUNNING}`)
   }
 
@@ -85,11 +88,13 @@ export class JobStore {
     )
     this.count(before, -1)
     this.count(job, 1)
+    if (before.state !== job.state) this.held = null
   }
 
   remove(job: Job): void {
     this.sql.exec('DELETE FROM jobs WHERE seq = ?', job.seq)
     this.count(job, -1)
+    this.held = null
   }
 
   bySeq(seq: number): Job | null {
@@ -111,20 +116,14 @@ export class JobStore {
   }
 
   /** Leases by worker id. */
-  heldCounts(): Map<string, number> {
-    const rows = this.sql.exec(`SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} GROUP BY worker_id`).toArray()
-    return new Map(rows.map((row) => [String(row.id), Number(row.n)]))
+  heldCounts(): ReadonlyMap<string, number> {
+    this.held ??= this.countByWorker(`SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} GROUP BY worker_id`)
+    return this.held
   }
 
   /** Leases of jobs that are not low priority, by worker id. */
-  heldNormalCounts(): Map<string, number> {
-    const query = `SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} AND low = 0 GROUP BY worker_id`
-    return new Map(
-      this.sql
-        .exec(query)
-        .toArray()
-        .map((row) => [String(row.id), Number(row.n)]),
-    )
+  heldNormalCounts(): ReadonlyMap<string, number> {
+    return this.countByWorker(`SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} AND low = 0 GROUP BY worker_id`)
   }
 
   /** When the first queued jobs that count for scaling were submitted. */
@@ -169,6 +168,11 @@ export class JobStore {
       .exec(query, ...values)
       .toArray()
       .map(toJob)
+  }
+
+  private countByWorker(query: string): ReadonlyMap<string, number> {
+    const rows = this.sql.exec(query).toArray()
+    return new Map(rows.map((row) => [String(row.id), Number(row.n)]))
   }
 
   private count(job: Job, by: number): void {
