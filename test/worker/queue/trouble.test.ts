@@ -227,3 +227,18 @@ it('[LIM-2] an oversize body is refused with its limit, with and without an anno
   const streamed = await send(`/v2/${queue.endpointId}/run`, { method: 'POST', headers, body: stream })
   expect(streamed.status).toBe(413)
 })
+
+it('[LIM-2] a length that lies lets nothing larger through, whether the body is chunked or not', async () => {
+  const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+  const large = `{"input":{"x":"${'x'.repeat(10 * 2 ** 20)}"}}`
+  const headers = { Authorization: `Bearer ${queue.account.key}`, 'Content-Length': '20' }
+  for (const extra of [{}, { 'Transfer-Encoding': 'chunked' }]) {
+    const reply = await send(`/v2/${queue.endpointId}/run`, {
+      method: 'POST',
+      headers: { ...headers, ...extra },
+      body: new Response(large).body,
+    })
+    expect(reply.status).toBe(413)
+  }
+  expect((await queue.get('/health')).body.jobs.inQueue).toBe(0)
+})
