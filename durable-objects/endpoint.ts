@@ -106,7 +106,7 @@ export class EndpointObject extends DurableObject<Env> {
     const operation = () => clientOperation(this.core, call, request)
     if (exempt || call.route.bucket === null) return operation()
     const { limits, workers } = this.core
-    return limits.run(call.route.bucket, userId, this.core.now(), () => workers.readyCount(), operation)
+    return limits.run(call.route.bucket, userId, this.core.now(), () => workers.readyCount(), operation, request.signal)
   }
 
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.

@@ -20,7 +20,7 @@ export class CallLimits {
 
   /**
    * Runs a call within its user's limits; beyond them the answer is 429 (LIM-1). The slot is held to the end of the response, which for an
-   * event stream is the end of its body. `runningWorkers` is asked only by a call above the base limits.
+   * event stream is the end of its body, or `left`: the client has gone. `runningWorkers` is asked only by a call above the base limits.
    */
   async run(
     bucket: LimitBucket,
@@ -28,6 +28,7 @@ export class CallLimits {
     nowMs: number,
     runningWorkers: () => number,
     call: () => Promise<Response>,
+    left: AbortSignal | null = null,
   ): Promise<Response> {
     const spending = this.spendingOf(`${bucket} ${userId}`, nowMs)
     const limit = this.settings.limits[bucket]
@@ -38,7 +39,7 @@ export class CallLimits {
     spending.active++
     const release = once(() => spending.active--)
     try {
-      return releaseAtEnd(await call(), release)
+      return releaseAtEnd(await call(), release, left)
     } catch (error) {
       release()
       throw error
@@ -82,12 +83,15 @@ function once(action: () => void): () => void {
   }
 }
 
-function releaseAtEnd(response: Response, release: () => void): Response {
+function releaseAtEnd(response: Response, release: () => void, left: AbortSignal | null): Response {
   const isStream = response.body !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
   if (!response.body || !isStream) {
     release()
     return response
   }
+  // Of a body that is full when its reader goes, neither a read nor a cancellation ever tells.
+  if (left?.aborted) release()
+  left?.addEventListener('abort', release, { once: true })
   return new Response(watchEnd(response.body, release), response)
 }
 

@@ -187,6 +187,30 @@ describe('concurrency', () => {
     expect(counts).toEqual([1, 0, 1, 0, 0])
   })
 
+  it('[LIM-1] a client that stops reading an event stream and is then cut off gives its slot back', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const stub = endpointStub(env, endpointId)
+    await runInDurableObject(stub, (object) => {
+      object.core.now = () => Date.now()
+      object.core.keepaliveMs = 20
+    })
+    const { body } = await api(account.key).post(`/v2/${endpointId}/run`, { input: {} })
+    const controller = new AbortController()
+    const reply = await send(`/v2/${endpointId}/stream/${body.id}`, {
+      headers: { Authorization: `Bearer ${account.key}`, Accept: 'text/event-stream' },
+      signal: controller.signal,
+    })
+    expect(reply.status).toBe(200)
+    const active = () => runInDurableObject(stub, (object) => object.core.limits.activeCalls('stream', account.userId))
+    const waiting = () => runInDurableObject(stub, (object) => object.core.parking.waitingJobs)
+    // The first comment fills the body; nobody waits for the job any more.
+    while ((await waiting()) !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    while ((await waiting()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await active()).toBe(1)
+    controller.abort()
+    while ((await active()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+
   it('[LIM-1] running workers lift the limit of every operation', async () => {
     const { account, endpointId } = await setUpLimited()
     const outcomes = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
