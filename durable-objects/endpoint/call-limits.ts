@@ -1,5 +1,6 @@
 import type { LimitBucket } from '../../src/contract/job-routes.ts'
 import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job-limits.ts'
+import { refusal as refuseOpenai } from './openai-outcome.ts'
 import { problemReply } from './replies.ts'
 
 /** Entries kept before those that no longer matter are swept out. */
@@ -34,7 +35,10 @@ export class CallLimits {
     const limit = this.settings.limits[bucket]
     const refusal =
       judgeCall(spending, limit, 0, nowMs) && judgeCall(spending, limit, runningWorkers() * this.settings.requestsPerWorker, nowMs)
-    if (refusal) return problemReply('rateLimited', describeRefusal(bucket, refusal), { 'retry-after': String(refusal.retryAfterSeconds) })
+    if (refusal) {
+      const refuse = bucket === 'openai' ? refuseOpenai : problemReply
+      return refuse('rateLimited', describeRefusal(bucket, refusal), { 'retry-after': String(refusal.retryAfterSeconds) })
+    }
     spending.count++
     spending.active++
     const release = once(() => spending.active--)

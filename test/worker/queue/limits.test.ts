@@ -79,6 +79,32 @@ describe('rate', () => {
     expect((await spend()).status).toBe(404)
   })
 
+  it('[LIM-1, PP-42] a call of /openai beyond its limit has the members of both APIs', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const { rate } = DEFAULT_JOB_LIMITS.limits.openai
+    await runInDurableObject(endpointStub(env, endpointId), async ({ core: { limits } }) => {
+      const spend = () =>
+        limits.run(
+          'openai',
+          account.userId,
+          START,
+          () => 0,
+          async () => new Response(''),
+        )
+      for (let i = 0; i < rate; i++) await spend()
+    })
+    const refused = await api(account.key).post(`/v2/${endpointId}/openai/v1/chat/completions`, { model: 'm' })
+    const detail = `rate limit exceeded for /openai: ${rate} requests per 10 seconds on this endpoint`
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('10')
+    expect(refused.body).toEqual({
+      error: { message: detail, type: 'rate_limit_error', code: null },
+      title: 'Too Many Requests',
+      status: 429,
+      detail,
+    })
+  })
+
   it('[LIM-1] a client cannot name itself another user or exempt', async () => {
     const limited = await setUpLimited()
     const { account, endpointId } = limited
