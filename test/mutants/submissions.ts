@@ -75,5 +75,5 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'AND kind >= ?',
     replace: 'AND kind >= ? AND kind <> 2',
   },
-  { id: 'storage has no bound', file: ACCEPT, find: 'if (core.storageIsFull()) return', replace: 'if (false) return' },
+  { id: 'storage has no bound', file: ACCEPT, find: 'if (core.storageIsFull()) {', replace: 'if (false) {' },
 ]
