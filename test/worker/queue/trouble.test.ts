@@ -242,3 +242,21 @@ it('[LIM-2] a length that lies lets nothing larger through, whether the body is 
   }
   expect((await queue.get('/health')).body.jobs.inQueue).toBe(0)
 })
+
+it('[LSE-1] a take whose commit failed is not parked: no job is leased to it', async () => {
+  const queue = await setUpQueue()
+  const { jobId, worker } = await runAndTake(queue)
+  await worker.done(jobId, { output: 1 })
+  const stub = endpointStub(env, queue.endpointId)
+  await runInDurableObject(stub, ({ core: { timers } }) => {
+    const rearm = timers.rearm.bind(timers)
+    timers.rearm = () => {
+      timers.rearm = rearm
+      throw new Error('the disk is full')
+    }
+  })
+  expect((await worker.takeRaw()).status).toBe(429)
+  const next = await run(queue)
+  expect((await queue.get(`/status/${next}`)).body.status).toBe('IN_QUEUE')
+  expect((await worker.take())?.id).toBe(next)
+})
