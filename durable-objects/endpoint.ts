@@ -55,7 +55,11 @@ export class EndpointObject extends DurableObject<Env> {
   async destroy(): Promise<void> {
     await this.core.transact((effects) => {
       const nowMs = this.core.now()
-      for (const job of this.core.jobs.running()) cancelJob(this.core, job, nowMs, effects)
+      for (const { seq } of this.core.jobs.running()) {
+        this.core.settle(seq, effects)
+        const job = this.core.jobs.bySeq(seq)
+        if (job) cancelJob(this.core, job, nowMs, effects)
+      }
       for (const worker of this.core.workers.all()) drainWorker(this.core, worker, 'the endpoint was deleted', nowMs, effects)
       this.core.meta.setDeleted()
       effects.scale = true
