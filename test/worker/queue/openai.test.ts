@@ -245,6 +245,16 @@ describe('a streamed answer', () => {
   })
 })
 
+it('[OAI-6] a slow reader far behind is read for in small portions: hundreds of them may hold one each', async () => {
+  const queue = await setUpQueue()
+  const { reader, worker, id } = await openStream(queue, frame('0'))
+  const big = 'x'.repeat(300_000)
+  for (let n = 1; n <= 20; n++) await worker.stream(id, { output: frame(`${n}${big}`) })
+  const before = await storedChunks(queue)
+  await reader.until((text) => text.includes(`"2${big}"`))
+  expect(before - (await storedChunks(queue))).toBeLessThan(6)
+})
+
 describe('refusals', () => {
   it('[PP-42] a body that is no JSON object is 400, in the words of both APIs, and makes no job', async () => {
     const queue = await setUpQueue()
