@@ -488,6 +488,20 @@ describe('bounds', () => {
     expect(await receivedBy(setup.host)).toHaveLength(2)
   })
 
+  it('[PP-33, PP-34] refused deliveries take no more room than others that are over', async () => {
+    const setup = await setUpWebhooks()
+    await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
+    const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
+    await runInDurableObject(setup.sender, (object) => {
+      for (let n = 1; n < 1_000; n += 1)
+        object.store.insert({ ...model, n: object.store.nextN(), id: `msg_${n}`, createdAtMs: model.createdAtMs + 1 })
+      object.store.hasRoom = () => false
+    })
+    await handOver(setup, { id: 'msg_beyond', jobId: 'beyond', url: `https://${setup.host}/ok` })
+    const kept = await runInDurableObject(setup.sender, (object) => object.store.log({ after: null, limit: 2_000 }).map(({ id }) => id))
+    expect([kept.length, kept.includes('msg_beyond'), kept.includes('msg_model')]).toEqual([1_000, true, false])
+  })
+
   it('[PP-33] what is over is kept for 72 h, and the latest thousand at most', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
