@@ -146,7 +146,7 @@ describe('a notification', () => {
     })
     expect((await queue.post('/purge-queue')).body.removed).toBe(0)
     expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)
-    const ended = (await waitForReceived(host, 2)).map(({ body }) => JSON.parse(body))
+    const ended = (await waitForReceived(host, 2)).map(({ body }) => JSON.parse(body ?? ''))
     expect(new Map(ended.map(({ id, status }) => [id, status]))).toEqual(
       new Map([
         [two, 'TIMED_OUT'],
