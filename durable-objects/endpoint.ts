@@ -17,7 +17,7 @@ import { EndpointCore } from './endpoint/core.ts'
 import { MAX_DECISIONS } from './endpoint/decision-log.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { refusal } from './endpoint/openai-outcome.ts'
-import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply, toResponse } from './endpoint/replies.ts'
+import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply } from './endpoint/replies.ts'
 import { run, type SubmitCall } from './endpoint/submissions.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { placeThrottled } from './endpoint/worker-effects.ts'
@@ -78,7 +78,11 @@ export class EndpointObject extends DurableObject<Env> {
   async destroy(): Promise<void> {
     await this.core.transact((effects) => {
       const nowMs = this.core.now()
-      for (const job of this.core.jobs.running()) cancelJob(this.core, job, nowMs, effects)
+      for (const { seq } of this.core.jobs.running()) {
+        this.core.settle(seq, effects)
+        const job = this.core.jobs.bySeq(seq)
+        if (job) cancelJob(this.core, job, nowMs, effects)
+      }
       for (const worker of this.core.workers.all()) drainWorker(this.core, worker, 'the endpoint was deleted', nowMs, effects)
       this.core.meta.setDeleted()
       effects.scale = true
@@ -128,7 +132,9 @@ export class EndpointObject extends DurableObject<Env> {
     const operation = () => clientOperation(this.core, call, request)
     const entry = call.route.bucket && this.enter(call.route.bucket, callerOf(request))
     if (!entry) return operation()
-    return entry.refusal ? toResponse(entry.refusal) : holdToEnd(entry.release, operation)
+    if (!entry.refusal) return holdToEnd(entry.release, operation, request.signal)
+    const { key, detail, headers } = entry.refusal
+    return call.operation === 'openai' ? refusal(key, detail, headers) : problemReply(key, detail, headers)
   }
 
   private async plainCall(
@@ -139,7 +145,7 @@ export class EndpointObject extends DurableObject<Env> {
   ): Promise<PlainReply> {
     if (!this.core.config() && !(await this.adoptConfig(endpointId))) return plainProblem('notFound', 'endpoint not found')
     const entry = this.enter(bucket, caller)
-    if (entry?.refusal) return entry.refusal
+    if (entry?.refusal) return plainProblem(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
     try {
       return await operation()
     } finally {

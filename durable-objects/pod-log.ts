@@ -95,8 +95,15 @@ export class PodLogObject extends DurableObject<Env> {
   private async isWanted(): Promise<boolean> {
     const [owner, last] = [this.store.owner(), this.store.lastTaken()]
     if (!owner || !last) return false
-    if (this.now() - last.atMs < LOG_RETENTION_MS) return true
-    return owner.kind === 'worker' && (await endpointStub(this.env, owner.ownerId).knowsWorker(last.workloadId))
+    if (this.isFresh()) return true
+    if (owner.kind === 'worker' && (await endpointStub(this.env, owner.ownerId).knowsWorker(last.workloadId))) return true
+    // Lines that came during the question have been acknowledged.
+    return this.isFresh()
+  }
+
+  private isFresh(): boolean {
+    const last = this.store.lastTaken()
+    return last !== null && this.now() - last.atMs < LOG_RETENTION_MS
   }
 
   private admit(kind: LogKind, ownerId: string): boolean {

@@ -124,6 +124,8 @@ export class WebhookSenderObject extends DurableObject<Env> {
         // The same delivery may have come a second time while this one was read.
         if (this.store.byId(handOver.id)) this.store.pieces.remove(n)
         else this.store.insert({ ...handOver, n, ...this.describe(handOver), createdAtMs: this.now(), state: this.firstState() })
+        // One that is refused is over at once, and no attempt of it will look whether too many are.
+        this.store.prune(this.now())
       })
     } catch (error) {
       this.store.pieces.remove(n)

@@ -47,7 +47,11 @@ export function acceptJob(core: EndpointCore, request: JobRequest, effects: Effe
   if (!config) return { refused: GONE }
   const queued = core.jobs.queuedNormal + core.jobs.queuedLow
   if (queued > QUEUE_FLOOR && queued > config.workers.max * QUEUE_PER_WORKER) return { refused: QUEUE_FULL }
-  if (core.storageIsFull()) return { refused: STORAGE_FULL }
+  if (core.storageIsFull()) {
+    // Only accepted keys sweep out old ones, so what they fill would never be given back.
+    core.idempotency.sweep(core.now())
+    return { refused: STORAGE_FULL }
+  }
   const job = newJob(core, request, config)
   core.jobs.insert(job)
   core.payloads.insert(job.seq, INPUT, request.submission.input)

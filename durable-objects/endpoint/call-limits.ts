@@ -1,9 +1,9 @@
 import type { LimitBucket } from '../../src/contract/job-routes.ts'
 import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job-limits.ts'
-import { type PlainReply, plainProblem } from './replies.ts'
+import type { Refused } from './accept-job.ts'
 
 /** A slot, or why there is none. */
-export type Entry = { release: () => void; refusal?: never } | { refusal: PlainReply }
+export type Entry = { release: () => void; refusal?: never } | { refusal: Refused }
 
 /** Entries kept before those that no longer matter are swept out. */
 const SWEEP_ABOVE = 1_000
@@ -32,7 +32,7 @@ export class CallLimits {
       judgeCall(spending, limit, 0, nowMs) && judgeCall(spending, limit, runningWorkers() * this.settings.requestsPerWorker, nowMs)
     if (refusal) {
       const headers = { 'retry-after': String(refusal.retryAfterSeconds) }
-      return { refusal: plainProblem('rateLimited', describeRefusal(bucket, refusal), headers) }
+      return { refusal: { key: 'rateLimited', detail: describeRefusal(bucket, refusal), headers } }
     }
     spending.count++
     spending.active++
@@ -76,22 +76,25 @@ function once(action: () => void): () => void {
   }
 }
 
-/** Gives a slot back at the end of a response, which for an event stream is the end of its body. */
-export async function holdToEnd(release: () => void, call: () => Promise<Response>): Promise<Response> {
+/** Gives a slot back at the end of a response, which for an event stream is the end of its body, or when the client has `left`. */
+export async function holdToEnd(release: () => void, call: () => Promise<Response>, left: AbortSignal | null = null): Promise<Response> {
   try {
-    return releaseAtEnd(await call(), release)
+    return releaseAtEnd(await call(), release, left)
   } catch (error) {
     release()
     throw error
   }
 }
 
-function releaseAtEnd(response: Response, release: () => void): Response {
+function releaseAtEnd(response: Response, release: () => void, left: AbortSignal | null): Response {
   const isStream = response.body !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
   if (!response.body || !isStream) {
     release()
     return response
   }
+  // Of a body that is full when its reader goes, neither a read nor a cancellation ever tells.
+  if (left?.aborted) release()
+  left?.addEventListener('abort', release, { once: true })
   return new Response(watchEnd(response.body, release), response)
 }
 

@@ -90,11 +90,18 @@ export async function cancelQueued(core: EndpointCore): Promise<number> {
 function cancelBatch(core: EndpointCore, effects: Effects): { cancelled: number; more: boolean } {
   const isEnough = core.outbox.meter()
   const jobs = core.jobs.queued(PURGE_BATCH)
+  const nowMs = core.now()
   let cancelled = 0
+  let looked = 0
   for (const job of jobs) {
     if (isEnough()) break
-    cancelJob(core, job, core.now(), effects)
-    cancelled += 1
+    looked += 1
+    // PP-18: one whose time is over has ended by itself, whether or not an alarm has looked.
+    if (nowMs >= job.ttlAtMs) core.settle(job.seq, effects)
+    else {
+      cancelJob(core, job, nowMs, effects)
+      cancelled += 1
+    }
   }
-  return { cancelled, more: cancelled < jobs.length || jobs.length === PURGE_BATCH }
+  return { cancelled, more: looked < jobs.length || jobs.length === PURGE_BATCH }
 }

@@ -1,3 +1,6 @@
+/** Chunks are read for the reader in portions of about this size: hundreds of readers may hold one each. */
+export const PORTION_BYTES = 256 * 1024
+
 /**
  * A `text/event-stream` reply. `next` is asked for more only when the reader has room, and ends the reply with null; `leave` is called
  * once, when the reader goes before the end. So a slow reader holds back the reading of rows, not memory.

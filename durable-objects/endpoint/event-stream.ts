@@ -3,11 +3,8 @@ import { isTerminal, type Job } from '../../src/domain/job.ts'
 import { eventText, PING, readLastSeen } from '../../src/domain/sse.ts'
 import { recordJson, timedOutRecord } from './client-reads.ts'
 import type { EndpointCore } from './core.ts'
-import { eventReply } from './event-reply.ts'
+import { eventReply, PORTION_BYTES } from './event-reply.ts'
 import { jobNotFound } from './replies.ts'
-
-/** Chunks are read for the reader in portions of about this size. */
-const PORTION_BYTES = 256 * 1024
 
 /** STR-10: `/stream` as server-sent events. A read and nothing more: it removes no chunk, and a reader that leaves changes nothing. */
 export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {

@@ -3,7 +3,7 @@ import { unwrapOutput } from '../../src/domain/openai.ts'
 import { type OpenaiError, openaiError, readErrorOutput } from '../../src/domain/openai-error.ts'
 import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../src/domain/openai-stream.ts'
 import type { EndpointCore } from './core.ts'
-import { eventReply } from './event-reply.ts'
+import { eventReply, PORTION_BYTES } from './event-reply.ts'
 import { abandon, failure, jobError } from './openai-outcome.ts'
 import { OUTPUT } from './payload-store.ts'
 
@@ -118,7 +118,7 @@ class StreamedAnswer {
       const job = this.core.currentJob(this.accepted.id, effects)
       if (!job || this.isLost(job)) return []
       this.attempt = job.attempt
-      return this.core.payloads.drainChunks(job.seq).chunks.map(chunkOutput)
+      return this.core.payloads.drainChunks(job.seq, PORTION_BYTES).chunks.map(chunkOutput)
     })
     return this.tell(outputs)
   }

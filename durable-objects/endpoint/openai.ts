@@ -1,7 +1,7 @@
-import type { JobCall } from '../../src/contract/job-routes.ts'
+import { type JobCall, MAX_RESULT_BYTES } from '../../src/contract/job-routes.ts'
 import { isTerminal, type Job } from '../../src/domain/job.ts'
 import { readOpenaiCall, unwrapOutput } from '../../src/domain/openai.ts'
-import { readErrorOutput } from '../../src/domain/openai-error.ts'
+import { openaiError, readErrorOutput } from '../../src/domain/openai-error.ts'
 import { chunkOutput } from '../../src/domain/openai-stream.ts'
 import { plainSubmission } from '../../src/domain/submit.ts'
 import { acceptJob } from './accept-job.ts'
@@ -42,9 +42,23 @@ async function holdForAnswer(core: EndpointCore, accepted: Job, request: Request
 /** OAI-4. A worker that streamed although nobody asked, and keeps no aggregate, has left its answer in the chunks. */
 function answer(core: EndpointCore, job: Job): Response {
   const output = core.payloads.get(job.seq, OUTPUT) ?? 'null'
-  const chunks = output === '[]' ? core.payloads.readChunks(job.seq, 0) : []
-  const complete = chunks.length > 0 ? `[${chunks.map(({ json }) => chunkOutput(json)).join(',')}]` : output
-  const text = unwrapOutput(complete)
+  const pieces = output === '[]' ? streamedOutputs(core, job.seq) : []
+  if (pieces === null) return failure(openaiError(500, `the answer is larger than the limit of ${MAX_RESULT_BYTES} bytes`))
+  const text = unwrapOutput(pieces.length > 0 ? `[${pieces.join(',')}]` : output)
   const error = readErrorOutput(text)
   return error ? failure(error) : jsonReply(text)
+}
+
+/** The outputs of all chunks; null when together they are larger than a result may be. */
+function streamedOutputs(core: EndpointCore, seq: number): string[] | null {
+  const outputs: string[] = []
+  let chars = 0
+  for (let portion = core.payloads.readChunks(seq, 0); portion.length > 0; ) {
+    const read = portion.map(({ json }) => chunkOutput(json))
+    outputs.push(...read)
+    chars += read.reduce((sum, output) => sum + output.length, 0)
+    if (chars > MAX_RESULT_BYTES) return null
+    portion = core.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)
+  }
+  return outputs
 }

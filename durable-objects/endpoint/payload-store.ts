@@ -112,8 +112,8 @@ export class PayloadStore {
   }
 
   /** STR-4: the oldest buffered chunks, removed, up to what one reply carries; `more` says whether any are left. */
-  drainChunks(job: number): { chunks: string[]; more: boolean } {
-    const chunks = this.readChunks(job, 0)
+  drainChunks(job: number, maxBytes = DRAIN_BYTES): { chunks: string[]; more: boolean } {
+    const chunks = this.readChunks(job, 0, maxBytes)
     const last = chunks.at(-1)
     if (last) this.sql.exec('DELETE FROM chunks WHERE job = ? AND number <= ?', job, last.number)
     this.kept.delete(job)

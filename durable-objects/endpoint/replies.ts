@@ -1,4 +1,5 @@
 import { Problem, type ProblemKey, problemBody } from '../../src/contract/problems.ts'
+import { announcedBytes } from '../../src/domain/body-length.ts'
 
 /** Replies of the job API: always JSON, 200 exactly on success (API-2, API-3). */
 
@@ -52,7 +53,11 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
   if (!request.body) return ''
   // Worker SDKs send JSON under a form content type (WRK-5), so the bytes are decoded here, whatever the type says.
   const decoder = new TextDecoder('utf-8')
-  if (Number(request.headers.get('content-length') ?? Number.NaN) <= maxBytes) return decoder.decode(await request.arrayBuffer())
+  const announced = announcedBytes(request.headers)
+  if (announced !== null && announced <= maxBytes) {
+    const body = await request.arrayBuffer()
+    return body.byteLength > maxBytes ? null : decoder.decode(body)
+  }
   let text = ''
   let bytes = 0
   for await (const piece of request.body) {

@@ -70,6 +70,8 @@ async function place(core: EndpointCore, worker: Worker): Promise<void> {
   )
   await core.transact((effects) => {
     const now = core.workers.get(worker.id)
+    // Whatever became of the worker meanwhile, the search has left a row in the list of those that wait.
+    if (!placed.ok && !placed.abandon) core.meta.setWaitsForCapacity(true)
     // Drained or failed meanwhile: its row goes on asking for removal, which finds what was placed.
     if (now?.phase !== 'PLACING') return
     if (placed.ok) {
@@ -82,7 +84,6 @@ async function place(core: EndpointCore, worker: Worker): Promise<void> {
       const attempts = now.attempts + 1
       const delayMs = core.capacityNews === news ? placementRetryMs(attempts) : 0
       core.workers.save({ ...now, attempts, reason: placed.reason, nextAttemptAtMs: core.now() + delayMs })
-      core.meta.setWaitsForCapacity(true)
     }
     effects.scale = true
   })

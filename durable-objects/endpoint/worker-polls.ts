@@ -39,18 +39,24 @@ async function take(
     answer = resolve
   })
   const parked = { ...from, capacity, batch, parkedAtMs: core.now(), answer }
-  const verdict = await core.transact((effects) => {
-    const worker = workerOf(core, from)
-    if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
-    if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
-    if (worker.phase === 'DRAINING') return 'draining'
-    const nowMs = core.now()
-    if (worker.phase === 'STARTING') becomeReady(core, worker, nowMs)
-    else core.workers.asked(worker.id, nowMs)
-    core.parking.parkTake(parked)
-    effects.scale = true
-    return 'parked'
-  })
+  const verdict = await core
+    .transact((effects) => {
+      const worker = workerOf(core, from)
+      if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
+      if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
+      if (worker.phase === 'DRAINING') return 'draining'
+      const nowMs = core.now()
+      if (worker.phase === 'STARTING') becomeReady(core, worker, nowMs)
+      else core.workers.asked(worker.id, nowMs)
+      core.parking.parkTake(parked)
+      effects.scale = true
+      return 'parked'
+    })
+    .catch((error: unknown) => {
+      // The commit failed after the take was parked; a job leased to it would go to nobody.
+      core.parking.dropTake(parked)
+      throw error
+    })
   // WRK-7: a fast error would be answered by a thousand takes a second; 429 is the worker's only back-off.
   if (verdict === 'refused') return problemReply('rateLimited', 'this worker is not part of the endpoint any more', { 'retry-after': '5' })
   const timer = setTimeout(() => answer(null), verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS)

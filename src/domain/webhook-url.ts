@@ -79,6 +79,8 @@ function isPublicHost(host: string): boolean {
   if (address) return isPublic(address)
   const name = bareName(host)
   const under = (zone: string) => name === zone || name.endsWith(`.${zone}`)
+  // Empty labels are in no public name, but `127.0.0.1..` is no address to the URL parser either, and who knows to whom it is.
+  if (/\.\.|^\./.test(host)) return false
   // A name without a dot is completed by the resolver's search list, which is a private matter.
   return name.includes('.') && !PRIVATE_ZONES.some(under) && !ADDRESS_ZONES.some(under)
 }

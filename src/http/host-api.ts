@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { hostStub } from '../../durable-objects/stubs.ts'
 import { Problem } from '../contract/problems.ts'
+import { announcedBytes } from '../domain/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/host-enrolment.ts'
@@ -46,7 +47,7 @@ async function requireHost(c: AppContext): Promise<string> {
 }
 
 async function readBody<T>(c: AppContext, schema: z.ZodType<T>): Promise<T> {
-  if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MAX_BODY_BYTES) {
+  if ((announcedBytes(c.req.raw.headers) ?? Number.POSITIVE_INFINITY) > MAX_BODY_BYTES) {
     throw new Problem('payloadTooLarge', { detail: `request body exceeds ${MAX_BODY_BYTES} bytes, or its length is not given` })
   }
   const parsed = schema.safeParse(await c.req.json().catch(() => null))

@@ -1,6 +1,7 @@
 import { type JobCall, parseJobCall } from '../contract/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
+import { announcedBytes } from '../domain/body-length.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../log.ts'
 import { authenticate, findEndpointTeam, type Principal } from '../services/authenticate.ts'
@@ -39,7 +40,7 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
 
 /** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). Null for a worker, which is no user. */
 async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller | null> {
-  const length = Number(incoming.request.headers.get('content-length') ?? 0)
+  const length = announcedBytes(incoming.request.headers) ?? 0
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
   if (call?.route.caller === 'worker') return admitWorker(incoming, call)

@@ -1,5 +1,7 @@
 import { endpointStub } from '../../durable-objects/stubs.ts'
 import type { JobCall } from '../contract/job-routes.ts'
+import { Problem } from '../contract/problems.ts'
+import { announcedBytes } from '../domain/body-length.ts'
 import type { Env } from '../env.ts'
 import { type Caller, withCaller } from './caller.ts'
 
@@ -32,7 +34,13 @@ export async function callEndpoint(env: Env, request: Request, call: JobCall, ca
 }
 
 function isSmall(request: Request): boolean {
-  return Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_PLAIN_BODY_BYTES
+  return (announcedBytes(request.headers) ?? Number.POSITIVE_INFINITY) <= MAX_PLAIN_BODY_BYTES
+}
+
+async function readSmall(request: Request): Promise<string> {
+  const text = await request.text()
+  if (text.length <= MAX_PLAIN_BODY_BYTES) return text
+  throw new Problem('payloadTooLarge', { detail: 'request body is longer than its Content-Length' })
 }
 
 async function plainSubmit(request: Request, call: JobCall, caller: Caller) {
@@ -40,7 +48,7 @@ async function plainSubmit(request: Request, call: JobCall, caller: Caller) {
     endpointId: call.endpointId,
     operation: 'run' as const,
     userId: caller.userId,
-    body: await request.text(),
+    body: await readSmall(request),
     ttl: call.query.get('ttl'),
     wait: null,
     idempotencyKey: request.headers.get('idempotency-key'),

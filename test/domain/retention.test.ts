@@ -12,6 +12,7 @@ describe('retention of a result', () => {
     expect([1_000, 60_000, 60_001, 299_999, 300_000].map((wait) => retentionMs(undefined, true, wait))).toEqual([
       60_000, 60_000, 60_001, 299_999, 300_000,
     ])
+    expect(retentionMs(undefined, true, 300_001)).toBe(300_000)
     expect(retentionMs(undefined, false, 300_000)).toBe(1_800_000)
   })
 

@@ -6,6 +6,7 @@ const LIMITS = 'src/domain/job-limits.ts'
 const KEYS = 'src/domain/idempotency.ts'
 const S3 = 'src/domain/s3-config.ts'
 const RETENTION = 'src/domain/retention.ts'
+const BODY = 'src/domain/body-length.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -28,6 +29,7 @@ export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'const kept: Record<string, string> = {}',
     replace: 'const kept = value as Record<string, string>',
   },
+  { id: 'a chunked body is believed its length', file: BODY, find: " || headers.get('transfer-encoding') !== null", replace: '' },
   { id: 'a wait shortens a longer retention', file: RETENTION, find: 'return Math.max(override', replace: 'return Math.min(override' },
   { id: 'a wait lengthens without bound', file: RETENTION, find: 'Math.min(MAX_WAIT_RETENTION_MS, waitMs)', replace: 'waitMs' },
 ]
@@ -46,6 +48,19 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     file: CALLS,
     find: '      ended()\n      await reader.cancel',
     replace: '      await reader.cancel',
+  },
+  {
+    id: 'slot leak: a cut connection behind a full stream',
+    file: CALLS,
+    find: "left?.addEventListener('abort', release, { once: true })",
+    replace: '',
+  },
+  { id: 'expired keys keep the storage full', file: ACCEPT, find: 'core.idempotency.sweep(core.now())', replace: '' },
+  {
+    id: 'an answer ends with the first reading of its chunks',
+    file: 'durable-objects/endpoint/openai.ts',
+    find: 'portion = core.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
+    replace: 'portion = []',
   },
   { id: 'slot freed before the stream ends', file: CALLS, find: 'if (!response.body || !isStream) {', replace: 'if (response) {' },
   { id: 'limits shared by all users', file: CALLS, find: 'this.spendingOf(`${bucket} ${userId}`', replace: 'this.spendingOf(`${bucket}`' },
@@ -76,5 +91,5 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'AND kind >= ?',
     replace: 'AND kind >= ? AND kind <> 2',
   },
-  { id: 'storage has no bound', file: ACCEPT, find: 'if (core.storageIsFull()) return', replace: 'if (false) return' },
+  { id: 'storage has no bound', file: ACCEPT, find: 'if (core.storageIsFull()) {', replace: 'if (false) {' },
 ]

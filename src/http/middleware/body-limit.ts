@@ -1,5 +1,6 @@
 import type { Next } from 'hono'
 import { Problem } from '../../contract/problems.ts'
+import { announcedBytes } from '../../domain/body-length.ts'
 import type { AppContext } from '../app-env.ts'
 
 /** Largest body of a REST request, bytes (LIM-6). */
@@ -7,9 +8,9 @@ const MAX_REST_BODY_BYTES = 102_400
 
 /** Refuses a large body before anything else is looked at (LIM-6, ERR-6). A body of undeclared length is read up to the cap first. */
 export async function limitBody(c: AppContext, next: Next): Promise<void> {
-  const declared = c.req.header('content-length')
-  if (declared !== undefined) {
-    if (Number(declared) > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
+  const declared = announcedBytes(c.req.raw.headers)
+  if (declared !== null) {
+    if (declared > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
   } else if (c.req.raw.body) {
     const body = await readCapped(c.req.raw.body)
     c.req.raw = new Request(c.req.raw, { body })

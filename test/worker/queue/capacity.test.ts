@@ -97,6 +97,31 @@ it('[PP-53] an endpoint that needs no capacity any more leaves the list', async 
   expect(await waiters(idle, deleted)).toEqual([])
 })
 
+it('[PP-53] a worker that is given up while it looks for room leaves no row behind', async () => {
+  const queue = await setUpWaiter('AMPERE_80')
+  await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
+    const { core } = object
+    // The note that it waits reaches the database after the worker has been given up, and the list has been left.
+    const noteLate = (statement: D1PreparedStatement): D1PreparedStatement =>
+      new Proxy(statement, {
+        get: (target, name: 'bind' | 'run') =>
+          name === 'bind'
+            ? (...values: unknown[]) => noteLate(target.bind(...values))
+            : async () => {
+                await until(async () => !core.meta.waitsForCapacity())
+                return target.run()
+              },
+      })
+    const prepare = (sql: string) => (/^insert into "capacity_waiters"/.test(sql) ? noteLate(env.DB.prepare(sql)) : env.DB.prepare(sql))
+    const late = new Proxy(env.DB, { get: (db, name) => (name === 'prepare' ? prepare : Reflect.get(db, name).bind(db)) })
+    Object.assign(core, { env: { ...core.env, DB: late } })
+    const looking = object.capacityAppeared()
+    await object.destroy()
+    await looking
+  })
+  await until(async () => (await waiters(queue)).length === 0)
+})
+
 it('[PP-53] a row that outlived its need is dropped when it is told', async () => {
   const queue = await setUpQueue({ gpu: { pools: ['ADA_32_PRO'] } })
   await env.DB.prepare('INSERT INTO capacity_waiters (endpoint_id, since) VALUES (?, 1)').bind(queue.endpointId).run()

@@ -1,5 +1,5 @@
 import { type CallLimits, holdToEnd } from '../../../durable-objects/endpoint/call-limits.ts'
-import { toResponse } from '../../../durable-objects/endpoint/replies.ts'
+import { problemReply } from '../../../durable-objects/endpoint/replies.ts'
 import { endpointStub } from '../../../durable-objects/stubs.ts'
 import type { LimitBucket } from '../../../src/contract/job-routes.ts'
 import { DEFAULT_JOB_LIMITS, JOB_WINDOW_MS } from '../../../src/domain/job-limits.ts'
@@ -83,6 +83,24 @@ describe('rate', () => {
     expect((await spend()).status).toBe(404)
   })
 
+  it('[LIM-1, PP-42] a call of /openai beyond its limit has the members of both APIs', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const { rate } = DEFAULT_JOB_LIMITS.limits.openai
+    await runInDurableObject(endpointStub(env, endpointId), async ({ core: { limits } }) => {
+      for (let i = 0; i < rate; i++) await callWithin(limits, 'openai', account.userId, 0, async () => new Response(''))
+    })
+    const refused = await api(account.key).post(`/v2/${endpointId}/openai/v1/chat/completions`, { model: 'm' })
+    const detail = `rate limit exceeded for /openai: ${rate} requests per 10 seconds on this endpoint`
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('10')
+    expect(refused.body).toEqual({
+      error: { message: detail, type: 'rate_limit_error', code: null },
+      title: 'Too Many Requests',
+      status: 429,
+      detail,
+    })
+  })
+
   it('[LIM-1] a client cannot name itself another user or exempt', async () => {
     const limited = await setUpLimited()
     const { account, endpointId } = limited
@@ -103,7 +121,8 @@ describe('rate', () => {
 /** A call as the object makes it. */
 async function callWithin(limits: CallLimits, bucket: LimitBucket, userId: string, workers: number, call: () => Promise<Response>) {
   const entry = limits.enter(bucket, userId, START, () => workers)
-  return entry.refusal ? toResponse(entry.refusal) : holdToEnd(entry.release, call)
+  if (!entry.refusal) return holdToEnd(entry.release, call)
+  return problemReply(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
 }
 
 describe('concurrency', () => {
@@ -174,6 +193,30 @@ describe('concurrency', () => {
       return seen
     })
     expect(counts).toEqual([1, 0, 1, 0, 0])
+  })
+
+  it('[LIM-1] a client that stops reading an event stream and is then cut off gives its slot back', async () => {
+    const { account, endpointId } = await setUpLimited()
+    const stub = endpointStub(env, endpointId)
+    await runInDurableObject(stub, (object) => {
+      object.core.now = () => Date.now()
+      object.core.keepaliveMs = 20
+    })
+    const { body } = await api(account.key).post(`/v2/${endpointId}/run`, { input: {} })
+    const controller = new AbortController()
+    const reply = await send(`/v2/${endpointId}/stream/${body.id}`, {
+      headers: { Authorization: `Bearer ${account.key}`, Accept: 'text/event-stream' },
+      signal: controller.signal,
+    })
+    expect(reply.status).toBe(200)
+    const active = () => runInDurableObject(stub, (object) => object.core.limits.activeCalls('stream', account.userId))
+    const waiting = () => runInDurableObject(stub, (object) => object.core.parking.waitingJobs)
+    // The first comment fills the body; nobody waits for the job any more.
+    while ((await waiting()) !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    while ((await waiting()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await active()).toBe(1)
+    controller.abort()
+    while ((await active()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
   })
 
   it('[LIM-1] running workers lift the limit of every operation', async () => {

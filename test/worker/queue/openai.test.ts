@@ -46,6 +46,26 @@ describe('a call that waits for its answer', () => {
     expect((await reply).body).toEqual({ object: 'chat.completion' })
   })
 
+  it('[OAI-4] an answer in more chunks than one reading gives is whole', async () => {
+    const queue = await setUpQueue()
+    const reply = queue.post(CHAT, ASK)
+    const { worker, id } = await takeNext(queue)
+    const output = 'x'.repeat(500_000)
+    for (let n = 0; n < 10; n++) await worker.stream(id, { output })
+    await worker.done(id, { output: [] }, true)
+    expect((await reply).body).toEqual(Array(10).fill(output))
+  })
+
+  it('[OAI-4, LIM-3] an answer whose chunks are larger than a result may be is an error, not a part of it', async () => {
+    const queue = await setUpQueue()
+    const reply = queue.post(CHAT, ASK)
+    const { worker, id } = await takeNext(queue)
+    const output = 'x'.repeat(599_000)
+    for (let n = 0; n < 36; n++) await worker.stream(id, { output })
+    await worker.done(id, { output: [] }, true)
+    expect([(await reply).status, (await reply).body.detail]).toEqual([500, 'the answer is larger than the limit of 20971520 bytes'])
+  })
+
   it('[OAI-7, PP-44] a failure carries the status that the worker names, in the words of both APIs', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)
@@ -223,6 +243,16 @@ describe('a streamed answer', () => {
     expect(await storedChunks(queue)).toBe(0)
     expect((await queue.get(`/stream/${id}`)).body).toEqual({ status: 'COMPLETED', stream: [] })
   })
+})
+
+it('[OAI-6] a slow reader far behind is read for in small portions: hundreds of them may hold one each', async () => {
+  const queue = await setUpQueue()
+  const { reader, worker, id } = await openStream(queue, frame('0'))
+  const big = 'x'.repeat(300_000)
+  for (let n = 1; n <= 20; n++) await worker.stream(id, { output: frame(`${n}${big}`) })
+  const before = await storedChunks(queue)
+  await reader.until((text) => text.includes(`"2${big}"`))
+  expect(before - (await storedChunks(queue))).toBeLessThan(6)
 })
 
 describe('refusals', () => {

@@ -176,6 +176,18 @@ describe('storage', () => {
   })
 })
 
+it('[PP-72, PP-75] expired keys go although the storage is full, or they would keep it so', async () => {
+  const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+  const submit = (key: string) => api(queue.account.key).post(`/v2/${queue.endpointId}/run`, { input: {} }, { 'Idempotency-Key': key })
+  for (const key of ['a', 'b', 'c']) await submit(key)
+  await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS)
+  await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+    object.core.maxStoredBytes = 1
+  })
+  expect((await submit('d')).status).toBe(429)
+  expect(await rowsOf(queue, 'SELECT key FROM idempotency_keys')).toEqual([])
+})
+
 describe('retention', () => {
   it("[PP-76, TMO-3] an endpoint's own retention: readable one millisecond before its end, gone at it", async () => {
     const queue = await setUpQueue({ resultRetention: { run: 3_600_000 } })

@@ -227,3 +227,36 @@ it('[LIM-2] an oversize body is refused with its limit, with and without an anno
   const streamed = await send(`/v2/${queue.endpointId}/run`, { method: 'POST', headers, body: stream })
   expect(streamed.status).toBe(413)
 })
+
+it('[LIM-2] a length that lies lets nothing larger through, whether the body is chunked or not', async () => {
+  const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+  const large = `{"input":{"x":"${'x'.repeat(10 * 2 ** 20)}"}}`
+  const headers = { Authorization: `Bearer ${queue.account.key}`, 'Content-Length': '20' }
+  for (const extra of [{}, { 'Transfer-Encoding': 'chunked' }]) {
+    const reply = await send(`/v2/${queue.endpointId}/run`, {
+      method: 'POST',
+      headers: { ...headers, ...extra },
+      body: new Response(large).body,
+    })
+    expect(reply.status).toBe(413)
+  }
+  expect((await queue.get('/health')).body.jobs.inQueue).toBe(0)
+})
+
+it('[LSE-1] a take whose commit failed is not parked: no job is leased to it', async () => {
+  const queue = await setUpQueue()
+  const { jobId, worker } = await runAndTake(queue)
+  await worker.done(jobId, { output: 1 })
+  const stub = endpointStub(env, queue.endpointId)
+  await runInDurableObject(stub, ({ core: { timers } }) => {
+    const rearm = timers.rearm.bind(timers)
+    timers.rearm = () => {
+      timers.rearm = rearm
+      throw new Error('the disk is full')
+    }
+  })
+  expect((await worker.takeRaw()).status).toBe(429)
+  const next = await run(queue)
+  expect((await queue.get(`/status/${next}`)).body.status).toBe('IN_QUEUE')
+  expect((await worker.take())?.id).toBe(next)
+})

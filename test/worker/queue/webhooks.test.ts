@@ -132,6 +132,29 @@ describe('a notification', () => {
     }
   })
 
+  it('[HOOK-3, PP-18] of jobs whose time is over says so, though a purge or the end of the endpoint comes before the alarm', async () => {
+    const { queue, host } = await setUpWebhooks()
+    const one = (await queue.post('/run', { input: {}, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } })).body.id
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect((await worker.take())?.id).toBe(one)
+    const two = (await queue.post('/run', { input: {}, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } })).body.id
+    await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => {
+      const later = core.now() + 10_000
+      core.now = () => later
+      // Whoever asks next is first to look.
+      core.timers.settleDue = () => undefined
+    })
+    expect((await queue.post('/purge-queue')).body.removed).toBe(0)
+    expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)
+    const ended = (await waitForReceived(host, 2)).map(({ body }) => JSON.parse(body ?? ''))
+    expect(new Map(ended.map(({ id, status }) => [id, status]))).toEqual(
+      new Map([
+        [two, 'TIMED_OUT'],
+        [one, 'TIMED_OUT'],
+      ]),
+    )
+  })
+
   it('[HOOK-3, JOB-9] of a job whose ttl ends says TIMED_OUT; the end of its retention says nothing', async () => {
     const { queue, host } = await setUpWebhooks()
     const body = { input: { a: 1 }, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } }
@@ -463,6 +486,20 @@ describe('bounds', () => {
     const beyond = await waitForDelivery(setup, 'beyond', 'FAILED', 1)
     expect(beyond.state.attempts).toMatchObject([{ error: expect.stringMatching(/^not sent: too many deliveries/) }])
     expect(await receivedBy(setup.host)).toHaveLength(2)
+  })
+
+  it('[PP-33, PP-34] refused deliveries take no more room than others that are over', async () => {
+    const setup = await setUpWebhooks()
+    await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
+    const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
+    await runInDurableObject(setup.sender, (object) => {
+      for (let n = 1; n < 1_000; n += 1)
+        object.store.insert({ ...model, n: object.store.nextN(), id: `msg_${n}`, createdAtMs: model.createdAtMs + 1 })
+      object.store.hasRoom = () => false
+    })
+    await handOver(setup, { id: 'msg_beyond', jobId: 'beyond', url: `https://${setup.host}/ok` })
+    const kept = await runInDurableObject(setup.sender, (object) => object.store.log({ after: null, limit: 2_000 }).map(({ id }) => id))
+    expect([kept.length, kept.includes('msg_beyond'), kept.includes('msg_model')]).toEqual([1_000, true, false])
   })
 
   it('[PP-33] what is over is kept for 72 h, and the latest thousand at most', async () => {

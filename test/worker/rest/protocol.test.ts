@@ -27,6 +27,21 @@ describe('body size', () => {
     expect(reply.headers.get('ratelimit')).toBeNull()
   })
 
+  it('[LIM-6] the declared length of a chunked body is not believed', async () => {
+    const account = await createAccount()
+    const reply = await send('/v2/serverless', {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${account.key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': '20',
+        'Transfer-Encoding': 'chunked',
+      },
+      body: new Response(JSON.stringify({ name: 'x'.repeat(200_000) })).body,
+    })
+    expect(reply.status).toBe(413)
+  })
+
   it('[LIM-6] a body of undeclared length is measured as well', async () => {
     const { key } = await createAccount()
     const stream = (bytes: number) => {

@@ -347,6 +347,22 @@ describe('the end of a log', () => {
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 
+  it('[PP-61, HOST-11] lines that come while it is asked whether its worker exists are kept', async () => {
+    const { host, worker, endpointId } = await setUpLog()
+    await host.ship(worker.workload, ['old'])
+    await forget(endpointId, worker)
+    const kept = await runInDurableObject(logOf(worker), async (log) => {
+      const later = Date.now() + LOG_RETENTION_MS
+      log.now = () => later
+      const looked = log.alarm()
+      const line = { seq: 2, at: later, source: 'container' as const, line: 'new' }
+      await log.append({ kind: 'worker', ownerId: endpointId, workloadId: worker.id }, [line])
+      await looked
+      return log.store.after(0, undefined, 10).map((stored) => stored.line)
+    })
+    expect(kept).toEqual(['old', 'new'])
+  })
+
   it('[PP-61] a worker that is silent for days keeps its log', async () => {
     const { host, worker, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
