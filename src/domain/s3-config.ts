@@ -1,6 +1,6 @@
 import { tryParse } from './json-text.ts'
 
-/** Members that describe the bucket (RUN-1), and the one that some SDKs add (PRE-11). */
+/** Members that describe the bucket, and the one that some SDKs add (RUN-1). */
 const REQUIRED = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl'] as const
 const OPTIONAL = ['objectPath'] as const
 const MAX_VALUE_CHARS = 2_048

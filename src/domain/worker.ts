@@ -104,7 +104,7 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
   return counts
 }
 
-/** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (annex 5.3). */
+/** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (PP-28). */
 export function noTakeDueAtMs(worker: Worker): number {
   return Math.max(worker.lastTakeAtMs ?? 0, worker.idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
 }

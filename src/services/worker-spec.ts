@@ -15,7 +15,7 @@ export interface WorkerIdentity {
 const STOP_GRACE_MS = 30_000
 const INIT_TIMEOUT_SECONDS = 420
 
-/** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (annex 5.1, ENV-2, WRK-1). */
+/** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
 export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape): Workload {
   const { entrypoint, cmd } = decodeArgs(config.container.args)
   return {

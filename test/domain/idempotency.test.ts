@@ -28,7 +28,7 @@ describe('Idempotency-Key', () => {
 describe('s3Config', () => {
   const full = { accessId: 'id', accessSecret: 'secret', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
 
-  test('[RUN-1, PRE-11] the known members are kept, in one order, and nothing else', () => {
+  test('[RUN-1] the known members are kept, in one order, and nothing else', () => {
     expect(readS3Config(JSON.stringify({ ...full, objectPath: 'a/b', other: 1 }))).toEqual({
       ok: true,
       text: JSON.stringify({ ...full, objectPath: 'a/b' }),
