@@ -1,3 +1,5 @@
+import { EVENT_STREAM_HEADERS } from '../../src/domain/sse.ts'
+
 /**
  * A `text/event-stream` reply. `next` is asked for more only when the reader has room, and ends the reply with null; `leave` is called
  * once, when the reader goes before the end. So a slow reader holds back the reading of rows, not memory.
@@ -28,5 +30,5 @@ export function eventReply(request: Request, next: () => Promise<string | null>,
     },
     { highWaterMark: 0 },
   )
-  return new Response(body, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+  return new Response(body, { headers: EVENT_STREAM_HEADERS })
 }
