@@ -40,7 +40,8 @@ export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDe
   requireScope(ctx.principal, 'jobs:write')
   const result = await senderOf(ctx).redeliver(id)
   if (result === 'unknown') throw new Problem('notFound')
-  if (result === 'pending') throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet' })
+  if (result === 'pending')
+    throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet; wait until it is DELIVERED or FAILED' })
   return toDelivery(result)
 }
 
