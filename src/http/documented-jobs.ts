@@ -22,7 +22,7 @@ import {
 } from '../contract/jobs.ts'
 import { ProblemBody } from '../contract/problems.ts'
 import type { AppEnv } from './app-env.ts'
-import { BEARER } from './rest-components.ts'
+import { BEARER, RETRY_HEADERS } from './rest-components.ts'
 
 const endpointParam = { endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' } }) }
 const EndpointParams = z.object(endpointParam)
@@ -189,7 +189,11 @@ function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBod
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      { description: DESCRIPTIONS[status] ?? 'Refused.', content: { 'application/json': { schema } } },
+      {
+        description: DESCRIPTIONS[status] ?? 'Refused.',
+        content: { 'application/json': { schema } },
+        ...(status === 429 && { headers: RETRY_HEADERS }),
+      },
     ]),
   )
 }
