@@ -9,6 +9,7 @@ import {
 } from '../src/domain/webhook-delivery.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
 import { logEvent } from '../src/log.ts'
+import { toHex } from '../src/services/encoding.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { applySchema } from './sql-migrations.ts'
 import { Attempts } from './webhook/attempts.ts'
@@ -155,5 +156,5 @@ export class WebhookSenderObject extends DurableObject<Env> {
 }
 
 function randomHex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)))
 }

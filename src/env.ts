@@ -32,7 +32,7 @@ export interface Settings {
   baseUrl: string | null
   serverlessUrl: string | null
   logLevel: LogLevel
-  /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below 1000 (jobs annex 5.1). */
+  /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below that. */
   workerPingIntervalMs: number
   /** Rate and concurrency of the job API (LIM-1). */
   jobLimits: JobLimitSettings

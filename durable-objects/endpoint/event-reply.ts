@@ -1,3 +1,5 @@
+import { EVENT_STREAM_HEADERS } from '../../src/domain/sse.ts'
+
 /** Chunks are read for the reader in portions of about this size: hundreds of readers may hold one each. */
 export const PORTION_BYTES = 256 * 1024
 
@@ -31,5 +33,5 @@ export function eventReply(request: Request, next: () => Promise<string | null>,
     },
     { highWaterMark: 0 },
   )
-  return new Response(body, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+  return new Response(body, { headers: EVENT_STREAM_HEADERS })
 }

@@ -1,3 +1,5 @@
+import { encodePieces } from '../piece-store.ts'
+
 /** Texts of a job that can be large: its input and its output, and the chunks of its stream. */
 
 export const INPUT = 0
@@ -6,8 +8,6 @@ export const OUTPUT = 1
 export const S3_CONFIG = 2
 export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
-/** Rows stay well below the platform's 2 MB; local runs do not enforce that limit, so the bound has to be ours. */
-const PIECE_BYTES = 1_000_000
 /** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
 const SMALL_TEXT_UNITS = 256 * 1024
 /** STR-8. */
@@ -47,10 +47,9 @@ export class PayloadStore {
       this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, 0, ?)', job, kind, text)
       return
     }
-    const bytes = new TextEncoder().encode(text)
-    for (let part = 0; part * PIECE_BYTES < bytes.length; part++) {
-      const piece = bytes.slice(part * PIECE_BYTES, (part + 1) * PIECE_BYTES)
-      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, ?, ?)', job, kind, part, piece.buffer)
+    let part = 0
+    for (const piece of encodePieces([text])) {
+      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, ?, ?)', job, kind, part++, piece.slice().buffer)
     }
   }
 

@@ -1,3 +1,5 @@
+import { fromBase64, toBase64 } from '../../src/services/encoding.ts'
+
 const IV_BYTES = 12
 
 /**
@@ -21,13 +23,13 @@ export class Seal {
   async close(endpointId: string, text: string): Promise<string> {
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
     const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await this.key(endpointId), new TextEncoder().encode(text))
-    return btoa(String.fromCharCode(...iv, ...new Uint8Array(cipher)))
+    return toBase64(new Uint8Array([...iv, ...new Uint8Array(cipher)]))
   }
 
   /** The text again, or null when it was sealed under another secret or has been tampered with. */
   async open(endpointId: string, sealed: string): Promise<string | null> {
     try {
-      const bytes = Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0))
+      const bytes = fromBase64(sealed)
       const algorithm = { name: 'AES-GCM', iv: bytes.subarray(0, IV_BYTES) }
       const text = await crypto.subtle.decrypt(algorithm, await this.key(endpointId), bytes.subarray(IV_BYTES))
       return new TextDecoder().decode(text)

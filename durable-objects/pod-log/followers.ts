@@ -1,5 +1,6 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
 import { logFrame } from '../../src/domain/log-stream.ts'
+import { eventText, PING } from '../../src/domain/sse.ts'
 import type { LogStore } from './log-store.ts'
 
 /** Readers of one log at a time. */
@@ -7,10 +8,8 @@ export const MAX_FOLLOWERS = 100
 /** Lines read for one step of a stream; the reader's pace decides when the next step is. */
 const STEP_LINES = 64
 
-/** Clients ignore it (LOG-4); it keeps proxies from closing a silent stream, and tells us of a reader that has gone. */
-const COMMENT = ':\n\n'
 /** LOG-4: the server has to close. */
-const TIMEOUT_EVENT = 'event: timeout\ndata: {}\n\n'
+const TIMEOUT_EVENT = eventText('{}', { event: 'timeout' })
 
 const encoder = new TextEncoder()
 
@@ -95,7 +94,7 @@ export class Followers {
       // Nothing of this source up to here: the next look need not pass these rows again.
       cursor = Math.max(cursor, this.store.newest().n)
       const outcome = await this.nextChange(until - Date.now(), signal)
-      if (outcome === 'silence' && !isOver()) return { frames: COMMENT, position: cursor }
+      if (outcome === 'silence' && !isOver()) return { frames: PING, position: cursor }
     }
   }
 

@@ -3,9 +3,11 @@ import { z } from 'zod'
 // Schemas of the job API for the document. The queue itself reads bodies without them: inputs are opaque and may be megabytes.
 
 const MAX_LIFE_MS = 604_800_000
+const MAX_S3_CONFIG_CHARS = 2048
 
+/** PP-1: unknown members are refused. */
 export const JobPolicy = z
-  .object({
+  .strictObject({
     executionTimeout: z
       .number()
       .int()
@@ -24,6 +26,9 @@ export const JobPolicy = z
   })
   .meta({ id: 'JobPolicy', example: { executionTimeout: 600000, lowPriority: false, ttl: 86400000 } })
 
+/** PP-73. */
+const S3Text = z.string().min(1).max(MAX_S3_CONFIG_CHARS)
+
 export const SubmitJobRequest = z
   .object({
     input: z.record(z.string(), z.unknown()).meta({ description: "Parameters of the worker's handler." }),
@@ -33,13 +38,7 @@ export const SubmitJobRequest = z
       .meta({ format: 'uri', description: 'A public https URL that is told by POST when the job is over: up to three attempts, signed.' }),
     policy: JobPolicy.optional(),
     s3Config: z
-      .object({
-        accessId: z.string().optional(),
-        accessSecret: z.string().optional(),
-        bucketName: z.string().optional(),
-        endpointUrl: z.string().optional(),
-        objectPath: z.string().optional(),
-      })
+      .object({ accessId: S3Text, accessSecret: S3Text, bucketName: S3Text, endpointUrl: S3Text, objectPath: S3Text.optional() })
       .optional()
       .meta({ description: 'Handed to the worker, never shown again.' }),
   })
@@ -51,14 +50,22 @@ export const JobStatus = z
 
 const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 
+const Count = z.number().int().min(0)
+const WorkerCounts = z.object({ idle: Count, initializing: Count, ready: Count, running: Count, throttled: Count, unhealthy: Count })
+
 /** Keys appear only when set (JOB-1). */
 export const JobRecord = z
   .object({
     delayTime: z.number().int().optional().meta({ description: 'Milliseconds from submission to the start of the last attempt.' }),
     error: z.string().optional(),
+    errorDetail: z.string().optional().meta({ description: 'What was behind the error, such as how the worker ended.' }),
     executionTime: z.number().int().optional().meta({ description: 'Milliseconds of the last attempt.' }),
     id: z.string(),
     output: z.unknown().optional(),
+    queue: z
+      .object({ reason: z.string(), workers: WorkerCounts })
+      .optional()
+      .meta({ description: 'Why a queued job waits; `/explain` says more.' }),
     retries: z.number().int().optional(),
     status: JobStatus,
     workerId: z.string().optional(),
@@ -80,11 +87,10 @@ export const PurgeReply = z
   .object({ removed: z.number().int(), status: z.literal('completed') })
   .meta({ id: 'PurgeReply', example: { removed: 2, status: 'completed' } })
 
-const Count = z.number().int().min(0)
 export const HealthReply = z
   .object({
     jobs: z.object({ completed: Count, failed: Count, inProgress: Count, inQueue: Count, retried: Count }),
-    workers: z.object({ idle: Count, initializing: Count, ready: Count, running: Count, throttled: Count, unhealthy: Count }),
+    workers: WorkerCounts,
   })
   .meta({
     id: 'HealthReply',
@@ -93,8 +99,6 @@ export const HealthReply = z
       workers: { idle: 2, initializing: 0, ready: 2, running: 0, throttled: 0, unhealthy: 0 },
     },
   })
-
-const WorkerCounts = HealthReply.shape.workers
 
 /** PP-47. */
 export const RequestsReply = z
@@ -168,6 +172,35 @@ export const StreamQuery = z.object({
   from: z.number().int().optional().meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
 })
 
+/** PP-72. */
+export const SubmitHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[!-~]{1,255}$/)
+    .optional()
+    .meta({
+      description: 'Within 24 hours the same request under the same key gets the first job again, with `idempotency-replayed: true`.',
+      example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+      param: { name: 'Idempotency-Key', in: 'header' },
+    }),
+})
+
+/** STR-10. */
+export const StreamHeaders = z.object({
+  'Last-Event-ID': z
+    .string()
+    .optional()
+    .meta({ description: 'Events only: go on behind this event.', param: { name: 'Last-Event-ID', in: 'header' } }),
+})
+
+export const SubmitQuery = z.object({
+  ttl: z.number().int().min(10_000).max(MAX_LIFE_MS).optional().meta({ description: 'The same as `policy.ttl`, which goes before it.' }),
+})
+
 export const WaitQuery = z.object({
-  wait: z.number().int().optional().meta({ description: 'Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.' }),
+  wait: z
+    .number()
+    .int()
+    .optional()
+    .meta({ description: 'Milliseconds to wait for the job, 1000 to 300000, 90000 by default; values outside are clamped.' }),
 })

@@ -12,7 +12,7 @@ export interface JobLimit {
 /** What a plane allows; an operator may override each part. */
 export interface JobLimitSettings {
   limits: Readonly<Record<LimitBucket, JobLimit>>
-  /** Each running worker of an endpoint raises all its limits to at least this much (contract, "Dynamic scaling"). */
+  /** Each running worker of an endpoint raises all its limits to at least this much (LIM-1). */
   requestsPerWorker: number
 }
 

@@ -48,7 +48,7 @@ export interface Job {
   chunks: number
 }
 
-/** `P` of the annex and what follows from it, milliseconds. */
+/** The ping interval `P` and what follows from it, milliseconds. */
 export interface LeaseTimes {
   pingIntervalMs: number
 }

@@ -1,5 +1,6 @@
 import { LOG_TAIL_MAX, type LogQuery, type LogSourceParam } from '../contract/logs.ts'
 import { formatTime } from '../contract/timestamps.ts'
+import { eventText } from './sse.ts'
 
 /** A line as the log keeps it. `n` counts the lines of this log from 1, without gaps. */
 export interface StoredLine {
@@ -37,10 +38,10 @@ export function nextShownSecond(atMs: number): number {
 
 const COUNTER_DIGITS = 12
 
-/** One server-sent event (LOG-3). JSON has no line breaks of its own, so a line can never end its frame. */
+/** One server-sent event (LOG-3). */
 export function logFrame({ n, atMs, source, line }: StoredLine): string {
   const ts = formatTime(atMs)
-  return `id: ${ts}/${String(n).padStart(COUNTER_DIGITS, '0')}\ndata: ${JSON.stringify({ ts, source, line })}\n\n`
+  return eventText(JSON.stringify({ ts, source, line }), { id: `${ts}/${String(n).padStart(COUNTER_DIGITS, '0')}` })
 }
 
 /** Bounds of what one log keeps (PP-60). */

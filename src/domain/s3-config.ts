@@ -1,6 +1,6 @@
 import { tryParse } from './json-text.ts'
 
-/** Members that describe the bucket (RUN-1), and the one that some SDKs add (PRE-11). */
+/** Members that describe the bucket, and the one that some SDKs add (RUN-1). */
 const REQUIRED = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl'] as const
 const OPTIONAL = ['objectPath'] as const
 const MAX_VALUE_CHARS = 2_048
@@ -19,7 +19,8 @@ export function readS3Config(json: string | undefined): { ok: true; text: string
     const member = Object.hasOwn(given, name) ? given[name] : undefined
     const isOptional = (OPTIONAL as readonly string[]).includes(name)
     if (isOptional && (member === undefined || member === null)) continue
-    if (typeof member !== 'string' || member === '') return { ok: false, detail: `$.s3Config.${name}: want a text` }
+    if (member === undefined) return { ok: false, detail: `$.s3Config: missing property '${name}'` }
+    if (typeof member !== 'string' || member === '') return { ok: false, detail: `$.s3Config.${name}: want a string that is not empty` }
     if (member.length > MAX_VALUE_CHARS) return { ok: false, detail: `$.s3Config.${name}: longer than ${MAX_VALUE_CHARS} characters` }
     kept[name] = member
   }

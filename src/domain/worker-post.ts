@@ -3,7 +3,7 @@ import { jsonMembers, repairPythonJson, tryParse } from './json-text.ts'
 /** Longest error text that is kept: it is part of every status reply, and a row of the queue has its limit too. */
 const MAX_ERROR_CHARS = 64 * 1024
 
-/** What a worker's `job-done` body says (annex 5.4). `output` is JSON text as it came. */
+/** What a worker's `job-done` body says (WRK-5, WRK-13, WRK-14). `output` is JSON text as it came. */
 export type WorkerPost =
   | { kind: 'progress'; output: string }
   | { kind: 'result'; output: string | undefined; error: string | null; stopWorker: boolean }

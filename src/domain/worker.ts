@@ -48,7 +48,7 @@ export interface ActiveWorker {
 }
 
 /** TMO-8, from the start of the container: a large image may take longer than this to pull. */
-const INIT_TIMEOUT_MS = 7 * 60_000
+export const INIT_TIMEOUT_MS = 7 * 60_000
 /** A take is held 25 s and given up by worker SDKs after 90 s at most. */
 const NO_TAKE_LIMIT_MS = 120_000
 const REMOVAL_REPEAT_MIN_MS = 30_000
@@ -104,7 +104,7 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
   return counts
 }
 
-/** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (annex 5.3). */
+/** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (PP-28). */
 export function noTakeDueAtMs(worker: Worker): number {
   return Math.max(worker.lastTakeAtMs ?? 0, worker.idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
 }

@@ -12,14 +12,17 @@ import {
   RequestsQuery,
   RequestsReply,
   SeriesQuery,
+  StreamHeaders,
   StreamQuery,
   StreamReply,
+  SubmitHeaders,
   SubmitJobRequest,
+  SubmitQuery,
   WaitQuery,
 } from '../contract/jobs.ts'
 import { ProblemBody } from '../contract/problems.ts'
 import type { AppEnv } from './app-env.ts'
-import { BEARER } from './rest-components.ts'
+import { BEARER, RETRY_HEADERS } from './rest-components.ts'
 
 const endpointParam = { endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' } }) }
 const EndpointParams = z.object(endpointParam)
@@ -41,22 +44,39 @@ interface JobOperation {
   reply: z.ZodType
   body?: z.ZodType
   query?: z.ZodObject
+  headers?: z.ZodObject
+  /** Statuses of its own, beside those that every operation has. */
+  statuses?: readonly number[]
   /** What `text/event-stream` holds, where it may be answered. */
   events?: string
   problem?: z.ZodType
 }
 
 const READ = ['get', 'post'] as const
-const submit = { methods: ['post'], scope: 'jobs:write', body: SubmitJobRequest } as const
+const submit = {
+  methods: ['post'],
+  scope: 'jobs:write',
+  body: SubmitJobRequest,
+  headers: SubmitHeaders,
+  statuses: [413, 422],
+} as const
 const read = { methods: READ, scope: 'jobs:read' } as const
 const write = { methods: ['post'], scope: 'jobs:write' } as const
 const list = { methods: ['get'], scope: 'jobs:read' } as const
-const openai = { methods: ['get'], scope: 'jobs:write' } as const
+const openai = { methods: ['get'], scope: 'jobs:write', problem: OpenaiProblem, statuses: [410, 500, 504] } as const
 const ANY = z.unknown().meta({ description: 'What the worker answered.' })
 
 const OPERATIONS: readonly JobOperation[] = [
-  { path: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, ...submit },
-  { path: 'runsync', operationId: 'runJobSync', summary: 'Submit a job and wait for it', reply: JobRecord, query: WaitQuery, ...submit },
+  { path: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, query: SubmitQuery, ...submit },
+  {
+    path: 'runsync',
+    operationId: 'runJobSync',
+    summary: 'Submit a job and wait for it',
+    reply: JobRecord,
+    query: SubmitQuery.extend(WaitQuery.shape),
+    ...submit,
+    statuses: [409, 413, 422],
+  },
   { path: 'status/{jobId}', operationId: 'getJobStatus', summary: 'State and result of a job', reply: JobRecord, ...read },
   {
     path: 'status-sync/{jobId}',
@@ -72,6 +92,7 @@ const OPERATIONS: readonly JobOperation[] = [
     summary: 'Results as they appear',
     reply: StreamReply,
     query: StreamQuery,
+    headers: StreamHeaders,
     events: 'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
     ...read,
   },
@@ -108,7 +129,6 @@ const OPERATIONS: readonly JobOperation[] = [
     operationId: 'callOpenai',
     summary: 'A call of the OpenAI API, answered by a worker; any method',
     reply: ANY,
-    problem: OpenaiProblem,
     ...openai,
   },
   {
@@ -118,9 +138,9 @@ const OPERATIONS: readonly JobOperation[] = [
     reply: ANY,
     body: OpenaiBody,
     events: "With `stream`: the worker's own events, then `data: [DONE]`.",
-    problem: OpenaiProblem,
     ...openai,
     methods: ['post'],
+    statuses: [410, 413, 500, 504],
   },
 ]
 
@@ -148,6 +168,7 @@ function documented(operation: JobOperation, method: 'get' | 'post'): RouteConfi
     request: {
       params: operation.path.includes('{jobId}') ? JobParams : operation.path.includes('{route}') ? RouteParams : EndpointParams,
       ...(operation.query && { query: operation.query }),
+      ...(operation.headers && { headers: operation.headers }),
       ...(operation.body && { body: { required: true, content: { 'application/json': { schema: operation.body } } } }),
     },
     responses: {
@@ -158,10 +179,7 @@ function documented(operation: JobOperation, method: 'get' | 'post'): RouteConfi
           ...(operation.events && { 'text/event-stream': { schema: z.string().meta({ description: operation.events }) } }),
         },
       },
-      ...jobProblems(
-        [400, 401, 404, ...(operation.body ? [413] : []), 429, ...(operation.problem ? [410, 500, 504] : [])],
-        operation.problem,
-      ),
+      ...jobProblems([400, 401, 404, ...(operation.statuses ?? []), 429], operation.problem),
     },
   }
 }
@@ -171,7 +189,11 @@ function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBod
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      { description: DESCRIPTIONS[status] ?? 'Refused.', content: { 'application/json': { schema } } },
+      {
+        description: DESCRIPTIONS[status] ?? 'Refused.',
+        content: { 'application/json': { schema } },
+        ...(status === 429 && { headers: RETRY_HEADERS }),
+      },
     ]),
   )
 }
@@ -180,8 +202,10 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request cannot be done as it stands.',
   401: 'The key is missing, wrong or lacks the scope.',
   404: 'No such endpoint or job, or the job has been deleted.',
+  409: 'The first request under this `Idempotency-Key` is still running.',
   410: 'The job was cancelled.',
   413: 'The body is too large.',
+  422: 'The `Idempotency-Key` was used with another request.',
   429: 'Too many requests, or the queue is full.',
   500: 'The worker failed. It may name another status between 400 and 599.',
   504: 'No answer within an hour.',

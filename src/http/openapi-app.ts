@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { Problem, ProblemBody } from '../contract/problems.ts'
 import type { AppEnv } from './app-env.ts'
+import { RETRY_HEADERS } from './rest-components.ts'
 import { describeIssues } from './validation-errors.ts'
 
 /** A router whose routes are documented and whose failed validation is 422 with the places that failed (ERR-3, ERR-4). */
@@ -38,7 +39,7 @@ export function problemResponses(statuses: readonly number[], headers?: Record<s
         description: DESCRIPTIONS[status] ?? 'Refused.',
         content: { 'application/problem+json': { schema: ProblemBody } },
         // LIM-3: a caller who is not known has no windows.
-        ...(headers && status !== 401 && status !== 413 && { headers }),
+        ...(headers && status !== 401 && status !== 413 && { headers: status === 429 ? { ...headers, ...RETRY_HEADERS } : headers }),
       },
     ]),
   )

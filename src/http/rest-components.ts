@@ -10,12 +10,15 @@ export const RATE_HEADERS = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
 }
 
+/** Of every 429 (API-7, LIM-3). */
+export const RETRY_HEADERS = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+
 /** Registers the bearer scheme. */
 export function registerSecurity(app: OpenAPIHono<AppEnv>, description: string): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearerAuth', { type: 'http', scheme: 'bearer', description })
 }
 
-/** Registers the two rate limit headers (LIM-2). */
+/** Registers the two rate limit headers (LIM-2) and the one of a 429. */
 export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent('headers', 'RateLimit', {
     description: 'Requests left (`r`) and seconds until reset (`t`) of each window. Absent for exempt accounts.',
@@ -26,5 +29,10 @@ export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
     description: 'Quota (`q`) and length in seconds (`w`) of each window.',
     schema: { type: 'string' },
     example: '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400',
+  })
+  app.openAPIRegistry.registerComponent('headers', 'Retry-After', {
+    description: 'Whole seconds after which the call may succeed.',
+    schema: { type: 'integer' },
+    example: 7,
   })
 }

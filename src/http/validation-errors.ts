@@ -31,9 +31,9 @@ function describe(issue: Issue, found: unknown): string {
     case 'invalid_key':
       return `property name '${String(issue.path.at(-1))}' does not match pattern`
     case 'too_small':
-      return `${boundName('min', issue.origin)}: got ${sizeOf(found)}, want ${String(issue.minimum)}`
+      return `${boundName('min', issue.origin)}: got ${sizeOf(found, issue.origin)}, want ${String(issue.minimum)}`
     case 'too_big':
-      return `${boundName('max', issue.origin)}: got ${sizeOf(found)}, want ${String(issue.maximum)}`
+      return `${boundName('max', issue.origin)}: got ${sizeOf(found, issue.origin)}, want ${String(issue.maximum)}`
     case 'invalid_union':
       return describeUnion(issue, found)
     default:
@@ -80,9 +80,10 @@ function boundName(bound: 'min' | 'max', origin: string): string {
   return origin === 'array' ? `${bound}Items` : `${bound}imum`
 }
 
-function sizeOf(value: unknown): string {
-  if (typeof value === 'string' || Array.isArray(value)) return String(value.length)
-  return String(value)
+function sizeOf(value: unknown, origin: string): string {
+  if (Array.isArray(value)) return String(value.length)
+  // A number of a query or a header comes as text.
+  return typeof value === 'string' && origin === 'string' ? String(value.length) : String(value)
 }
 
 function quoted(values: readonly string[]): string {

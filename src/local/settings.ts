@@ -6,7 +6,15 @@ import { dataDirPath } from './data-dir.ts'
 const DEFAULT_PORT = 8787
 const MAX_PORT = 65_535
 /** Variables of the Worker that the environment of `npm start` may override. */
-const WORKER_VARS = ['BASE_URL', 'SERVERLESS_URL', 'LOG_LEVEL', 'WORKER_PING_INTERVAL_MS', 'WEBHOOK_ALLOW'] as const
+const WORKER_VARS = [
+  'BASE_URL',
+  'SERVERLESS_URL',
+  'LOG_LEVEL',
+  'WORKER_PING_INTERVAL_MS',
+  'JOB_LIMITS',
+  'REQUESTS_PER_WORKER',
+  'WEBHOOK_ALLOW',
+] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'
 

@@ -1,9 +1,10 @@
+import { toBase64Url, toHex } from './encoding.ts'
+
 const encoder = new TextEncoder()
 
 /** SHA-256 of a text, in lower-case hex. */
 export async function sha256Hex(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
 }
 
 /**
@@ -11,17 +12,13 @@ export async function sha256Hex(text: string): Promise<string> {
  */
 export async function sameSecret(a: string, b: string): Promise<boolean> {
   const [left, right] = await Promise.all([sha256Hex(a), sha256Hex(b)])
-  let difference = 0
-  for (let index = 0; index < left.length; index += 1) difference |= left.charCodeAt(index) ^ right.charCodeAt(index)
-  return difference === 0
+  return equalInConstantTime(left, right)
 }
 
 /** HMAC-SHA-256 of a text, in base64url without padding: what is derived from a secret of the plane and therefore stored nowhere. */
 export async function keyedDigest(secret: string, text: string): Promise<string> {
   const key = await crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  const mac = await crypto.subtle.sign('HMAC', key, encoder.encode(text))
-  const base64 = btoa(String.fromCharCode(...new Uint8Array(mac)))
-  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text))))
 }
 
 /** What is stored of an API key's secret: SHA-256 over pepper and secret, in hex. A stolen table is useless without the pepper. */

@@ -1,15 +1,35 @@
 import { z } from 'zod'
+import type { Pagination } from '../contract/pagination.ts'
 import { Problem } from '../contract/problems.ts'
+import { fromBase64, toBase64Url } from './encoding.ts'
 
 const Cursor = z.tuple([z.string(), z.number().int(), z.string()])
 
-/** A list position as opaque text. `binding` names the operation and everything that shapes the list, `limit` aside (PAG-3). */
-export function encodeCursor(binding: string, position: { createdAt: number; id: string }): string {
-  return toBase64Url(JSON.stringify([binding, position.createdAt, position.id]))
+/** Where a page ends: newest first, the id breaks ties. */
+export interface ListPosition {
+  createdAt: number
+  id: string
 }
 
-/** The position of a cursor. Throws 422 for one that is malformed or comes from another list (PAG-3). */
-export function decodeCursor(binding: string, cursor: string): { createdAt: number; id: string } {
+/**
+ * Cuts a page out of what was read for it, which is one row more than `limit`: that row tells whether another page follows. `binding` names
+ * the operation and everything that shapes the list, `limit` aside (PAG-3).
+ */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  binding: string,
+  positionOf: (row: Row) => ListPosition,
+): { shown: Row[]; pagination: Pagination } {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const nextCursor = rows.length > limit && last ? encodeCursor(binding, positionOf(last)) : null
+  return { shown, pagination: { nextCursor, hasNextPage: nextCursor !== null } }
+}
+
+/** The position of a cursor, opaque text; null for none. Throws 422 for one that is malformed or comes from another list (PAG-3). */
+export function decodeCursor(binding: string, cursor: string | undefined): ListPosition | null {
+  if (cursor === undefined) return null
   const parsed = Cursor.safeParse(parseBase64Json(cursor))
   if (!parsed.success || parsed.data[0] !== binding) {
     throw new Problem('validationFailed', { errors: ['$.cursor: not a cursor of this list'] })
@@ -17,13 +37,13 @@ export function decodeCursor(binding: string, cursor: string): { createdAt: numb
   return { createdAt: parsed.data[1], id: parsed.data[2] }
 }
 
-function toBase64Url(text: string): string {
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+function encodeCursor(binding: string, { createdAt, id }: ListPosition): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([binding, createdAt, id])))
 }
 
 function parseBase64Json(text: string): unknown {
   try {
-    return JSON.parse(atob(text.replaceAll('-', '+').replaceAll('_', '/')))
+    return JSON.parse(new TextDecoder().decode(fromBase64(text)))
   } catch {
     return undefined
   }

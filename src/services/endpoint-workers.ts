@@ -8,7 +8,7 @@ import { openDatabase } from '../db/client.ts'
 import { listReleases as listReleaseRows, type ReleaseRow } from '../db/endpoints.ts'
 import { rolloutOf } from '../domain/rollout.ts'
 import type { ActiveWorker } from '../domain/worker.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, pageOf } from './cursor.ts'
 import { getEndpoint, type VerbContext } from './endpoints.ts'
 
 // Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
@@ -28,20 +28,18 @@ export async function listReleases(
 ): Promise<ListReleasesResponse> {
   const { version } = await getEndpoint(ctx, id)
   const binding = `listReleases ${id}`
-  const after = page.cursor === undefined ? null : decodeCursor(binding, page.cursor)
+  const after = decodeCursor(binding, page.cursor)
   const [rows, workers] = await Promise.all([
     listReleaseRows(openDatabase(ctx.env.DB), id, after?.id ?? null, page.limit + 1),
     endpointStub(ctx.env, id).workers(),
   ])
   const versions = workers.map(({ worker }) => worker.version)
-  const shown = rows.slice(0, page.limit)
-  const last = shown.at(-1)
-  const nextCursor = rows.length > page.limit && last ? encodeCursor(binding, last) : null
+  const { shown, pagination } = pageOf(rows, page.limit, binding, (row) => row)
   return {
     endpointVersion: version,
     rollout: rolloutOf(versions, version),
     releases: shown.map((row) => toRelease(row, versions)),
-    pagination: { nextCursor, hasNextPage: nextCursor !== null },
+    pagination,
   }
 }
 
@@ -52,7 +50,7 @@ export async function listBuilds(
   page: { cursor?: string | undefined },
 ): Promise<{ builds: never[]; pagination: Pagination }> {
   await getEndpoint(ctx, id)
-  if (page.cursor !== undefined) decodeCursor('listBuilds', page.cursor)
+  decodeCursor('listBuilds', page.cursor)
   return { builds: [], pagination: { nextCursor: null, hasNextPage: false } }
 }
 

@@ -9,7 +9,7 @@ import { createEndpointConfig, patchEndpointConfig } from '../domain/endpoint-co
 import type { ReleaseDiff } from '../domain/release-diff.ts'
 import type { Env } from '../env.ts'
 import { forgetEndpointTeam, type Principal } from './authenticate.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, pageOf } from './cursor.ts'
 import { newResourceId } from './ids.ts'
 import { requireScope } from './require-scope.ts'
 
@@ -46,13 +46,10 @@ export async function listEndpoints(
   page: { limit: number; cursor?: string | undefined },
 ): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'serverless:read')
-  const after = page.cursor === undefined ? null : decodeCursor(LIST_BINDING, page.cursor)
-  // One row more than asked tells whether another page follows.
+  const after = decodeCursor(LIST_BINDING, page.cursor)
   const rows = await table.listEndpoints(openDatabase(ctx.env.DB), ctx.principal.teamId, after, page.limit + 1)
-  const shown = rows.slice(0, page.limit)
-  const last = shown.at(-1)
-  const nextCursor = rows.length > page.limit && last ? encodeCursor(LIST_BINDING, last.position) : null
-  return { endpoints: shown.map(({ config }) => config), pagination: { nextCursor, hasNextPage: nextCursor !== null } }
+  const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
+  return { endpoints: shown.map(({ config }) => config), pagination }
 }
 
 /** Changes an endpoint (END-11, END-12). Throws 400, 403, 404, 422, and 409 when others kept changing it meanwhile. */

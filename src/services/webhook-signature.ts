@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto'
+import { fromBase64, toBase64 } from './encoding.ts'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
 /** A new signing secret in the form of Standard Webhooks: `whsec_<base64>`. */
 export function newSigningSecret(): string {
-  return PREFIX + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(SECRET_BYTES))))
+  return PREFIX + toBase64(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
 }
 
 /**
@@ -13,12 +14,8 @@ export function newSigningSecret(): string {
  * The body comes in pieces, because it may be too large to be held; Web Crypto could not take it that way.
  */
 export function signWebhook(secrets: readonly string[], id: string, timestampSeconds: number, body: Iterable<Uint8Array>): string {
-  const macs = secrets.map((secret) => createHmac('sha256', keyBytes(secret)))
+  const macs = secrets.map((secret) => createHmac('sha256', fromBase64(secret.slice(PREFIX.length))))
   for (const mac of macs) mac.update(`${id}.${timestampSeconds}.`)
   for (const piece of body) for (const mac of macs) mac.update(piece)
   return macs.map((mac) => `v1,${mac.digest('base64')}`).join(' ')
-}
-
-function keyBytes(secret: string): Uint8Array {
-  return Uint8Array.from(atob(secret.slice(PREFIX.length)), (character) => character.charCodeAt(0))
 }

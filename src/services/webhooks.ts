@@ -5,7 +5,7 @@ import { Problem } from '../contract/problems.ts'
 import { formatTime } from '../contract/timestamps.ts'
 import type { ListDeliveriesQuery, SigningSecret, WebhookDelivery } from '../contract/webhooks.ts'
 import type { SigningSecrets } from '../domain/webhook-delivery.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, pageOf } from './cursor.ts'
 import type { VerbContext } from './endpoints.ts'
 import { requireScope } from './require-scope.ts'
 
@@ -29,13 +29,10 @@ export async function listDeliveries(
   requireScope(ctx.principal, 'jobs:read')
   const { endpointId, jobId, limit, cursor } = query
   const binding = JSON.stringify(['listWebhookDeliveries', endpointId ?? null, jobId ?? null])
-  const after = cursor === undefined ? null : decodeCursor(binding, cursor)
-  // One row more than asked tells whether another page follows.
+  const after = decodeCursor(binding, cursor)
   const rows = await senderOf(ctx).deliveries({ endpointId, jobId, after, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const nextCursor = rows.length > limit && last ? encodeCursor(binding, { createdAt: last.createdAtMs, id: last.id }) : null
-  return { deliveries: shown.map(toDelivery), pagination: { nextCursor, hasNextPage: nextCursor !== null } }
+  const { shown, pagination } = pageOf(rows, limit, binding, ({ createdAtMs, id }) => ({ createdAt: createdAtMs, id }))
+  return { deliveries: shown.map(toDelivery), pagination }
 }
 
 /** Sends a delivery that is over once more. Throws 403, 404 (also for another account's), and 409 while its attempts go on. */
@@ -43,7 +40,8 @@ export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDe
   requireScope(ctx.principal, 'jobs:write')
   const result = await senderOf(ctx).redeliver(id)
   if (result === 'unknown') throw new Problem('notFound')
-  if (result === 'pending') throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet' })
+  if (result === 'pending')
+    throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet; wait until it is DELIVERED or FAILED' })
   return toDelivery(result)
 }
 

@@ -4,6 +4,9 @@ import { Problem } from '../contract/problems.ts'
 import { startOf } from '../domain/log-stream.ts'
 import { getEndpoint, type VerbContext } from './endpoints.ts'
 
+/** When a reader of a log that has too many may come again: nobody knows, so not at once. */
+const RETRY_SECONDS = '10'
+
 /** Anything else was never the id of a worker, and must not become the name of an object. */
 const WORKER_ID = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -27,7 +30,9 @@ export async function followWorkerLog(
     // The name is never resolved; the signal tells the object that the reader has left.
     new Request('http://log/', { method: 'POST', body: JSON.stringify(request), signal }),
   )
-  if (reply.status === 429) throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one' })
+  if (reply.status === 429) {
+    throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })
+  }
   if (!reply.ok || !reply.body) throw new Problem('notFound')
   return reply.body
 }

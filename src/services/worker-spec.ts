@@ -1,6 +1,7 @@
 import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import { decodeArgs } from '../domain/container.ts'
 import type { ComputeShape } from '../domain/placement.ts'
+import { INIT_TIMEOUT_MS } from '../domain/worker.ts'
 import { RELAY_URL_PLACEHOLDER, type Workload } from '../host-protocol/messages.ts'
 
 /** Identity of a worker that is about to be placed. */
@@ -13,9 +14,8 @@ export interface WorkerIdentity {
 }
 
 const STOP_GRACE_MS = 30_000
-const INIT_TIMEOUT_SECONDS = 420
 
-/** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (annex 5.1, ENV-2, WRK-1). */
+/** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
 export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape): Workload {
   const { entrypoint, cmd } = decodeArgs(config.container.args)
   return {
@@ -55,7 +55,7 @@ function workerEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeSha
     RUNPOD_WEBHOOK_JOB_STREAM: stream,
     RUNPOD_WEBHOOK_PING: `${base}/ping/$RUNPOD_POD_ID?${query}`,
     RUNPOD_PING_INTERVAL: String(worker.pingIntervalMs),
-    RUNPOD_INIT_TIMEOUT: String(INIT_TIMEOUT_SECONDS),
+    RUNPOD_INIT_TIMEOUT: String(INIT_TIMEOUT_MS / 1000),
     RUNPOD_DC_ID: worker.dataCenterId,
     RUNPOD_CPU_COUNT: String(shape.vcpus),
     RUNPOD_MEM_GB: String(Math.floor(shape.memoryMb / 1024)),

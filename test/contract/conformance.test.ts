@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '../support/unit.ts'
 
 const SUITE = join(import.meta.dirname, '../conformance')
-/** Invariants of the annex: INV-1 to this one. */
+/** INV-1 to this one, as docs/SPEC.md lists them. */
 const INVARIANTS = 33
 /** Where the plane's own code lies; the suite may use what speaks to a plane from outside, and what starts one. */
 const INSIDE = /from '[./]*\/(?:src\/(?:domain|db|services|http|contract|app|worker|env|log)|durable-objects)\b/

@@ -28,7 +28,7 @@ const crash = { kind: 'failure', text: 'exited with code 1' } as const
 const behind = { normal: 2, low: 0 }
 const one = (status: keyof WorkerCounts) => counts({ [status]: 1 })
 
-describe('[HLT-6] why a job is where it is', () => {
+describe('[HLT-6, PP-55] why a job is where it is', () => {
   test.each<[string, WaitReason, Partial<JobFacts>]>([
     ['a worker holds it', 'RUNNING', { state: 'IN_PROGRESS' }],
     ['it completed', 'FINISHED', { state: 'COMPLETED' }],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { IDEMPOTENCY_KEEP_MS, judgeKey, readIdempotencyKey } from '../../src/domain/idempotency.ts'
-import { readS3Config } from '../../src/domain/s3-config.ts'
 
 const RECORD = { fingerprint: 'a', jobId: 'job-1', createdAtMs: 1_000 }
 const END = RECORD.createdAtMs + IDEMPOTENCY_KEEP_MS
@@ -22,32 +21,5 @@ describe('Idempotency-Key', () => {
 
   test.each([null, 'a', '"8e03978e-40d5-43dd-bc93-6894a57f9324"', 'x'.repeat(255)])('[PP-72] %j is read as it is', (header) => {
     expect(readIdempotencyKey(header)).toEqual({ ok: true, key: header })
-  })
-})
-
-describe('s3Config', () => {
-  const full = { accessId: 'id', accessSecret: 'secret', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
-
-  test('[RUN-1, PRE-11] the known members are kept, in one order, and nothing else', () => {
-    expect(readS3Config(JSON.stringify({ ...full, objectPath: 'a/b', other: 1 }))).toEqual({
-      ok: true,
-      text: JSON.stringify({ ...full, objectPath: 'a/b' }),
-    })
-    expect(readS3Config(JSON.stringify({ ...full, objectPath: null }))).toEqual({ ok: true, text: JSON.stringify(full) })
-    expect(readS3Config(undefined)).toEqual({ ok: true, text: null })
-    expect(readS3Config('null')).toEqual({ ok: true, text: null })
-  })
-
-  test.each([
-    ['"s3://x"', '$.s3Config: want an object'],
-    ['[]', '$.s3Config: want an object'],
-    [JSON.stringify({ ...full, accessSecret: undefined }), '$.s3Config.accessSecret: want a text'],
-    [JSON.stringify({ ...full, accessId: '' }), '$.s3Config.accessId: want a text'],
-    [JSON.stringify({ ...full, bucketName: 7 }), '$.s3Config.bucketName: want a text'],
-    [JSON.stringify({ ...full, objectPath: {} }), '$.s3Config.objectPath: want a text'],
-    [JSON.stringify({ ...full, endpointUrl: 'x'.repeat(2_049) }), '$.s3Config.endpointUrl: longer than 2048 characters'],
-    ['{"__proto__":{"accessId":"x"}}', '$.s3Config.accessId: want a text'],
-  ])('[PP-73] %s is refused by path, never by value', (json, detail) => {
-    expect(readS3Config(json)).toEqual({ ok: false, detail })
   })
 })

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
+import { JobRecord, SubmitJobRequest } from '../../src/contract/jobs.ts'
 import { finishJob, leaseJob } from '../../src/domain/job.ts'
 import { jobRecordJson } from '../../src/domain/job-record.ts'
+import { readSubmission } from '../../src/domain/submit.ts'
+import { parseAllowList } from '../../src/domain/webhook-url.ts'
 import { queuedJob } from '../support/jobs.ts'
 
+const NO_ALLOW = parseAllowList('')
 const TIMES = { pingIntervalMs: 10_000 }
 const A = { workerId: 'w1', boot: 'b1' }
 
@@ -32,4 +36,37 @@ test('[JOB-4] an error shows on terminal records only, and retries only above 0'
   expect(JSON.parse(jobRecordJson(failed))).toMatchObject({ error: 'boom', errorDetail: 'exit code 1', retries: 1 })
   const queued = { ...queuedJob(), error: 'old', errorDetail: 'old' }
   expect(jobRecordJson(queued)).not.toContain('error')
+})
+
+test('[JOB-1] every member that a record may have is documented', () => {
+  const running = leaseJob(queuedJob({ retries: 1 }), A, 2_000, TIMES)
+  const workers = { idle: 0, initializing: 1, ready: 0, running: 0, throttled: 0, unhealthy: 0 }
+  for (const record of [
+    jobRecordJson(queuedJob(), undefined, { reason: 'a worker is starting', workers }),
+    jobRecordJson(running, '"half"'),
+    jobRecordJson(finishJob(running, 'FAILED', 3_000, 'boom', 'exit code 1'), '[1]'),
+  ]) {
+    expect(JobRecord.strict().safeParse(JSON.parse(record)).error?.issues).toBeUndefined()
+  }
+})
+
+test('[RUN-1, RUN-5, PP-1, PP-73] what a submit refuses is refused by its document too', () => {
+  const s3Config = { accessId: 'a', accessSecret: 'b', bucketName: 'c', endpointUrl: 'd' }
+  for (const [body, accepted] of [
+    [{ input: {} }, true],
+    [{ input: [] }, false],
+    [{ input: {}, s3Config }, true],
+    [{ input: {}, s3Config: { ...s3Config, bucketName: undefined } }, false],
+    [{ input: {}, s3Config: { ...s3Config, endpointUrl: '' } }, false],
+    [{ input: {}, policy: { ttl: 10_000 } }, true],
+    [{ input: {}, policy: { ttl: 9_999 } }, false],
+    [{ input: {}, policy: { executionTimeout: 4_999 } }, false],
+    [{ input: {}, policy: { execution_timeout: 5_000 } }, false],
+  ] as const) {
+    const text = JSON.stringify(body)
+    expect([SubmitJobRequest.safeParse(JSON.parse(text)).success, readSubmission(text, null, NO_ALLOW).ok], text).toEqual([
+      accepted,
+      accepted,
+    ])
+  }
 })

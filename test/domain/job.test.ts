@@ -145,7 +145,7 @@ describe('timers', () => {
   })
 })
 
-test('[STR-10, LSE-4] a chunk renews the lease and takes the next number, over attempts and retries', () => {
+test('[STR-10, LSE-4, PP-16] a chunk renews the lease and takes the next number, over attempts and retries', () => {
   const running = leaseJob(queuedJob(), A, 0, TIMES)
   const first = addChunk(running, 5_000, TIMES)
   expect(first).toEqual({ ...renewLease(running, 5_000, TIMES), chunks: 1 })

@@ -23,7 +23,7 @@ const request: PlacementRequest = {
 }
 
 describe('placement', () => {
-  test('the fuller host wins among those that fit', () => {
+  test('[PP-27] the fuller host wins among those that fit', () => {
     const hosts = [host('roomy', { vcpuFree: 64 }), host('full', { gpus: [{ typeId: 'NVIDIA L4', free: 1, cudaVersion: null }] })]
     expect(rankHosts(request, hosts).candidates.map((c) => c.hostId)).toEqual(['full', 'roomy'])
   })
@@ -43,7 +43,7 @@ describe('placement', () => {
   })
 })
 
-describe('[HLT-6] what a host lacks is what keeps the worker off it', () => {
+describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () => {
   const TYPES = ['NVIDIA L4', 'NVIDIA H200', 'NVIDIA A40']
   const VERSIONS = ['12.2', '12.4', '12.11', '13.0']
   const small = fc.integer({ min: 0, max: 4 })

@@ -90,7 +90,7 @@ describe('scaling by queue delay', () => {
     expect(desiredByQueueDelay({ ...load, free: 3 }, 4_000, NOW).nextAtMs).toBeNull()
   })
 
-  test('[SCALE-2] a requeued or retried job counts from its submission, wherever it stands', () => {
+  test('[SCALE-2, PP-22] a requeued or retried job counts from its submission, wherever it stands', () => {
     expect(
       desiredByQueueDelay({ queued: 2, waitingSinceMs: waitedMs(0, 60_000), current: 1, free: 0, available: 1 }, 4_000, NOW),
     ).toMatchObject({
@@ -235,7 +235,7 @@ describe('bounds, idle timeout, releases, failures', () => {
     expect([1, 2, 3, 30].map(placementRetryMs)).toEqual([5_000, 10_000, 20_000, 60_000])
   })
 
-  test('a long queue starts a few workers at a time, and none while one has found no room', () => {
+  test('[PP-22] a long queue starts a few workers at a time, and none while one has found no room', () => {
     const placing = Array.from({ length: 4 }, (_, i) => workerIn('PLACING', `p${i}`))
     const load = { policy: COUNT_1, queued: 5_000, max: 1_000 }
     expect(decideScaling(inputs(load)).start).toBe(10)

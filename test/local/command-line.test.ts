@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -37,6 +37,18 @@ describe('settings of npm start', () => {
     expect(allowOf({})).toBe('localhost,127.0.0.0/8,::1/128')
     expect(allowOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8')
     expect(allowOf({ WEBHOOK_ALLOW: '' })).toBe('')
+  })
+
+  it('may override every variable that wrangler.toml declares, staging repeats and deploy.md explains', () => {
+    const declared = readFileSync('wrangler.toml', 'utf8').split('[vars]')[1]?.split('\n[')[0] ?? ''
+    const names = [...declared.matchAll(/^([A-Z_]+) = /gm)].map((match) => String(match[1]))
+    expect(names).toContain('JOB_LIMITS')
+    const documented = readFileSync('docs/deploy.md', 'utf8')
+    expect(names.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([])
+    const staging = readFileSync('wrangler.toml', 'utf8').split('[env.staging.vars]')[1] ?? ''
+    expect(names.filter((name) => !staging.includes(`${name} = `))).toEqual([])
+    const env = Object.fromEntries(names.map((name) => [name, `own ${name}`]))
+    expect(readStartSettings([], env).vars).toEqual(env)
   })
 
   it('name a wrong port', () => {

@@ -35,7 +35,7 @@ beforeEach(() => {
 const call = (host: string, allow: string, path = '/hook', init: ConstructorParameters<typeof Request>[1] = {}) =>
   createOutbound(parseAllowList(allow))(new Request(`http://${host}:${port}${path}`, init))
 
-describe('the way out of a local plane', () => {
+describe('[PP-36] the way out of a local plane', () => {
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost', 'LOCALHOST'])(
     '[HOOK-7] %s is not connected to, as an address or through its name',
     async (host) => {

@@ -28,10 +28,11 @@ export class Witness {
 
   /** After every operation and every deadline: who is given work is exactly who the rules say. */
   async settle(): Promise<void> {
-    // Ends first: whether a drain was right depends on who is left.
+    // Ends first, then drains that need no other boot as a reason: whether a boot may make room depends on who is left.
     const views = await this.queue.boots()
     for (const view of views) this.observeEnd(view)
-    for (const view of views) this.observeDrain(view)
+    const [sure, others] = [views.filter(({ boot }) => this.drainsByItself(boot)), views.filter(({ boot }) => !this.drainsByItself(boot))]
+    for (const view of [...sure, ...others]) this.observeDrain(view)
     const expected = new Map<Boot, string[]>()
     for (const { boot, job } of this.oracle.takes(this.open, this.now())) {
       expected.set(boot, [...(expected.get(boot) ?? []), job])
@@ -66,19 +67,22 @@ export class Witness {
   /** The same for one that finishes what it holds and gets no more. */
   private observeDrain({ boot, phase, reason }: BootView): void {
     if (!this.boots.includes(boot) || this.over.has(boot)) return
-    const mayTake = this.oracle.mayTake(boot, this.now())
-    if (phase === 'accepting' && !mayTake) this.fail(`${this.name(boot)} must not get any more work`)
+    if (phase === 'accepting' && !this.oracle.mayTake(boot, this.now())) this.fail(`${this.name(boot)} must not get any more work`)
     if (phase !== 'draining' || this.draining.has(boot)) return
-    if (mayTake && !this.mayDrain(boot)) this.fail(`${this.name(boot)} was drained: ${reason}`)
+    if (!this.drainsByItself(boot) && !this.mayMakeRoom()) this.fail(`${this.name(boot)} was drained: ${reason}`)
     this.say(`  ${this.name(boot)} is draining: ${reason}`)
     this.draining.add(boot)
     this.oracle.note(this.now(), { kind: 'drained', boot })
   }
 
-  /** WRK-16, PP-15: it asked to be stopped, or a queued job was held before by every boot that could take it. */
-  private mayDrain(boot: Boot): boolean {
-    if (this.askedToStop.has(boot)) return true
-    if (this.queue.scales && this.held(boot).length === 0) return true
+  /** PP-11, WRK-16: it lost a job or asked to be stopped; or nobody needs it, which a scaler may decide. */
+  private drainsByItself(boot: Boot): boolean {
+    if (!this.oracle.mayTake(boot, this.now()) || this.askedToStop.has(boot)) return true
+    return this.queue.scales && this.held(boot).length === 0
+  }
+
+  /** PP-15: a queued job was held before by every boot that could take it. */
+  private mayMakeRoom(): boolean {
     const accepting = this.accepting()
     return this.oracle.queue(this.now()).some((job) => accepting.every((other) => this.oracle.hasHeld(other, job)))
   }

@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { LogHeaders, LogQuery } from '../../contract/logs.ts'
+import { EVENT_STREAM_HEADERS } from '../../domain/sse.ts'
 import { followWorkerLog } from '../../services/worker-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
@@ -12,13 +13,8 @@ const EVENTS = z.string().meta({
   example: 'id: 2026-06-01T12:02:03Z/000000000001\ndata: {"ts":"2026-06-01T12:02:03Z","source":"container","line":"loading the model"}\n\n',
 })
 
-/** LOG-1: no proxy may hold events back. */
-const STREAM_HEADERS = {
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-cache',
-  Connection: 'keep-alive',
-  'X-Accel-Buffering': 'no',
-}
+/** LOG-1. */
+const STREAM_HEADERS = { ...EVENT_STREAM_HEADERS, connection: 'keep-alive' }
 
 const logsRoute = createRoute({
   tags: ['Serverless'],

@@ -120,6 +120,20 @@ describe('/stream as events', () => {
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
   })
 
+  it('[STR-10, LOG-1] tells proxies to pass events on at once', async () => {
+    const queue = await setUpQueue()
+    const jobId = await run(queue, {})
+    const reply = await send(`/v2/${queue.endpointId}/stream/${jobId}`, {
+      headers: { Authorization: `Bearer ${queue.account.key}`, Accept: 'text/event-stream' },
+    })
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    })
+    await reply.body?.cancel()
+  })
+
   it('[JOB-8, API-10] an unknown job is a JSON 404; a poll without the header is JSON as before', async () => {
     const queue = await setUpQueue()
     const { jobId } = await runAndTake(queue)

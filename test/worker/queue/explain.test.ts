@@ -93,7 +93,7 @@ describe('[HLT-6] explain', () => {
     expect(body.placement).toBeUndefined()
   })
 
-  it('without room it names each host and what it lacks, also one that is offline; host ids are opaque and differ by account', async () => {
+  it('[PP-55] without room it names each host and what it lacks, also one that is offline; host ids are opaque and differ by account', async () => {
     const hosts = [await FakeHost.join({ gpus: [gpu('NVIDIA H200', '12.4')] }), await FakeHost.join({ gpus: [gpu('NVIDIA H200')] })]
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(hosts[1]?.id).run()
     const wants = { gpu: { pools: ['HOPPER_141'], count: 2, minCudaVersion: '12.8' } }

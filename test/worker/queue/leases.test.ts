@@ -266,7 +266,7 @@ describe('releases', () => {
 })
 
 describe('trouble with workers', () => {
-  it('an image that cannot be pulled: the job waits, says why, and starts are backed off', async () => {
+  it('[PP-23, STA-2] an image that cannot be pulled: the job waits, says why, and starts are backed off', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     const seen: string[] = []

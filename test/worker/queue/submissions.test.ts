@@ -152,7 +152,7 @@ describe('s3Config', () => {
   it('[PP-73] a bad one is 400 with its path', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const reply = await queue.post('/run', { input: {}, s3Config: { ...S3, accessSecret: 5 } })
-    expect([reply.status, reply.body.detail]).toEqual([400, '$.s3Config.accessSecret: want a text'])
+    expect([reply.status, reply.body.detail]).toEqual([400, '$.s3Config.accessSecret: want a string that is not empty'])
   })
 })
 

@@ -36,7 +36,7 @@ describe('nothing gets stuck', () => {
     )
   })
 
-  it('a worker that pings but stopped asking for work is failed and replaced', async () => {
+  it('[PP-28] a worker that pings but stopped asking for work is failed and replaced', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 3600 } })
     const worker = await queue.host.startWorker(queue.endpointId)
     await parkTake(queue, worker)

@@ -30,7 +30,7 @@ const alarmInMs = (endpointId: string) =>
   })
 
 describe('a notification', () => {
-  it('[HOOK-1, HOOK-2] is the status record with input and webhook, byte for byte as they came', async () => {
+  it('[HOOK-1, HOOK-2, PP-37] is the status record with input and webhook, byte for byte as they came', async () => {
     const { queue, host } = await setUpWebhooks()
     const url = `https://${host}/ok?token=s%20e`
     const { body } = await queue.post('/run', `{"input": {"one": 1.0},"webhook":"${url}"}`)

@@ -113,6 +113,18 @@ describe('422', () => {
     }
   })
 
+  it('[ERR-4, PAG-2] a number of the query is named as it came, not by its length', async () => {
+    const { key } = await createAccount()
+    for (const [limit, error] of [
+      ['0', 'minimum: got 0, want 1'],
+      ['-5', 'minimum: got -5, want 1'],
+      ['1001', 'maximum: got 1001, want 1000'],
+      ['x', 'got string, want number'],
+    ]) {
+      expect((await api(key).get(`/v2/serverless?limit=${limit}`)).body.errors).toEqual([`$.limit: ${error}`])
+    }
+  })
+
   it('[END-11] a PATCH is checked like a create', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)

@@ -254,8 +254,8 @@ describe('following', () => {
     })
     const reader = await read()
     expect(await reader.lines(1)).toEqual(['a'])
-    expect(await reader.frame()).toBe(':')
-    expect(await reader.frame()).toBe(':')
+    expect(await reader.frame()).toBe(': ping')
+    expect(await reader.frame()).toBe(': ping')
     await host.ship(worker.workload, ['b'], 2)
     expect(await reader.lines(1)).toEqual(['b'])
     await reader.close()
@@ -274,7 +274,7 @@ describe('following', () => {
     const [event] = await reader.events(1)
     for (;;) {
       const frame = await reader.frame()
-      if (frame === ':') continue
+      if (frame === ': ping') continue
       expect(frame).toBe('event: timeout\ndata: {}')
       break
     }
@@ -284,13 +284,14 @@ describe('following', () => {
     expect(await (await read('', event?.id)).lines(1)).toEqual(['b'])
   })
 
-  it('[PP-65] a log has 100 readers at a time; one that leaves makes room', async () => {
+  it('[PP-65, API-7] a log has 100 readers at a time; one that leaves makes room', async () => {
     const { account, host, worker, path, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     const readers: LogReader[] = []
     for (let n = 0; n < 100; n += 1) readers.push(await read())
     const refused = await api(account.key).get(path)
     expect(refused).toMatchObject({ status: 429, body: { detail: 'too many readers follow this log; close one' } })
+    expect(refused.headers.get('retry-after')).toBe('10')
     await readers[0]?.close()
     const late = await vi.waitFor(() => read())
     expect(await late.lines(1)).toEqual(['a'])
