@@ -11,9 +11,12 @@ import type { WebhookSenderObject } from '../webhook-sender.ts'
 import type { Delivery } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
 
-/** Attempts under way at once: to one receiver, so that a dead one holds few, and altogether. */
+/** Attempts under way at once: to one receiver, to one whose last attempt failed, so that dead ones hold few, and altogether. */
 const MAX_PER_ORIGIN = 4
+const MAX_PER_FAILING_ORIGIN = 1
 const MAX_TOTAL = 64
+/** Receivers remembered as failing; forgetting one costs it nothing but three more attempts at once. */
+const MAX_FAILING = 1_000
 /** When an attempt that was cut off is found, at the latest. */
 const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
 
@@ -22,6 +25,7 @@ export class Attempts {
   private readonly sender: WebhookSenderObject
   /** Attempts under way: number of the delivery, origin of its receiver. */
   private readonly running = new Map<number, string>()
+  private readonly failing = new Set<string>()
   private armedAtMs: number | null = null
 
   constructor(sender: WebhookSenderObject) {
@@ -83,8 +87,14 @@ export class Attempts {
     if (!delivery) return
     const state = endAttempt(delivery.state, outcome, this.sender.now())
     store.save(delivery, state, delivery.state.status)
+    this.remember(delivery.origin, state.status === 'DELIVERED')
     store.prune(this.sender.now())
     if (state.status === 'FAILED') logEvent('info', 'webhook given up', { deliveryId: delivery.id, jobId: delivery.jobId, ...outcome })
+  }
+
+  private remember(origin: string, delivered: boolean): void {
+    if (delivered) this.failing.delete(origin)
+    else if (this.failing.size < MAX_FAILING) this.failing.add(origin)
   }
 
   private rearm(): void {
@@ -110,6 +120,6 @@ export class Attempts {
   private hasRoom(origin: string): boolean {
     let count = 0
     for (const other of this.running.values()) if (other === origin) count += 1
-    return count < MAX_PER_ORIGIN
+    return count < (this.failing.has(origin) ? MAX_PER_FAILING_ORIGIN : MAX_PER_ORIGIN)
   }
 }

@@ -35,7 +35,7 @@ export const JOB_ROUTES = {
   cancel: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'cancel' },
   retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'run' },
   'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null, bucket: 'purge-queue' },
-  explain: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
+  explain: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: null },
   requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'requests' },
   metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null, bucket: 'requests' },

@@ -319,6 +319,23 @@ describe('attempts', () => {
     for (const id of dead) await waitForDelivery(setup, id, 'DELIVERED', 1)
   })
 
+  it('[PP-31] a receiver whose last attempt failed holds one place, until it answers again', async () => {
+    const setup = await setUpWebhooks()
+    const { queue, host } = setup
+    const cancelled = async (url: string) => {
+      const jobId = await submit(queue, url)
+      await queue.post(`/cancel/${jobId}`)
+      return jobId
+    }
+    await waitForDelivery(setup, await cancelled(`https://${host}/status/500`), 'PENDING', 1)
+    for (let n = 0; n < 3; n++) await cancelled(`https://${host}/hold`)
+    await waitForDelivery(setup, await cancelled(`https://${newHost()}/ok`), 'DELIVERED', 1)
+    expect(await receivedBy(host)).toHaveLength(2)
+    await release(host)
+    await waitForReceived(host, 4)
+    await release(host)
+  })
+
   it('[PP-31] one that a restart cut off is repeated with the same id', async () => {
     const setup = await setUpWebhooks()
     const { sender, host } = setup
