@@ -34,6 +34,14 @@ interface Suite {
   stages: readonly (readonly string[])[]
 }
 
+/** Tests next to a file, tried before all others: most of its bugs show there. They belong to the suite's last stage too. */
+const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/call-limits|submissions|accept-job|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
+  [/objects\/webhook|outbox/, ['queue/webhooks']],
+  [/openai|event-/, ['queue/openai', 'queue/event-stream']],
+  [/pod-log|take-logs/, ['rest/worker-logs']],
+  [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
+]
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 const SUITES: Record<string, Suite> = {
@@ -101,11 +109,17 @@ async function kills(mutant: Mutant, suite: Suite, copy: string): Promise<boolea
     source.replace(mutant.find, () => mutant.replace),
   )
   try {
-    for (const stage of suite.stages) if (!(await passes(copy, stage))) return true
+    for (const stage of [...nearestTests(mutant), ...suite.stages]) if (!(await passes(copy, stage))) return true
     return false
   } finally {
     writeFileSync(path, source)
   }
+}
+
+function nearestTests({ file }: Mutant): string[][] {
+  const isPure = file.startsWith('src/domain/')
+  const tests = NEAREST.flatMap(([files, names]) => (!isPure && files.test(file) ? names.map((name) => `test/worker/${name}`) : []))
+  return tests.length === 0 ? [] : [['--project', 'worker', '--bail', '1', ...tests]]
 }
 
 function passes(copy: string, args: readonly string[]): Promise<boolean> {
