@@ -85,6 +85,7 @@ export class EndpointObject extends DurableObject<Env> {
       }
       for (const worker of this.core.workers.all()) drainWorker(this.core, worker, 'the endpoint was deleted', nowMs, effects)
       this.core.meta.setDeleted()
+      this.core.idempotency.clear()
       effects.scale = true
     })
     await cancelQueued(this.core)

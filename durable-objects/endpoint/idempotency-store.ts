@@ -29,6 +29,11 @@ export class IdempotencyStore {
     )
   }
 
+  /** The endpoint is deleted: no request will come again. */
+  clear(): void {
+    this.sql.exec('DELETE FROM idempotency_keys')
+  }
+
   /** Forgets what has expired, a few rows at a time. */
   sweep(nowMs: number): void {
     this.sql.exec(

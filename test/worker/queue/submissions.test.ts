@@ -86,6 +86,13 @@ describe('Idempotency-Key', () => {
     expect((await rowsOf(queue, 'SELECT key FROM idempotency_keys')).map((row) => row.key)).toEqual(['another'])
   })
 
+  it('[PP-72] the keys of a deleted endpoint are deleted with it', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
+    await submit(queue, 'k')
+    await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)
+    expect(await rowsOf(queue, 'SELECT key FROM idempotency_keys')).toEqual([])
+  })
+
   it('[PP-72] a refused submission does not use up its key', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     expect((await submit(queue, 'k', { input: [] })).status).toBe(400)
