@@ -1,5 +1,5 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { type Holder, missPing, renewLease, sameHolder } from '../../src/domain/job.ts'
+import { type Holder, missPing, renewLease } from '../../src/domain/job.ts'
 import type { Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
@@ -59,7 +59,7 @@ function renewLeases(core: EndpointCore, from: Holder, listed: Set<string>, igno
   const nowMs = core.now()
   for (const held of core.jobs.heldBy(from.workerId)) {
     const job = core.currentJob(held.id, effects)
-    if (job?.state !== 'IN_PROGRESS' || !sameHolder(job.holder, from)) continue
+    if (job?.state !== 'IN_PROGRESS') continue
     if (listed.has(job.id)) core.jobs.save(job, renewLease(job, nowMs, core.leaseTimes))
     else if (!ignoreMissing) {
       core.jobs.save(job, missPing(job, nowMs))

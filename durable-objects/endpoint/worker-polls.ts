@@ -1,5 +1,5 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
-import { type Holder, sameHolder, showIdle } from '../../src/domain/job.ts'
+import { type Holder, showIdle } from '../../src/domain/job.ts'
 import type { Worker } from '../../src/domain/worker.ts'
 import type { EndpointCore } from './core.ts'
 import { jsonReply, nothing, problemReply } from './replies.ts'
@@ -89,9 +89,7 @@ function becomeReady(core: EndpointCore, worker: Worker, nowMs: number): void {
 
 // LSE-3.
 function showIdleLeases(core: EndpointCore, from: Holder): void {
-  for (const job of core.jobs.heldBy(from.workerId)) {
-    if (sameHolder(job.holder, from)) core.jobs.save(job, showIdle(job, core.now()))
-  }
+  for (const job of core.jobs.heldBy(from.workerId)) core.jobs.save(job, showIdle(job, core.now()))
 }
 
 /** `job-stop`: parks until a job of this worker has to be stopped (WRK-25). */

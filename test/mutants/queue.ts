@@ -237,7 +237,12 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: "SET last_seen_at = ?, last_take_at = ? WHERE id = ?', atMs, atMs, id)",
   },
   { id: 'the second missing ping waits for the alarm', file: OPERATIONS, find: '      core.settle(job.seq, effects)\n', replace: '' },
-  { id: 'pings of strangers renew', file: OPERATIONS, find: ' || !sameHolder(job.holder, from)) continue', replace: ') continue' },
+  {
+    id: 'pings of strangers renew',
+    file: 'durable-objects/endpoint/worker-of.ts',
+    find: 'worker?.boot === from.boot ? worker : null',
+    replace: 'worker',
+  },
   { id: 'every take shows idle', file: POLLS, find: "if (call.query.get('job_in_progress') === '0') showIdle", replace: 'showIdle' },
   { id: 'batch size ignored', file: POLLS, find: 'Math.min(size, MAX_BATCH) : 1', replace: 'MAX_BATCH : 1' },
   {
