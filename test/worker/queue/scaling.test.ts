@@ -101,6 +101,19 @@ describe('workers follow the load', () => {
     expect(await count(queue)).toBe(1)
   })
 
+  it('[SCALE-6] a busy worker of an older release gets no further job, though it asks for one', async () => {
+    const { queue, worker, jobId } = await setUpBusy({ workers: { min: 0, max: 2, idleTimeout: 60 } })
+    const asking = worker.take({ jobInProgress: '1' })
+    const stub = endpointStub(env, queue.endpointId)
+    await until(() => runInDurableObject(stub, (object) => object.core.parking.openTakes().length === 1))
+    await api(queue.account.key).patch(`/v2/serverless/${queue.endpointId}`, { image: 'builtin/probe' })
+    const next = await run(queue)
+    const fresh = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect((await fresh.take())?.id).toBe(next)
+    await worker.done(jobId, { output: 1 })
+    expect(await asking).toBeNull()
+  })
+
   it('[END-12, SCALE-6] bounds apply at once; a new release replaces idle workers at once and busy ones after their job', async () => {
     const { queue, worker, jobId } = await setUpBusy({ workers: { min: 1, max: 2, idleTimeout: 60 } })
     const patch = (body: unknown) => api(queue.account.key).patch(`/v2/serverless/${queue.endpointId}`, body)
