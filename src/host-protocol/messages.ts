@@ -159,7 +159,10 @@ export const WorkloadStats = z.object({
   id: z.string().min(1).max(64),
   cpu: Percent.optional(),
   memory: Percent.optional(),
-  gpus: z.array(z.object({ util: Percent, memoryUtil: Percent })).max(64).optional(),
+  gpus: z
+    .array(z.object({ util: Percent, memoryUtil: Percent }))
+    .max(64)
+    .optional(),
 })
 export type WorkloadStats = z.infer<typeof WorkloadStats>
 
@@ -197,3 +200,5 @@ export type PlaneMessage = z.infer<typeof PlaneMessage>
 
 /** Placeholder inside `platformEnv` values. */
 export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
+/** Placeholder inside `platformEnv` values: the address under which the host's published ports are reached, empty when it has none. */
+export const PUBLIC_IP_PLACEHOLDER = '{{public_ip}}'
