@@ -10,6 +10,7 @@ import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
+import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
 import { registerServerless } from './routes/serverless.ts'
 import { registerSshKeys } from './routes/ssh-keys.ts'
@@ -39,6 +40,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWebhooks(app)
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
+  registerPods(app)
   registerTemplates(app)
   registerNetworkVolumes(app)
   registerGlobalVolumes(app)
