@@ -133,6 +133,34 @@ async function updateWithAllocation(
 }
 
 /**
+ * Moves a pod to another host under the version that this was decided for. What it held on the former one stays held under another id until
+ * that host says that the container is gone. False when another transition came first, or the new host has no room.
+ */
+export async function movePod(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
+): Promise<boolean> {
+  const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
+  const leave = db
+    .update(allocations)
+    .set({ id: formerAllocationId })
+    .where(and(eq(allocations.id, before.id), isCurrent))
+  const { gpu, vcpus, memoryMb, diskGb } = resources
+  const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${isCurrent}`)
+  const written = [guarded(db, before, after), ...(usage ? [usageInsert(db, before, after, usage)] : [])] as const
+  try {
+    const results = await db.batch([leave, enter, ...recomputeHost(db, after.hostId, 'strict'), ...written])
+    return (results[4]?.meta.changes ?? 0) > 0
+  } catch (error) {
+    if (isCheckFailure(error)) return false
+    throw error
+  }
+}
+
+/**
  * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that this
  * container is down. Repeating it changes nothing.
  */

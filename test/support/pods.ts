@@ -1,103 +1,67 @@
-import type { Inventory } from '../../src/host-protocol/messages.ts'
-import { FakeHost } from './fake-host.ts'
-import { type Account, api, createAccount, env, expect, teamOf } from './harness.ts'
+import type { PodSpec } from '../../src/contract/pod-spec.ts'
+import { openDatabase } from '../../src/db/client.ts'
+import { findPodForHost, type PodRow } from '../../src/db/pods.ts'
+import { decideAction, type PodAction } from '../../src/domain/pod.ts'
+import { type PodDraft, placePod } from '../../src/services/pod-placement.ts'
+import { type Transition, transitPod } from '../../src/services/pod-transitions.ts'
+import type { FakeHost } from './fake-host.ts'
+import { createAccount, env, expect, teamOf } from './harness.ts'
 
-export const PODS = '/v2/pods'
-/** Sold in both clouds: 0.44 and 0.28 USD. */
+// Pods below the REST API: placed, acted on and read as its verbs do.
+
 export const GPU = 'NVIDIA L4'
 
-/** GPUs of one type for a host's inventory. */
-export function gpus(count: number, typeId = GPU, cudaVersion: string | null = '12.8'): Pick<Inventory, 'gpus'> {
-  return { gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion, simulated: true }] }
+/** One GPU of a type. */
+export function compute(typeId: string): PodSpec['compute'] {
+  return { kind: 'gpu', typeId, count: 1, allowedCudaVersions: [], minCudaVersion: null, minRamGbPerGpu: null, minVcpuPerGpu: null }
 }
 
-/** A create body that is accepted when there is a host with room. */
-export function podBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return { name: 'p', image: 'builtin/idle', gpu: { id: GPU }, ...changes }
+export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = {}): PodDraft {
+  const spec: PodSpec = {
+    container: { image: 'builtin/idle', args: '', diskGb: 10, env: {}, ports: [], registry: null },
+    compute: compute(GPU),
+    cloud: 'SECURE',
+    dataCenterIds: [],
+    mounts: {},
+    globalNetworking: false,
+    onHostLoss: 'WAIT',
+    ...change,
+  }
+  const nowMs = Date.now()
+  const links = { templateId: null, networkVolumeId: null, globalVolumeId: null, registryId: null, clusterId: null }
+  const state = { status: 'PROVISIONING', version: 1, generation: 1, keepsDisk: false, diskStale: false, hostLost: false } as const
+  const live = { statusReason: null, locked: false, ports: [], publicIp: null, startedAtMs: null, changedAtMs: nowMs, createdAtMs: nowMs }
+  return { id, teamId, name: 'p', spec, ...state, ...live, ...links, sshSuffix: '0a1b2c3d', pricePerHour: 0.44 }
 }
 
-/** The same for a CPU pod. */
-export function cpuPodBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return podBody({ gpu: undefined, cpu: { id: 'cpu3c', vcpuCount: 2 }, ...changes })
+let next = 0
+/** A pod that placement put on this host: the only one with a free GPU of the type. */
+export async function placed(host: FakeHost, change: Partial<PodSpec> = {}): Promise<string> {
+  const team = await teamOf(await createAccount())
+  const result = await placePod(env, draftPod(team, `pod${Date.now()}${next++}`, change), () => [])
+  if (!result.ok) throw new Error(JSON.stringify(result.refusals))
+  expect(result.pod.hostId).toBe(host.id)
+  return result.pod.id
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of replies are asserted whole; typing each would say everything twice
-export type PodBody = any
-
-/** An account with a machine of its own kind in the plane; `leave` takes the machine away again. */
-export async function podScene(inventory: Partial<Inventory> = gpus(4)) {
-  const host = await FakeHost.join(inventory)
-  const account = await createAccount()
-  return new PodScene(host, account)
+export async function readPod(id: string): Promise<PodRow> {
+  const pod = await findPodForHost(openDatabase(env.DB), id)
+  if (!pod) throw new Error('no such pod')
+  return pod
 }
 
-/** Calls of one account and the one machine that takes its pods. */
-export class PodScene {
-  readonly host: FakeHost
-  readonly account: Account
-
-  constructor(host: FakeHost, account: Account) {
-    this.host = host
-    this.account = account
-  }
-
-  get call() {
-    return api(this.account.key)
-  }
-
-  async create(changes: Record<string, unknown> = {}): Promise<PodBody> {
-    const reply = await this.call.post(PODS, podBody(changes))
-    expect(reply.body).toMatchObject({ status: 'PROVISIONING' })
-    expect(reply.status).toBe(201)
-    return reply.body
-  }
-
-  async createCpu(changes: Record<string, unknown> = {}): Promise<PodBody> {
-    return this.create(cpuPodBody(changes))
-  }
-
-  async get(id: string): Promise<PodBody> {
-    const reply = await this.call.get(`${PODS}/${id}`)
-    expect(reply.status).toBe(200)
-    return reply.body
-  }
-
-  act(id: string, action: string, headers: Record<string, string> = {}) {
-    return this.call.post(`${PODS}/${id}/action`, { action }, headers)
-  }
-
-  /** Plays the start of the pod's container of that generation. */
-  async run(id: string, generation = 1, ports: { private: number; public: number; type: string }[] = []): Promise<void> {
-    await this.host.waitFor((workload) => workload.id === `${id}-${generation}`)
-    await this.host.report(`${id}-${generation}`, { state: 'running', ports })
-  }
-
-  /** Ends a pod and its container, so that its place is free again. */
-  async end(id: string, generation = 1): Promise<void> {
-    await this.act(id, 'terminate')
-    await this.host.waitFor((workload) => workload.id === `${id}-${generation}` && workload.desired === 'stopped')
-    await this.host.report(`${id}-${generation}`, { state: 'gone' })
-  }
-
-  async team(): Promise<string> {
-    return teamOf(this.account)
-  }
-
-  leave(): void {
-    this.host.leave()
-  }
+export async function act(id: string, action: PodAction): Promise<Transition> {
+  const pod = await readPod(id)
+  const outcome = decideAction(pod, action, Date.now())
+  if (!outcome.ok) throw new Error(outcome.detail)
+  return transitPod(env, pod, outcome.change)
 }
 
-/** GPUs that a machine has free. */
 export async function freeGpus(hostId: string): Promise<number> {
-  const row = await env.DB.prepare('SELECT SUM(free) AS free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
+  const row = await env.DB.prepare('SELECT free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
   return row?.free ?? -1
 }
 
-/** Puts a pod into a state that tests do not get it into by playing a host. */
-export async function setPod(id: string, columns: Record<string, string | number | null>): Promise<void> {
-  const names = Object.keys(columns)
-  await env.DB.prepare(`UPDATE pods SET ${names.map((name) => `${name} = ?`).join()} WHERE id = ?`)
-    .bind(...Object.values(columns), id)
-    .run()
-}
+export const gpus = (count = 1, typeId = GPU) => ({
+  gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
+})

@@ -1,5 +1,5 @@
 import { describe, env, expect, it } from '../../support/harness.ts'
-import { freeGpus, GPU, gpus, PODS, podScene } from '../../support/pods.ts'
+import { freeGpus, GPU, gpus, PODS, podScene } from '../../support/pod-scene.ts'
 
 describe('a pod over REST', () => {
   it('[POD-2] [CON-5] is created PROVISIONING with every member, runs, and is terminated', async () => {
