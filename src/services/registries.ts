@@ -65,7 +65,7 @@ export async function openRegistry(env: Env, teamId: string, id: string): Promis
   const username = await openText(key, row.usernameSealed, boundTo(row, 'username'))
   const password = await openText(key, row.passwordSealed, boundTo(row, 'password'))
   if (username !== null && password !== null) return { username, password }
-  logEvent('error', 'registryUnreadable', { registryId: id, teamId })
+  logEvent('warn', 'registryUnreadable', { registryId: id, teamId })
   return null
 }
 
