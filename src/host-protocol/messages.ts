@@ -200,3 +200,5 @@ export type PlaneMessage = z.infer<typeof PlaneMessage>
 
 /** Placeholder inside `platformEnv` values. */
 export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
+/** Placeholder inside `platformEnv` values: the address under which the host's published ports are reached, empty when it has none. */
+export const PUBLIC_IP_PLACEHOLDER = '{{public_ip}}'
