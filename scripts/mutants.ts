@@ -44,7 +44,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
 ]
 /** Tests of the resources that pods refer to. */
-const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'registries', 'ssh-keys'].map(
+const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'registries', 'ssh-keys', 'endpoint-templates'].map(
   (name) => `test/worker/rest/${name}`,
 )
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */

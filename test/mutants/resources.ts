@@ -6,9 +6,18 @@ const VOLUME = 'src/domain/network-volume.ts'
 const TEMPLATE = 'src/domain/template.ts'
 const CENTERS = 'src/domain/data-centers.ts'
 
+const FILL = 'src/domain/endpoint-template.ts'
+
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a volume shrinks', file: VOLUME, find: 'sizeGb < volume.sizeGb', replace: 'sizeGb < 0' },
+  {
+    id: 'the template wins over the body',
+    file: FILL,
+    find: '{ ...container.env, ...body.env }',
+    replace: '{ ...body.env, ...container.env }',
+  },
+  { id: 'a CUDA floor is joined by a set', file: FILL, find: ' && body.gpu.minCudaVersion === undefined', replace: '' },
   { id: 'a volume may not keep its size', file: VOLUME, find: 'sizeGb < volume.sizeGb', replace: 'sizeGb <= volume.sizeGb' },
   { id: 'any data center has every type', file: VOLUME, find: '!dataCenter.networkVolumeTypes.includes(type)', replace: 'false' },
   { id: 'a credential is shown to others', file: TEMPLATE, find: 'container: { ...template.container, registry: null } }', replace: '}' },
@@ -28,6 +37,18 @@ const REGISTRIES = 'src/services/registries.ts'
 
 /** Killed by the tests against the real Worker. */
 export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a page of templates without bound',
+    file: 'src/services/templates.ts',
+    find: 'const MAX_PAGE_BYTES = 8 *',
+    replace: 'const MAX_PAGE_BYTES = 800 *',
+  },
+  {
+    id: 'any template makes an endpoint',
+    file: 'src/services/templates.ts',
+    find: 'if (template.serverless === serverless)',
+    replace: 'if (template)',
+  },
   { id: 'what is in use can be deleted', file: DELETE, find: 'and(owned, not(used))', replace: 'owned' },
   { id: 'terminated pods hold what they used', file: USERS, find: ", ne(pods.status, 'TERMINATED')", replace: '' },
   {

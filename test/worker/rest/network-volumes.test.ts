@@ -21,8 +21,9 @@ describe('create', () => {
     expect(fast).toMatchObject({ dataCenter: 'US-CA-2', type: 'HIGH_PERFORMANCE', size: 4096 })
   })
 
-  it('[VOL-1] names need not be unique', async () => {
+  it('[VOL-1][RES-9] names need not be unique, and have up to 191 characters', async () => {
     const { key } = await createAccount()
+    await create(key, { name: 'x'.repeat(191) })
     const [first, second] = [await create(key), await create(key)]
     expect(first.id).not.toBe(second.id)
   })
@@ -44,6 +45,7 @@ describe('create', () => {
     ['[VOL-2] size 9', { size: 9 }, 422, ['$.size: minimum: got 9, want 10']],
     ['[VOL-2] size 4097', { size: 4097 }, 422, ['$.size: maximum: got 4097, want 4096']],
     ['[VOL-2] half a GB', { size: 10.5 }, 422, ['$.size: got number, want integer']],
+    ['[RES-9] a name of 192 characters', { name: 'x'.repeat(192) }, 422, ['$.name: maxLength: got 192, want 191']],
     ['[VOL-2] an empty name', { name: '' }, 422, ['$.name: minLength: got 0, want 1']],
     ['[VOL-2] no data center', { dataCenter: undefined }, 422, ["$: missing property 'dataCenter'"]],
     ['[VOL-2] another type', { type: 'FAST' }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],

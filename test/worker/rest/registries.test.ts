@@ -1,4 +1,4 @@
-import { hasRegistry, openRegistry } from '../../../src/services/registries.ts'
+import { openRegistry, requireRegistry } from '../../../src/services/registries.ts'
 import { deriveSealKey, openText, sealText } from '../../../src/services/seal.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
@@ -96,8 +96,8 @@ describe('secrets', () => {
     expect(await openRegistry(env, await teamOf(mine), id)).toEqual({ username: BODY.username, password: BODY.password })
     expect(await openRegistry(env, await teamOf(theirs), id)).toBeNull()
     expect(await openRegistry(env, await teamOf(mine), 'nosuchcredential')).toBeNull()
-    expect(await hasRegistry(env, await teamOf(mine), id)).toBe(true)
-    expect(await hasRegistry(env, await teamOf(theirs), id)).toBe(false)
+    await requireRegistry(env, await teamOf(mine), id)
+    await expect(requireRegistry(env, await teamOf(theirs), id)).rejects.toThrow(`container registry auth ${id} not found`)
   })
 
   it('[RES-3] do not open in another row, in another field, under another secret, or once tampered with', async () => {

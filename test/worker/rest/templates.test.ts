@@ -71,6 +71,7 @@ describe('create', () => {
 
   const REFUSED: [string, object, number, unknown][] = [
     ['[TPL-2] no name', { name: undefined }, 422, ["$: missing property 'name'"]],
+    ['[RES-9] a name of 192 characters', { name: 'x'.repeat(192) }, 422, ['$.name: maxLength: got 192, want 191']],
     ['[TPL-2] no image', { image: undefined }, 422, ["$: missing property 'image'"]],
     ['[TPL-2] an empty image', { image: '' }, 422, ['$.image: minLength: got 0, want 1']],
     ['[TPL-2] another category', { category: 'TPU' }, 422, ["$.category: value must be one of 'CPU', 'NVIDIA', 'AMD'"]],
@@ -233,6 +234,21 @@ describe('list', () => {
     } while (cursor !== null)
     expect(new Set(seen).size).toBe(seen.length)
     expect(ids.filter((id) => !deleted.includes(id) && !seen.includes(id))).toEqual([])
+  })
+
+  it('[RES-9][PAG-8] a page ends before it gets too large; the cursor leads through all of them', async () => {
+    const account = await createAccount()
+    await create(account.key, { env: { A: 'x'.repeat(100_000) } })
+    await multiply('templates', 'name, is_public, config, revision, created_at', account, 99)
+    const sizes: number[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const { body } = await api(account.key).get(`${PATH}?limit=1000${cursor && `&cursor=${cursor}`}`)
+      sizes.push(body.templates.length)
+      expect(body.pagination.hasNextPage).toBe(body.pagination.nextCursor !== null)
+      cursor = body.pagination.nextCursor
+    }
+    expect(sizes).toEqual([83, 17])
   })
 
   it('[PAG-2][PAG-3] a bad limit or a cursor of another list is 422', async () => {
