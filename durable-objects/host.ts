@@ -48,7 +48,7 @@ export class HostObject extends DurableObject<Env> {
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
     this.links = new HostLinks(ctx)
-    this.reports = new HostReports(ctx, env, this.store, (podId) => this.podWaiters.wake(podId))
+    this.reports = new HostReports(ctx, env, this.store, (...changed) => this.podReported(...changed))
     this.pods = new HostPods(ctx, env, this.store)
     this.alarms = new Alarms(ctx.storage)
   }
@@ -179,7 +179,14 @@ export class HostObject extends DurableObject<Env> {
   private async lookAtMarkedPods(): Promise<void> {
     const hostId = this.store.hostId()
     if (hostId !== null && (await this.pods.syncMarked(hostId, Date.now()))) this.links.broadcast(this.desired())
-    if (this.pods.marks.all().length > 0) await this.alarms.setBy('pods', Date.now() + POD_LOOK_AFTER_MS)
+    if (this.pods.marks.all().length > 0) await this.alarms.set('pods', Date.now() + POD_LOOK_AFTER_MS)
+  }
+
+  // A container that ended must not be wanted any more, or a machine that forgot it would start it anew.
+  private async podReported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
+    const isDown = state === 'exited' || state === 'error' || state === 'gone'
+    if (isDown && (await this.pods.sync(hostId, podId))) this.links.broadcast(this.desired())
+    this.podWaiters.wake(podId)
   }
 
   private async linkEnded(): Promise<void> {

@@ -9,15 +9,17 @@ import { endpointStub } from '../stubs.ts'
 import { isLastOfPod } from './pods.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
 
+type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
+
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
-  private readonly podChanged: (podId: string) => void
+  private readonly podChanged: PodChanged
 
-  /** `podChanged` is told of every pod whose report was passed on. */
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: (podId: string) => void) {
+  /** `podChanged` is told of every pod whose report was passed on, before the report counts as taken. */
+  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: PodChanged) {
     this.ctx = ctx
     this.env = env
     this.store = store
@@ -91,6 +93,6 @@ export class HostReports {
 
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
     await applyPodReport(this.env, { hostId, podId, isLast: isLastOfPod(this.store, podId, report.workloadId) }, report)
-    this.podChanged(podId)
+    await this.podChanged(hostId, podId, report.state)
   }
 }
