@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Name, NO_NUL, PLAIN_TEXT } from './fields.ts'
+import { NO_NUL, PLAIN_TEXT, ShortName } from './fields.ts'
 
 /** Bounds of what is sealed, characters: a password may be a whole key file in base64. */
 const MAX_USERNAME_LENGTH = 1024
@@ -13,7 +13,7 @@ export type Registry = z.infer<typeof Registry>
 
 export const CreateRegistryRequest = z
   .strictObject({
-    name: Name,
+    name: ShortName,
     username: z.string().min(1).max(MAX_USERNAME_LENGTH).regex(PLAIN_TEXT).meta({ writeOnly: true }),
     password: z.string().min(1).max(MAX_PASSWORD_LENGTH).regex(NO_NUL).meta({ writeOnly: true, format: 'password' }),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { containerRequestFields, containerResponseFields, MAX_IMAGE_LENGTH } from './container.ts'
-import { CudaVersion, Name, PLAIN_TEXT } from './fields.ts'
+import { CudaVersion, PLAIN_TEXT, ShortName } from './fields.ts'
 import { PersistentMount } from './mounts.ts'
 import { Pagination } from './pagination.ts'
 
@@ -43,13 +43,13 @@ const EXAMPLE = {
 export const CreateTemplateRequest = z
   .strictObject({
     ...requestFields,
-    name: Name.meta({ description: 'Unique in the account.' }),
+    name: ShortName.meta({ description: 'Unique in the account.' }),
     image: z.string().min(1).max(MAX_IMAGE_LENGTH).regex(PLAIN_TEXT).meta({ description: 'Container image reference.' }),
   })
   .meta({ id: 'CreateTemplateRequest', example: EXAMPLE })
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>
 
-export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: Name.optional() }).meta({
+export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: ShortName.optional() }).meta({
   id: 'UpdateTemplateRequest',
   description: 'What is left out stays as it is. Pods and endpoints made from the template keep what they got.',
   example: { env: { MODEL: 'small' } },

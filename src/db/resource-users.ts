@@ -20,9 +20,10 @@ export function usersOfRegistry(teamId: string, id: string): ResourceUsers {
   return { byPod: livePodExists(teamId, pods.registryId, id), byEndpoint: endpointExists(teamId, named) }
 }
 
-/** Live pods of the owner that were made from a template (TPL-5). Those of other accounts do not count: nobody may hold a stranger's template. */
+/** Live pods and endpoints of the owner that were made from a template (TPL-5). Those of other accounts do not count: nobody may hold a stranger's template. */
 export function usersOfTemplate(teamId: string, id: string): ResourceUsers {
-  return { byPod: livePodExists(teamId, pods.templateId, id) }
+  const named = sql`json_extract(${endpoints.config}, '$.templateId') = ${id}`
+  return { byPod: livePodExists(teamId, pods.templateId, id), byEndpoint: endpointExists(teamId, named) }
 }
 
 function livePodExists(teamId: string, column: SQLiteColumn, id: string): SQL {

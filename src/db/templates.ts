@@ -6,6 +6,8 @@ import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfTemplate } from './resource-users.ts'
 import { registries, templates } from './schema.ts'
 
+const NEWEST_FIRST = [desc(templates.createdAt), desc(templates.id)]
+
 /** Where a template stands in a list that runs newest first. */
 export interface TemplatePosition {
   createdAt: number
@@ -61,17 +63,26 @@ export async function listTemplates(
   after: TemplatePosition | null,
   limit: number,
 ): Promise<{ template: TemplateConfig; position: TemplatePosition }[]> {
-  const behind = after
-    ? or(lt(templates.createdAt, after.createdAt), and(eq(templates.createdAt, after.createdAt), lt(templates.id, after.id)))
-    : undefined
   const rows = await db
     .select()
     .from(templates)
-    .where(and(eq(templates.teamId, teamId), behind))
-    .orderBy(desc(templates.createdAt), desc(templates.id))
+    .where(behind(teamId, after))
+    .orderBy(...NEWEST_FIRST)
     .limit(limit)
     .all()
   return rows.map((row) => ({ template: toTemplate(row), position: { createdAt: row.createdAt, id: row.id } }))
+}
+
+/** Sizes of the rows that `listTemplates` would read, bytes. */
+export async function measureTemplates(db: Database, teamId: string, after: TemplatePosition | null, limit: number): Promise<number[]> {
+  const rows = await db
+    .select({ bytes: sql<number>`octet_length(${templates.config})` })
+    .from(templates)
+    .where(behind(teamId, after))
+    .orderBy(...NEWEST_FIRST)
+    .limit(limit)
+    .all()
+  return rows.map(({ bytes }) => bytes)
 }
 
 /** Writes a template if its row still has `revision` and no other one of the team has its name; 'stale' when another request was faster. */
@@ -93,6 +104,12 @@ export async function updateTemplate(db: Database, template: TemplateConfig, rev
 /** Deletes a template that nothing was made from (TPL-5). */
 export function deleteTemplate(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
   return deleteUnused(db, templates, teamId, id, usersOfTemplate(teamId, id))
+}
+
+function behind(teamId: string, after: TemplatePosition | null): SQL | undefined {
+  const older =
+    after && or(lt(templates.createdAt, after.createdAt), and(eq(templates.createdAt, after.createdAt), lt(templates.id, after.id)))
+  return and(eq(templates.teamId, teamId), ...(older ? [older] : []))
 }
 
 async function findOne(db: Database, where: SQL | undefined): Promise<TemplateConfig | undefined> {

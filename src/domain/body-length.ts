@@ -1,6 +1,3 @@
-/** Largest body of a REST request, bytes (LIM-6). */
-export const MAX_REST_BODY_BYTES = 102_400
-
 /**
  * Bytes of a body as its sender announced them; null when it did not. Of a chunked body a `Content-Length` says nothing (RFC 9112, 6.3),
  * but the runtime hands the header on, so believing it would let a body of any size pass as a small one.

@@ -123,7 +123,7 @@ export function maxGpuCount(type: GpuType): number {
 
 /**
  * USD for one GPU and hour of a pod in a cloud; null when the type is not sold there. A type that nobody quotes a price for is there for
- * operators who have such machines: it costs nothing (PP-81).
+ * operators who have such machines: it costs nothing (PP-85).
  */
 export function podGpuPrice(type: GpuType, cloud: Cloud): number | null {
   if (type.securePrice === null && type.communityPrice === null) return 0

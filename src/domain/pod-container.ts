@@ -1,4 +1,5 @@
 import type { ContainerSpec } from '../contract/endpoint-config.ts'
+import { MAX_REST_BODY_BYTES } from '../contract/limits.ts'
 import type { CreatePodRequest } from '../contract/pod.ts'
 import type { Refusal } from '../contract/problems.ts'
 import { decodeArgs, mergeArgs } from './container.ts'
@@ -33,6 +34,12 @@ export function patchContainer(current: ContainerSpec, body: ContainerRequest, t
 /** Whether two containers run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
 export function runsAlike(a: ContainerSpec, b: ContainerSpec): boolean {
   return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b))
+}
+
+/** Why a request that was filled from a template cannot be: it has become too large by it (LIM-6). */
+export function refuseSize(body: ContainerRequest, { args, env, ports }: ContainerSpec): Refusal | null {
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...body, args, env, ports })).byteLength
+  return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null
 }
 
 function merge(base: ContainerSpec, body: { [Name in keyof ContainerRequest]: ContainerRequest[Name] | undefined }): ContainerResult {

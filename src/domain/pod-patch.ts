@@ -1,9 +1,9 @@
 import type { UpdatePodRequest } from '../contract/pod.ts'
 import type { PodSpec } from '../contract/pod-spec.ts'
 import type { Refusal } from '../contract/problems.ts'
-import { patchContainer, runsAlike } from './pod-container.ts'
+import { patchContainer, refuseSize, runsAlike } from './pod-container.ts'
 import { patchMounts, sameMountPaths } from './pod-mounts.ts'
-import { NO_GLOBAL_NETWORKING, type PodReferences, refuseRegistry, refuseSpec, refuseTemplate } from './pod-request.ts'
+import { NO_GLOBAL_NETWORKING, type PodReferences, refuseRegistry, refuseSpec } from './pod-request.ts'
 
 /** What a PATCH reads and writes of a pod. */
 export interface PatchedPod {
@@ -32,8 +32,6 @@ function patched(
   references: PodReferences,
 ): { ok: true; pod: PatchedPod } | { ok: false; problem: Refusal } {
   if (body.globalNetworking) return { ok: false, problem: NO_GLOBAL_NETWORKING }
-  const missing = refuseTemplate(body.templateId, references.template)
-  if (missing) return { ok: false, problem: missing }
   const container = patchContainer(pod.spec.container, body, references.template?.container ?? null)
   if (!container.ok) return container
   const mounts = patchMounts(pod.spec.mounts, body.mounts ?? {})
@@ -44,7 +42,8 @@ function patched(
     mounts: mounts.mounts,
     onHostLoss: body.onHostLoss ?? pod.spec.onHostLoss,
   }
-  const problem = refuseSpec(spec) ?? refuseRegistry(body.registry, references.hasRegistry)
+  const tooLarge = references.template && refuseSize(body, container.container)
+  const problem = refuseSpec(spec) ?? refuseRegistry(body.registry, references.hasRegistry) ?? tooLarge
   if (problem) return { ok: false, problem }
   return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec } }
 }

@@ -3,9 +3,8 @@ import type { CreatePodRequest } from '../contract/pod.ts'
 import type { PodSpec } from '../contract/pod-spec.ts'
 import type { Refusal } from '../contract/problems.ts'
 import type { TemplateConfig } from '../contract/template-config.ts'
-import { MAX_REST_BODY_BYTES } from './body-length.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './pod-compute.ts'
-import { createContainer } from './pod-container.ts'
+import { createContainer, refuseSize } from './pod-container.ts'
 import { createMounts } from './pod-mounts.ts'
 
 /** What the ids in a request stand for, as far as the account may use it; null: it may not, or there is none. */
@@ -44,8 +43,6 @@ export const NO_GLOBAL_NETWORKING = refusal('globalNetworking is not available o
 /** The pod that a body asks for (POD-3 to POD-11, POD-20), or why it cannot be. `jupyterPassword` is used when one is wanted. */
 export function planPod(body: CreatePodRequest, references: PodReferences, jupyterPassword: string): PlanResult {
   const { template } = references
-  const missing = refuseTemplate(body.templateId, template)
-  if (missing) return { ok: false, problem: missing }
   const container = createContainer(body, template?.container ?? null)
   if (!container.ok) return container
   const cloud = body.cloud ?? 'SECURE'
@@ -62,7 +59,7 @@ export function planPod(body: CreatePodRequest, references: PodReferences, jupyt
     globalNetworking: false,
     onHostLoss: body.onHostLoss ?? 'WAIT',
   }
-  const problem = refuseSpec(spec) ?? refuseReferences(body, spec, references) ?? refuseSize(body, spec)
+  const problem = refuseSpec(spec) ?? refuseReferences(body, spec, references) ?? refuseSize(body, spec.container)
   if (problem) return { ok: false, problem }
   const finished = withAccess(placedByVolume(spec, references), body, references, jupyterPassword)
   return { ok: true, plan: { spec: finished, templateId: template?.id ?? null, pricePerHour: computed.pricePerHour } }
@@ -74,13 +71,6 @@ export function refuseSpec({ compute, container, mounts, onHostLoss }: PodSpec):
     return refusal('onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host')
   }
   return refuseDisk(compute, container.diskGb)
-}
-
-/** Why a template cannot be used (POD-9): it is unknown (404), or one for endpoints (422). */
-export function refuseTemplate(templateId: string | undefined, template: TemplateConfig | null): Refusal | null {
-  if (!templateId) return null
-  if (!template) return { key: 'notFound', detail: `template ${templateId} not found` }
-  return template.serverless ? { key: 'validationFailed', errors: ['$.templateId: is a template for serverless endpoints'] } : null
 }
 
 /** Why a named registry credential cannot be used (CON-7). */
@@ -111,13 +101,6 @@ function refuseReferences(body: CreatePodRequest, { dataCenterIds, mounts }: Pod
   }
   if (global && !hasGlobalVolume) return refusal(`global volume ${global.volumeId} not found`)
   return refuseRegistry(body.registry, hasRegistry)
-}
-
-// LIM-6: a short request must not become a large one by its template.
-function refuseSize(body: CreatePodRequest, { container }: PodSpec): Refusal | null {
-  const merged = { ...body, args: container.args, env: container.env, ports: container.ports }
-  const bytes = new TextEncoder().encode(JSON.stringify(merged)).length
-  return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null
 }
 
 function placedByVolume(spec: PodSpec, { networkVolume }: PodReferences): PodSpec {

@@ -1,5 +1,7 @@
 import type { CreatePodRequest, PodPlacementPreview } from '../contract/pod.ts'
-import { problemOf } from '../contract/problems.ts'
+import { Problem, problemOf } from '../contract/problems.ts'
+import { openDatabase } from '../db/client.ts'
+import { isReferenceFailure, requireReferences } from '../db/pod-references.ts'
 import { etagOf } from '../domain/etag.ts'
 import type { Refusal as HostRefusal } from '../domain/placement.ts'
 import { refuseCapacity } from '../domain/pod-refusal.ts'
@@ -52,7 +54,15 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
   const draft = draftOf(ctx, body.name, await planOrThrow(ctx, body))
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
-  const placed = await placePod(ctx.env, draft, (pod) => store(answerOf(pod)))
+  const db = openDatabase(ctx.env.DB)
+  const placed = await placePod(ctx.env, draft, (pod) => [requireReferences(db, pod), ...store(answerOf(pod))]).catch(
+    async (error: unknown) => {
+      if (!isReferenceFailure(error)) throw error
+      // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
+      await planOrThrow(ctx, body)
+      throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
+    },
+  )
   if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals))
   return answerOf(placed.pod)
 }

@@ -3,14 +3,17 @@ import { openDatabase } from '../db/client.ts'
 import { listHostDataCenters } from '../db/data-centers.ts'
 import { findGlobalVolume } from '../db/global-volumes.ts'
 import { findNetworkVolume } from '../db/network-volumes.ts'
+import { findRegistry } from '../db/registries.ts'
 import { findSeededDataCenter } from '../domain/data-centers.ts'
 import type { PodReferences } from '../domain/pod-request.ts'
 import type { Env } from '../env.ts'
-import { hasRegistry } from './registries.ts'
 import { sshKeysOf } from './ssh-keys.ts'
-import { findTemplate } from './templates.ts'
+import { useTemplate } from './templates.ts'
 
-/** Looks up everything that the ids of a create stand for, at once. What belongs to another account is not there (AUT-5). */
+/**
+ * Looks up everything that the ids of a create stand for, at once. What belongs to another account is not there (AUT-5).
+ * Throws 404 for a template that is not there, and 422 for one of endpoints (POD-9).
+ */
 export async function loadReferences(env: Env, teamId: string, body: CreatePodRequest): Promise<PodReferences> {
   const [shared, networkVolume, hasGlobalVolume, unknownDataCenter, sshKeys] = await Promise.all([
     loadPatchReferences(env, teamId, body),
@@ -23,17 +26,17 @@ export async function loadReferences(env: Env, teamId: string, body: CreatePodRe
   return { ...shared, networkVolume, hasGlobalVolume, unknownDataCenter, sshKeys }
 }
 
-/** The same for a PATCH, whose volumes are those that the pod has. */
+/** The same for a PATCH, whose volumes are those that the pod has. Throws as `loadReferences`. */
 export async function loadPatchReferences(
   env: Env,
   teamId: string,
   { templateId, registry }: Pick<UpdatePodRequest, 'templateId' | 'registry'>,
 ): Promise<PodReferences> {
-  const [template, isRegistry] = await Promise.all([
-    templateId ? findTemplate(env, teamId, templateId) : null,
-    registry ? hasRegistry(env, teamId, registry) : false,
+  const [template, credential] = await Promise.all([
+    templateId ? useTemplate(env, teamId, templateId, { serverless: false }) : null,
+    registry ? findRegistry(openDatabase(env.DB), teamId, registry) : null,
   ])
-  return { template, networkVolume: null, hasGlobalVolume: false, hasRegistry: isRegistry, unknownDataCenter: null, sshKeys: [] }
+  return { template, networkVolume: null, hasGlobalVolume: false, hasRegistry: Boolean(credential), unknownDataCenter: null, sshKeys: [] }
 }
 
 async function findVolume(env: Env, teamId: string, id: string | undefined): Promise<PodReferences['networkVolume']> {

@@ -52,9 +52,10 @@ export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void
   assertDeleted(await table.deleteRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id), 'Registry credential')
 }
 
-/** Says whether a team has a credential of that id (CON-7). */
-export async function hasRegistry(env: Env, teamId: string, id: string): Promise<boolean> {
-  return (await table.findRegistry(openDatabase(env.DB), teamId, id)) !== undefined
+/** Refuses a container that names a credential which the team does not have (CON-7). Throws 400. */
+export async function requireRegistry(env: Env, teamId: string, id: string | null): Promise<void> {
+  if (id === null || (await table.findRegistry(openDatabase(env.DB), teamId, id))) return
+  throw new Problem('badRequest', { detail: `container registry auth ${id} not found` })
 }
 
 /** The login behind a team's credential, for the host that pulls; null when it is unknown or was sealed under another TOKEN_SECRET. */
@@ -65,7 +66,7 @@ export async function openRegistry(env: Env, teamId: string, id: string): Promis
   const username = await openText(key, row.usernameSealed, boundTo(row, 'username'))
   const password = await openText(key, row.passwordSealed, boundTo(row, 'password'))
   if (username !== null && password !== null) return { username, password }
-  logEvent('error', 'registryUnreadable', { registryId: id, teamId })
+  logEvent('warn', 'registryUnreadable', { registryId: id, teamId })
   return null
 }
 

@@ -1,3 +1,4 @@
+import { MAX_REST_BODY_BYTES } from '../contract/limits.ts'
 import type { Pagination } from '../contract/pagination.ts'
 import { Problem, problemOf } from '../contract/problems.ts'
 import type { TemplateConfig } from '../contract/template-config.ts'
@@ -7,14 +8,16 @@ import * as table from '../db/templates.ts'
 import { hasScope } from '../domain/access.ts'
 import { createTemplate as decideCreate, patchTemplate, type TemplateResult, withoutCredential } from '../domain/template.ts'
 import type { Env } from '../env.ts'
-import { decodeCursor, pageOf } from './cursor.ts'
+import { decodeCursor, pageOf, rowsWithin } from './cursor.ts'
 import type { VerbContext } from './endpoints.ts'
 import { newResourceId } from './ids.ts'
-import { hasRegistry } from './registries.ts'
+import { requireRegistry } from './registries.ts'
 import { requireScope } from './require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
 const LIST_BINDING = 'listTemplates'
+/** Templates of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024
 /** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
 const MAX_UPDATE_ATTEMPTS = 2
 
@@ -22,7 +25,7 @@ const MAX_UPDATE_ATTEMPTS = 2
 export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
-  await requireRegistry(ctx, template)
+  await requireRegistry(ctx.env, template.teamId, template.container.registry)
   const outcome = await table.insertTemplate(openDatabase(ctx.env.DB), template, ctx.nowMs)
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('templates')
@@ -42,15 +45,18 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
   return seenBy(principal.teamId, shared)
 }
 
-/** A page of the account's own templates, newest first (TPL-1, PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
+/** A page of the account's own templates, newest first, cut short where it gets large (TPL-1, PAG-1 to PAG-3, RES-9). Throws 403, and 422 for a foreign cursor. */
 export async function listTemplates(
   ctx: VerbContext,
   page: { limit: number; cursor?: string | undefined },
 ): Promise<{ templates: TemplateConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'templates:read')
   const after = decodeCursor(LIST_BINDING, page.cursor)
-  const rows = await table.listTemplates(openDatabase(ctx.env.DB), ctx.principal.teamId, after, page.limit + 1)
-  const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  const limit = rowsWithin(await table.measureTemplates(db, teamId, after, page.limit), page.limit, MAX_PAGE_BYTES)
+  const rows = await table.listTemplates(db, teamId, after, limit + 1)
+  const { shown, pagination } = pageOf(rows, limit, LIST_BINDING, ({ position }) => position)
   return { templates: shown.map(({ template }) => template), pagination }
 }
 
@@ -62,7 +68,7 @@ export async function updateTemplate(ctx: VerbContext, id: string, patch: Update
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
     const template = accepted(patchTemplate(before.template, patch))
-    if (patch.registry !== undefined) await requireRegistry(ctx, template)
+    if (patch.registry !== undefined) await requireRegistry(ctx.env, template.teamId, template.container.registry)
     const outcome = await table.updateTemplate(db, template, before.revision)
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome === 'written') return template
@@ -82,6 +88,20 @@ export async function findTemplate(env: Env, teamId: string, id: string): Promis
   return template ? seenBy(teamId, template) : null
 }
 
+/** The template that a create or PATCH names, of the wanted kind (POD-9, END-8). Throws 404, and 422 for one of the other kind. */
+export async function useTemplate(env: Env, teamId: string, id: string, { serverless }: { serverless: boolean }): Promise<TemplateConfig> {
+  const template = await findTemplate(env, teamId, id)
+  if (!template) throw new Problem('notFound', { detail: 'template not found' })
+  if (template.serverless === serverless) return template
+  const kind = serverless ? 'is not for serverless endpoints' : 'is for serverless endpoints'
+  throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })
+}
+
+/** Refuses a request that has become too large by its template (LIM-6). Throws 413. */
+export function assertMergedSize(body: object): void {
+  if (new TextEncoder().encode(JSON.stringify(body)).byteLength > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
+}
+
 function seenBy(teamId: string, template: TemplateConfig): TemplateConfig {
   return template.teamId === teamId ? template : withoutCredential(template)
 }
@@ -89,11 +109,6 @@ function seenBy(teamId: string, template: TemplateConfig): TemplateConfig {
 function accepted(result: TemplateResult): TemplateConfig {
   if (!result.ok) throw problemOf(result.problem)
   return result.template
-}
-
-async function requireRegistry(ctx: VerbContext, { container: { registry } }: TemplateConfig): Promise<void> {
-  if (registry === null || (await hasRegistry(ctx.env, ctx.principal.teamId, registry))) return
-  throw new Problem('badRequest', { detail: `container registry auth ${registry} not found` })
 }
 
 function nameTaken(): Problem {
