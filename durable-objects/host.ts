@@ -65,6 +65,11 @@ export class HostObject extends DurableObject<Env> {
     return this.links.heardWithin(SUSPECT_AFTER_MS)
   }
 
+  /** Takes a mark back: the row was not written, and never will be by who set the mark. */
+  async unmarkPod(podId: string): Promise<void> {
+    this.pods.marks.remove(podId)
+  }
+
   /** Puts in force what a pod's row says now. Repeating it changes nothing. */
   async syncPod(hostId: string, podId: string): Promise<void> {
     if (await this.pods.sync(hostId, podId)) this.links.broadcast(this.desired())

@@ -89,8 +89,10 @@ export class HostPods {
 
   // What a host was never told of will never be reported as gone by it.
   private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: ReadonlySet<number>): Promise<void> {
+    // Capacity is reserved in the transaction that writes the row: without one there is none.
+    if (pod === null) return
     const db = openDatabase(this.env.DB)
-    const isHere = pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED'
+    const isHere = pod.hostId === hostId && pod.status !== 'TERMINATED'
     if (!isHere) {
       if (known.size === 0) await releasePod(db, podId, hostId)
     } else if (!isToRun(pod) && !known.has(pod.generation)) await releaseCompute(db, podId, hostId, pod.generation)

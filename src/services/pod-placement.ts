@@ -41,11 +41,14 @@ async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, 
   const host = hostStub(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
   const isHeard = await host.markPod(hostId, pod.id)
+  let isRefused = !isHeard
   try {
-    return isHeard && (await insertPod(openDatabase(env.DB), pod, resources, together))
+    if (isHeard) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
   } finally {
-    await host.syncPod(hostId, pod.id)
+    // After a failure of another kind nobody knows whether the row is there, so the host looks.
+    await (isRefused ? host.unmarkPod(pod.id) : host.syncPod(hostId, pod.id))
   }
+  return !isRefused
 }
 
 function grantedBy({ hostId, dataCenterId, cudaVersion, shape }: PodCandidate): Granted {
