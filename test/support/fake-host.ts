@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
-import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import type { Inventory, PlaneMessage, Workload, WorkloadReport, WorkloadStats } from '../../src/host-protocol/messages.ts'
 import { admin, expect, send } from './harness.ts'
 
 const INVENTORY: Inventory = {
@@ -23,6 +23,7 @@ export class FakeHost {
   private readonly sequences = new Map<string, number>()
   private workloads: Workload[] = []
   private waiting: (() => void)[] = []
+  private beatHeard: () => void = () => undefined
   private beats: ReturnType<typeof setInterval> | undefined
 
   private constructor(id: string, socket: WebSocket, accessToken: string) {
@@ -95,6 +96,16 @@ export class FakeHost {
     return new FakeWorker(workload)
   }
 
+  /** Beats once with figures of containers; resolves when the plane has heard it. */
+  async beat(stats: WorkloadStats[]): Promise<void> {
+    const heard = new Promise<void>((resolve) => {
+      this.beatHeard = resolve
+    })
+    const beat = { type: 'beat', beat: -1, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [], stats }
+    this.socket.send(JSON.stringify(beat))
+    await heard
+  }
+
   /** Reports a state change as an agent does. */
   async report(workloadId: string, change: Partial<WorkloadReport>): Promise<void> {
     const sequence = (this.sequences.get(workloadId) ?? 0) + 1
@@ -130,6 +141,7 @@ export class FakeHost {
   }
 
   private receive(message: PlaneMessage): void {
+    if (message.type === 'beatAck' && message.beat === -1) this.beatHeard()
     if (message.type !== 'desired') return
     this.workloads = message.workloads
     const waiting = this.waiting
