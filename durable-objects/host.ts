@@ -1,28 +1,18 @@
 import { DurableObject } from 'cloudflare:workers'
 import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
-import { setHostStatus } from '../src/db/enrolment.ts'
+import { SUSPECT_AFTER_MS } from '../src/domain/host-presence.ts'
 import type { Env } from '../src/env.ts'
-import {
-  AgentMessage,
-  BEAT_INTERVAL_MS,
-  HOST_LEASE_MS,
-  type Inventory,
-  type PlaneMessage,
-  type Workload,
-  type WorkloadReport,
-} from '../src/host-protocol/messages.ts'
+import { AgentMessage, type Inventory, type PlaneMessage, type Workload, type WorkloadReport } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
-import { HostLinks, sendTo } from './host/links.ts'
+import { wakeBy } from './host/alarm.ts'
+import { HostLinks, lastBeat, sendTo } from './host/links.ts'
+import { HostPresence } from './host/presence.ts'
 import { HostReports } from './host/reports.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
 import { applySchema } from './sql-migrations.ts'
 
-/** A closed link gets this long to come back before the host counts as offline. */
-const RECONNECT_GRACE_MS = 10_000
-/** A host that misses this much is not given new work. */
-const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 const ALARM_RETRY_MS = 5_000
 const MAX_MESSAGE_CHARS = 1_000_000
 
@@ -31,13 +21,18 @@ export class HostObject extends DurableObject<Env> {
   private readonly store: WorkloadStore
   private readonly links: HostLinks
   private readonly reports: HostReports
+  private readonly presenceOf: HostPresence
+  /** Milliseconds since the epoch; tests set their own clock. */
+  now: () => number = () => Date.now()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
-    this.links = new HostLinks(ctx)
+    const now = () => this.now()
+    this.links = new HostLinks(ctx, now)
     this.reports = new HostReports(ctx, env, this.store)
+    this.presenceOf = new HostPresence(ctx, env, this.store, this.links, now)
   }
 
   /**
@@ -72,6 +67,11 @@ export class HostObject extends DurableObject<Env> {
     })
     if (known) this.links.broadcast(this.desired())
     return known
+  }
+
+  /** What the operator sees of the link; null before there has been one. */
+  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean } | null> {
+    return this.presenceOf.view()
   }
 
   /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. */
@@ -111,39 +111,22 @@ export class HostObject extends DurableObject<Env> {
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     // 1005 and 1006 say that no code came; they may not be sent.
     socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
-    await this.linkEnded()
+    await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
-  override async webSocketError(): Promise<void> {
-    await this.linkEnded()
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
-  /** While the host is online, looks once per lease whether it still beats. */
+  /** Looks whether the host still beats. */
   override async alarm(): Promise<void> {
     try {
-      await this.checkBeats()
+      await this.presenceOf.check()
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
       logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), error })
-      await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
+      await wakeBy(this.ctx.storage, this.now() + ALARM_RETRY_MS)
     }
-  }
-
-  private async linkEnded(): Promise<void> {
-    if (this.links.none()) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
-  }
-
-  private async checkBeats(): Promise<void> {
-    if (this.links.heardWithin(HOST_LEASE_MS)) {
-      await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
-      return
-    }
-    this.links.closeAll(4003, 'no beat within the lease')
-    const hostId = this.store.hostId()
-    if (hostId === null) return
-    await setHostStatus(openDatabase(this.env.DB), hostId, 'OFFLINE', Date.now())
-    logEvent('warn', 'host offline', { hostId })
-    await this.reports.giveUpNeverStarted()
   }
 
   // The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again.
@@ -158,13 +141,10 @@ export class HostObject extends DurableObject<Env> {
 
   private async welcome(socket: WebSocket, inventory: Inventory): Promise<void> {
     const hostId = this.store.hostId() ?? ''
-    const db = openDatabase(this.env.DB)
-    await saveInventory(db, hostId, inventory, Date.now())
-    await setHostStatus(db, hostId, 'ONLINE', Date.now())
-    await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
+    await saveInventory(openDatabase(this.env.DB), hostId, inventory, this.now())
+    await this.presenceOf.cameOnline(hostId)
     sendTo(socket, this.desired())
     this.ctx.waitUntil(announceCapacity(this.env))
-    logEvent('info', 'host online', { hostId })
   }
 
   private sendIfRevoked(socket: WebSocket): boolean {

@@ -5,7 +5,7 @@ import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/log.ts'
 import { announceCapacity } from '../../src/services/capacity.ts'
 import { endpointStub } from '../stubs.ts'
-import type { HostWorkload, WorkloadStore } from './workload-store.ts'
+import type { WorkloadStore } from './workload-store.ts'
 
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
@@ -50,21 +50,6 @@ export class HostReports {
       hostId,
       this.store.all().map((row) => ({ ...last, workloadId: row.workload.id })),
     )
-  }
-
-  /** The machine is offline. What was on its way to it would be waited for until it returned; its owner looks for another. */
-  async giveUpNeverStarted(): Promise<void> {
-    for (const row of this.store.all()) {
-      if (row.workload.desired === 'running' && row.state !== 'running') await this.giveUp(row)
-    }
-  }
-
-  private async giveUp({ workload, ownerId, sequence }: HostWorkload): Promise<void> {
-    const reason = 'its host went offline before it started'
-    const report = { workloadId: workload.id, state: 'error' as const, exitCode: null, reason, at: Date.now(), sequence }
-    await endpointStub(this.env, ownerId)
-      .workloadReport(report)
-      .catch((error: unknown) => logEvent('warn', 'a report could not be passed on', { workloadId: workload.id, error }))
   }
 
   private async passOnOne(hostId: string, report: WorkloadReport): Promise<void> {

@@ -17,6 +17,8 @@ export const HOST_SCHEMA: readonly string[] = [
      state TEXT,
      sequence INTEGER NOT NULL DEFAULT 0
    );`,
+  // Ids of assertions that were exchanged for an access token (HOST-38).
+  'CREATE TABLE assertions (jti TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;',
 ]
 
 /** Desired state of one host and its revision. */
@@ -83,12 +85,12 @@ export class WorkloadStore {
     this.writeMeta('revision', String(this.revision() + 1))
   }
 
-  private readMeta(key: string): string | null {
+  readMeta(key: string): string | null {
     const row = this.sql.exec('SELECT value FROM meta WHERE key = ?', key).toArray()[0]
     return row ? String(row.value) : null
   }
 
-  private writeMeta(key: string, value: string): void {
+  writeMeta(key: string, value: string): void {
     this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, value)
   }
 }

@@ -14,6 +14,7 @@ const WORKER_VARS = [
   'JOB_LIMITS',
   'REQUESTS_PER_WORKER',
   'WEBHOOK_ALLOW',
+  'HOST_LOST_AFTER_MS',
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'

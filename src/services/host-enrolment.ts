@@ -33,7 +33,7 @@ export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number):
   const token = await useJoinToken(db, tokenHash, hostId, nowMs)
   if (!token) throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
   const host = { id: hostId, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
-  await insertHost(db, host, token.dataCenterId, nowMs)
+  await insertHost(db, host, token, nowMs)
   return { hostId, epoch: 1, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, hostId, 1)) }
 }
 
