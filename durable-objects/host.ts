@@ -7,6 +7,7 @@ import { AgentMessage, type Inventory, type PlaneMessage, type Workload, type Wo
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
 import { wakeBy } from './host/alarm.ts'
+import { HostGpuHealth } from './host/gpu-health.ts'
 import { HostLinks, lastBeat, sendTo } from './host/links.ts'
 import { HostPresence } from './host/presence.ts'
 import { HostReports } from './host/reports.ts'
@@ -19,9 +20,10 @@ const MAX_MESSAGE_CHARS = 1_000_000
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
 export class HostObject extends DurableObject<Env> {
   private readonly store: WorkloadStore
-  private readonly links: HostLinks
+  readonly links: HostLinks
   private readonly reports: HostReports
   private readonly presenceOf: HostPresence
+  private readonly gpuHealth: HostGpuHealth
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
 
@@ -33,6 +35,7 @@ export class HostObject extends DurableObject<Env> {
     this.links = new HostLinks(ctx, now)
     this.reports = new HostReports(ctx, env, this.store)
     this.presenceOf = new HostPresence(ctx, env, this.store, this.links, now)
+    this.gpuHealth = new HostGpuHealth(env, this.store)
   }
 
   /**
@@ -106,6 +109,7 @@ export class HostObject extends DurableObject<Env> {
     if (message.type === 'hello') return this.welcomeOrClose(socket, message.inventory)
     sendTo(socket, { type: 'beatAck', beat: message.beat })
     if (message.appliedRevision < this.store.revision()) sendTo(socket, this.desired())
+    if (message.gpuHealth) await this.gpuHealth.note(message.gpuHealth)
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
@@ -122,6 +126,7 @@ export class HostObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     try {
       await this.presenceOf.check()
+      await this.gpuHealth.apply()
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
       logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), error })

@@ -91,6 +91,11 @@ export class FakeHost {
     return send('/host/v1/link', { headers: { Upgrade: 'websocket', Authorization: `Bearer ${this.accessToken}` } })
   }
 
+  /** Calls back with the code with which the plane closes the link. */
+  onClose(call: (code: number) => void): void {
+    this.socket?.addEventListener('close', (event) => call(event.code))
+  }
+
   /** One beat; resolves once the plane has acknowledged it. */
   async beat(change: Record<string, unknown> = {}): Promise<void> {
     const number = this.sendBeat(change)

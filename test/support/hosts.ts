@@ -1,4 +1,6 @@
+import type { HostObject } from '../../durable-objects/host.ts'
 import { hostStub } from '../../durable-objects/stubs.ts'
+import type { Env } from '../../src/env.ts'
 import { env, runDurableObjectAlarm, runInDurableObject } from './harness.ts'
 
 /** Stops the clock of a host's object, so that only `advanceHost` moves it. */
@@ -22,6 +24,11 @@ export async function moveHostClock(hostId: string, ms: number): Promise<void> {
 export async function advanceHost(hostId: string, ms: number): Promise<void> {
   await moveHostClock(hostId, ms)
   await runDurableObjectAlarm(hostStub(env, hostId))
+}
+
+/** The bindings as a host's object has them. */
+export function envOf(object: HostObject): Env {
+  return (object as unknown as { env: Env }).env
 }
 
 /** The stored row of a host. */
