@@ -7,6 +7,7 @@ import { AgentMessage, type Inventory, type PlaneMessage, type Workload, type Wo
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
 import { wakeBy } from './host/alarm.ts'
+import { spendAssertion } from './host/assertions.ts'
 import { HostGpuHealth } from './host/gpu-health.ts'
 import { HostLinks, lastBeat, sendTo } from './host/links.ts'
 import { HostPresence } from './host/presence.ts'
@@ -75,6 +76,11 @@ export class HostObject extends DurableObject<Env> {
   /** What the operator sees of the link; null before there has been one. */
   async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean } | null> {
     return this.presenceOf.view()
+  }
+
+  /** Marks an assertion as used; false when it was used before (HOST-38). */
+  async spendAssertion(jti: string): Promise<boolean> {
+    return spendAssertion(this.ctx.storage.sql, jti, this.now())
   }
 
   /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. */

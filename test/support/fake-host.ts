@@ -137,7 +137,9 @@ export class FakeHost {
   /** The status of a callback with the present access token. */
   async callStatus(path: 'events' | 'logs'): Promise<number> {
     const report = { workloadId: 'nothing', state: 'running', exitCode: null, reason: null, at: 0, sequence: 1 }
-    const body = path === 'events' ? { reports: [report] } : { batches: [] }
+    const access = { kind: 'worker', ownerId: 'nobody', grant: 'none' }
+    const lines = [{ seq: 1, at: 0, source: 'container', line: '' }]
+    const body = path === 'events' ? { reports: [report] } : { batches: [{ workloadId: 'nothing', access, lines }] }
     return statusOf(await postJson(`/host/v1/${path}`, body, this.accessToken))
   }
 
