@@ -3,20 +3,24 @@ import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host-presence.ts'
 import type { Env } from '../src/env.ts'
-import { AgentMessage, type Inventory, type PlaneMessage, type Workload, type WorkloadReport } from '../src/host-protocol/messages.ts'
+import type { Inventory, PlaneMessage, Workload, WorkloadReport, WorkloadStats } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
-import { wakeBy } from './host/alarm.ts'
+import { Alarms } from './alarms.ts'
 import { spendAssertion } from './host/assertions.ts'
 import { HostGpuHealth } from './host/gpu-health.ts'
-import { HostLinks, lastBeat, sendTo } from './host/links.ts'
-import { HostPresence } from './host/presence.ts'
+import { HostLinks, lastBeat, readMessage, sendTo } from './host/links.ts'
+import { PodWaiters } from './host/pod-waiters.ts'
+import { HostPods } from './host/pods.ts'
+import { HostPresence, PRESENCE_TIMER } from './host/presence.ts'
 import { HostReports } from './host/reports.ts'
+import { HostStats } from './host/stats.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
 import { applySchema } from './sql-migrations.ts'
 
 const ALARM_RETRY_MS = 5_000
-const MAX_MESSAGE_CHARS = 1_000_000
+/** A marked pod that nobody asked to be looked at is looked at after this. */
+const POD_LOOK_AFTER_MS = 5_000
 
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
 export class HostObject extends DurableObject<Env> {
@@ -25,6 +29,10 @@ export class HostObject extends DurableObject<Env> {
   private readonly reports: HostReports
   private readonly presenceOf: HostPresence
   private readonly gpuHealth: HostGpuHealth
+  private readonly pods: HostPods
+  private readonly alarms: Alarms
+  private readonly podWaiters = new PodWaiters()
+  private readonly stats = new HostStats()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
 
@@ -33,10 +41,41 @@ export class HostObject extends DurableObject<Env> {
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
     const now = () => this.now()
+    this.alarms = new Alarms(ctx.storage)
     this.links = new HostLinks(ctx, now)
-    this.reports = new HostReports(ctx, env, this.store)
-    this.presenceOf = new HostPresence(ctx, env, this.store, this.links, now)
+    this.presenceOf = new HostPresence(env, this.store, this.links, this.alarms, now)
     this.gpuHealth = new HostGpuHealth(env, this.store)
+    this.reports = new HostReports(ctx, env, this.store, (...changed) => this.podReported(...changed))
+    this.pods = new HostPods(ctx, env, this.store)
+  }
+
+  /**
+   * Says that a pod's row is about to change; to be followed by `syncPod`, and if the caller dies before, this object looks at the row by
+   * itself. False when the host is suspect: a new pod had better go elsewhere.
+   */
+  async markPod(hostId: string, podId: string): Promise<boolean> {
+    const nowMs = this.now()
+    this.store.setHostId(hostId)
+    this.pods.marks.add(podId, nowMs)
+    await this.alarms.setBy('pods', nowMs + POD_LOOK_AFTER_MS)
+    return this.links.heardWithin(SUSPECT_AFTER_MS)
+  }
+
+  /** Puts in force what a pod's row says now. Repeating it changes nothing. */
+  async syncPod(hostId: string, podId: string): Promise<void> {
+    if (await this.pods.sync(hostId, podId)) this.links.broadcast(this.desired())
+    this.pods.marks.remove(podId)
+    this.podWaiters.wake(podId)
+  }
+
+  /** Resolves when anything about a pod has changed since the call, at the latest after `timeoutMs`. */
+  async podChanged(podId: string, timeoutMs: number): Promise<void> {
+    await this.podWaiters.wait(podId, timeoutMs)
+  }
+
+  /** What containers use at the moment, as far as their agent has said lately. Kept in memory only. */
+  async readStats(workloadIds: string[]): Promise<WorkloadStats[]> {
+    return this.stats.read(workloadIds, this.now())
   }
 
   /**
@@ -114,6 +153,7 @@ export class HostObject extends DurableObject<Env> {
     this.links.heard(socket)
     if (message.type === 'hello') return this.welcomeOrClose(socket, message.inventory)
     sendTo(socket, { type: 'beatAck', beat: message.beat })
+    if (message.stats) this.stats.take(message.stats, this.now())
     if (message.appliedRevision < this.store.revision()) sendTo(socket, this.desired())
     if (message.gpuHealth) await this.gpuHealth.note(message.gpuHealth)
   }
@@ -130,14 +170,37 @@ export class HostObject extends DurableObject<Env> {
 
   /** Looks whether the host still beats. */
   override async alarm(): Promise<void> {
-    try {
-      await this.presenceOf.check()
-      await this.gpuHealth.apply()
-    } catch (error) {
-      // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
-      logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), error })
-      await wakeBy(this.ctx.storage, this.now() + ALARM_RETRY_MS)
+    const due = this.alarms.due(this.now())
+    // The alarm of a release that had no timers was about presence.
+    for (const timer of due.length > 0 ? due : [{ name: PRESENCE_TIMER, dueAtMs: this.now() }]) {
+      try {
+        await (timer.name === 'pods' ? this.lookAtMarkedPods() : this.lookAtPresence())
+        this.alarms.clear(timer)
+      } catch (error) {
+        // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
+        logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), timer: timer.name, error })
+        await this.alarms.set(timer.name, this.now() + ALARM_RETRY_MS)
+      }
     }
+    await this.alarms.arm()
+  }
+
+  private async lookAtMarkedPods(): Promise<void> {
+    const hostId = this.store.hostId()
+    if (hostId !== null && (await this.pods.syncMarked(hostId, this.now()))) this.links.broadcast(this.desired())
+    if (this.pods.marks.all().length > 0) await this.alarms.set('pods', this.now() + POD_LOOK_AFTER_MS)
+  }
+
+  // A container that ended must not be wanted any more, or a machine that forgot it would start it anew.
+  private async podReported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
+    const isDown = state === 'exited' || state === 'error' || state === 'gone'
+    if (isDown && (await this.pods.sync(hostId, podId))) this.links.broadcast(this.desired())
+    this.podWaiters.wake(podId)
+  }
+
+  private async lookAtPresence(): Promise<void> {
+    await this.presenceOf.check()
+    await this.gpuHealth.apply()
   }
 
   // The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again.
@@ -166,14 +229,5 @@ export class HostObject extends DurableObject<Env> {
 
   private desired(): PlaneMessage {
     return { type: 'desired', revision: this.store.revision(), workloads: this.store.all().map((row) => row.workload) }
-  }
-}
-
-function readMessage(data: string | ArrayBuffer): AgentMessage | null {
-  if (typeof data !== 'string' || data.length > MAX_MESSAGE_CHARS) return null
-  try {
-    return AgentMessage.safeParse(JSON.parse(data)).data ?? null
-  } catch {
-    return null
   }
 }

@@ -4,6 +4,7 @@ import type { PodLogObject } from '../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job-limits.ts'
+import type { PlacementStrategy } from './domain/placement.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook-url.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
@@ -23,6 +24,9 @@ export interface Env {
   REQUESTS_PER_WORKER: string
   WEBHOOK_ALLOW: string
   HOST_LOST_AFTER_MS: string
+  PLACEMENT: string
+  SSH_HOST: string
+  SSH_PORT: string
   OPERATOR_KEY: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -37,6 +41,10 @@ export interface Settings {
   workerPingIntervalMs: number
   /** Rate and concurrency of the job API (LIM-1). */
   jobLimits: JobLimitSettings
+  /** Which of the hosts that fit is best for a pod. */
+  placementStrategy: PlacementStrategy
+  /** Where pods are reached over SSH without a port of their own (NET-2); null: nowhere. */
+  sshProxy: { host: string; port: number } | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
   /** How long a host is offline before it counts as lost, milliseconds (HOST-37). */
@@ -48,6 +56,7 @@ const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
 /** Below a host's lease and the time after it, work could be given up that its host has not stopped yet. */
 const MIN_HOST_LOST_AFTER_MS = 10_000
+const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
 
@@ -59,6 +68,8 @@ export function readSettings(env: Env): Settings {
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: readDuration(env.WORKER_PING_INTERVAL_MS, MIN_PING_INTERVAL_MS, DEFAULT_PING_INTERVAL_MS),
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
+    placementStrategy: env.PLACEMENT === 'spread' ? 'spread' : 'pack',
+    sshProxy: env.SSH_HOST ? { host: env.SSH_HOST, port: portOf(env.SSH_PORT) } : null,
     webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
   }
@@ -67,4 +78,9 @@ export function readSettings(env: Env): Settings {
 function readDuration(text: string | undefined, minMs: number, defaultMs: number): number {
   const given = Number(text)
   return Number.isFinite(given) && given >= minMs ? Math.floor(given) : defaultMs
+}
+
+function portOf(text: string | undefined): number {
+  const port = Number(text)
+  return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : DEFAULT_SSH_PORT
 }

@@ -1,4 +1,6 @@
-import type { PlaneMessage } from '../../src/host-protocol/messages.ts'
+import { AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
+
+const MAX_MESSAGE_CHARS = 1_000_000
 
 interface LinkState {
   lastBeatAtMs: number
@@ -69,4 +71,14 @@ export function sendTo(socket: WebSocket, message: PlaneMessage): void {
 export function lastBeat(socket: WebSocket): number {
   const state = socket.deserializeAttachment() as LinkState | null
   return state?.lastBeatAtMs ?? 0
+}
+
+/** What an agent says; null when it is not understood. */
+export function readMessage(data: string | ArrayBuffer): AgentMessage | null {
+  if (typeof data !== 'string' || data.length > MAX_MESSAGE_CHARS) return null
+  try {
+    return AgentMessage.safeParse(JSON.parse(data)).data ?? null
+  } catch {
+    return null
+  }
 }

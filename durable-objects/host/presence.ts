@@ -4,7 +4,7 @@ import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } f
 import { type Env, readSettings } from '../../src/env.ts'
 import { logEvent } from '../../src/log.ts'
 import { hostLost, hostReturned, hostWentOffline, hostWentSilent } from '../../src/services/host-presence.ts'
-import { wakeBy } from './alarm.ts'
+import type { Alarms } from '../alarms.ts'
 import type { HostLinks } from './links.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
@@ -24,21 +24,22 @@ interface PresenceRecord {
 }
 
 const PRESENCE_KEY = 'presence'
+export const PRESENCE_TIMER = 'presence'
 
 /** Follows whether the host is there, and tells those who depend on it: one alarm of about the time in which it becomes suspect. */
 export class HostPresence {
-  private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
   private readonly links: HostLinks
+  private readonly alarms: Alarms
   private readonly now: () => number
   private turn: Promise<unknown> = Promise.resolve()
 
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, links: HostLinks, now: () => number) {
-    this.ctx = ctx
+  constructor(env: Env, store: WorkloadStore, links: HostLinks, alarms: Alarms, now: () => number) {
     this.env = env
     this.store = store
     this.links = links
+    this.alarms = alarms
     this.now = now
   }
 
@@ -58,8 +59,6 @@ export class HostPresence {
       await setHostStatus(openDatabase(this.env.DB), hostId, 'ONLINE', this.now())
       await this.settle({ ...freshRecord(this.now()), returned })
       logEvent('info', 'host online', { hostId })
-      if (returned)
-        this.ctx.waitUntil(this.check().catch((error: unknown) => logEvent('warn', 'return of a host not told', { hostId, error })))
     })
   }
 
@@ -113,10 +112,11 @@ export class HostPresence {
 
   // Closing links runs `linkEnded` in a later turn, when the stage says already that it does not matter.
   private async settle(record: PresenceRecord): Promise<void> {
-    const { nextAtMs } = judgePresence(this.factsOf(record), this.now())
+    // Those who wait for its return are told by the next look, which is now.
+    const nextAtMs = record.returned ? this.now() : judgePresence(this.factsOf(record), this.now()).nextAtMs
     const kept = { ...record, lastBeatAtMs: this.lastBeatAtMs(record), dueAtMs: nextAtMs }
     this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
-    if (nextAtMs !== null) await wakeBy(this.ctx.storage, Math.max(nextAtMs, this.now() + 1))
+    if (nextAtMs !== null) await this.alarms.set(PRESENCE_TIMER, Math.max(nextAtMs, this.now() + 1))
   }
 
   private factsOf(record: PresenceRecord): PresenceFacts {

@@ -23,14 +23,16 @@ async function linkedHost(change = {}): Promise<{ host: FakeHost; heardAtMs: num
   return { host, heardAtMs }
 }
 
+/** What the host's object has noted of its presence. */
+function noted(host: FakeHost): Promise<Record<string, unknown>> {
+  return runInDurableObject(hostStub(env, host.id), (_, state) =>
+    JSON.parse(String(state.storage.sql.exec("SELECT value FROM meta WHERE key = 'presence'").one().value)),
+  )
+}
+
 async function closeLink(host: FakeHost): Promise<void> {
   host.leave()
-  await until(() =>
-    runInDurableObject(hostStub(env, host.id), (_, state) => {
-      const row = state.storage.sql.exec("SELECT value FROM meta WHERE key = 'presence'").one()
-      return JSON.parse(String(row.value)).linkClosedAtMs !== null
-    }),
-  )
+  await until(async () => (await noted(host)).linkClosedAtMs !== null)
 }
 
 describe('a host that falls silent', () => {
@@ -52,6 +54,7 @@ describe('a host that falls silent', () => {
     await host.link()
     expect(await look(host)).toBe('ONLINE HEALTHY')
     expect(await hostRow(host.id)).toMatchObject({ status: 'ONLINE', lost_at: null })
+    await until(async () => (await noted(host)).returned === false)
     host.leave()
   })
 
