@@ -3,6 +3,7 @@ import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
 import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
+import type { HostEvent } from '../src/domain/host-event.ts'
 import type { Holder } from '../src/domain/job.ts'
 import type { DecisionRecord } from '../src/domain/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker.ts'
@@ -15,6 +16,7 @@ import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { plainStatus } from './endpoint/client-reads.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { MAX_DECISIONS } from './endpoint/decision-log.ts'
+import { applyHostEvent } from './endpoint/host-events.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { refusal } from './endpoint/openai-outcome.ts'
 import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply } from './endpoint/replies.ts'
@@ -94,6 +96,11 @@ export class EndpointObject extends DurableObject<Env> {
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
   async workloadReport(report: WorkloadReport): Promise<void> {
     await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
+  }
+
+  /** What has become of the machine on which some workers of this endpoint are. */
+  async hostChanged(workerIds: string[], event: HostEvent): Promise<void> {
+    await this.core.transact((effects) => applyHostEvent(this.core, workerIds, event, effects))
   }
 
   /** The workers that take part in something (END-13), from the rows that `/health` counts. */

@@ -155,6 +155,13 @@ export function showIdle(job: Job, nowMs: number): Job {
   return { ...job, leaseUntilMs: until, leaseEndReason: RESULT_LOST }
 }
 
+/** HOST-36: the host of the holder is silent. The lease ends no earlier than that host stops its work by itself. */
+export function holdLease(job: Job, untilMs: number): Job {
+  // A worker that has shown that it holds the job no longer (LSE-3) is waited for by nobody.
+  if (job.leaseEndReason === RESULT_LOST) return job
+  return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) }
+}
+
 /** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */
 export function endLease(job: Job, reason: string, nowMs: number, counted = true): Job {
   if (counted && job.retries >= RETRY_LIMIT) {

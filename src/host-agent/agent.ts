@@ -5,6 +5,7 @@ import { buildRuntimes, detectDocker } from './build-runtimes.ts'
 import { PlaneClock } from './clock-offset.ts'
 import type { DockerEngine } from './docker-engine.ts'
 import { establishIdentity, type Host, refusedIdentity } from './establish-identity.ts'
+import { GpuHealthWatch } from './gpu-health-watch.ts'
 import { HostKey } from './host-key.ts'
 import { buildInventory, type Machine, readMachine } from './inventory.ts'
 import { LeaseWatch } from './lease-watch.ts'
@@ -86,13 +87,19 @@ export async function runAgent(context: AgentContext): Promise<void> {
 
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
 async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
+  const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
-  return { machine, devices, engine, inventory: buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes) }
+  return {
+    machine,
+    devices,
+    engine,
+    inventory: { ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes), publicIp, portRange },
+  }
 }
 
 async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host) {
@@ -131,13 +138,15 @@ async function stayLinked(
     void supervisor.stopAll(LEASE_LOSS_GRACE_MS, reason, (record) => record?.kind === 'worker')
   })
   const timer = setInterval(() => supervisor.reconcile(), RECONCILE_MS)
+  const gpuHealth = new GpuHealthWatch({ log })
+  if (inventory.gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
     hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports() }),
-    beat: () => ({ workloads: ledger.beatStates(), ...readUtilisation() }),
+    beat: (first) => ({ workloads: ledger.beatStates(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads) => supervisor.apply(workloads),
     onLease: (sentAt) => lease.renew(sentAt),
     onRevoked: (reason) => {
@@ -151,6 +160,7 @@ async function stayLinked(
     throw error instanceof IdentityRefused ? refusedIdentity(host.identity, error) : error
   } finally {
     clearInterval(timer)
+    gpuHealth.close()
     lease.close()
     link.close()
   }

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
 import { runAgent } from './agent.ts'
 import { errorText, OperatorError } from './fail.ts'
 import { createLog } from './log.ts'
@@ -22,6 +23,8 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .option('--runtime <names...>', 'docker, process or both (default: process, and docker where it answers)')
     .option('--data-center <id>', 'informational; the join token decides')
     .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
+    .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
+    .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
     .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')

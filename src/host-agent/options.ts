@@ -1,6 +1,7 @@
+import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { GpuInventory } from '../host-protocol/messages.ts'
+import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
 import { OperatorError } from './fail.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { ensureDir } from './make-dir.ts'
@@ -17,6 +18,8 @@ export interface Flags {
   runtime?: string[]
   dataCenter?: string
   simulateGpus?: string
+  publicIp?: string
+  portRange: string
   onExit: string
   onLeaseLoss: string
   logLevel: string
@@ -31,12 +34,19 @@ export interface AgentOptions {
   runtimes: ReadonlySet<RuntimeName> | undefined
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
+  /** Address under which published ports are reached from outside. */
+  publicIp: string | null
+  /** Host ports for container ports. */
+  portRange: PortRange
   onExit: 'stop' | 'keep'
   onLeaseLoss: 'stop' | 'finish'
   logLevel: LogLevel
 }
 
 const NAME_MAX_CHARS = 128
+/** Ports below are the machine's own. */
+const PORT_MIN = 1_024
+const PORT_MAX = 65_535
 
 /** Checks every flag before anything is touched; the first wrong one is named together with what it may be. */
 export function readOptions(flags: Flags, env: Record<string, string | undefined>): AgentOptions {
@@ -55,6 +65,8 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
+    publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
+    portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
     logLevel: oneOf('--log-level', flags.logLevel, LOG_LEVELS),
@@ -64,6 +76,21 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
 function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
   const names = values.flatMap((value) => value.split(',')).map((value) => value.trim())
   return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
+}
+
+function parseIp(text: string): string {
+  // An address with a zone (`fe80::1%eth0`) means something on this machine only.
+  if (isIP(text) === 0 || text.includes('%'))
+    throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
+  return text
+}
+
+function parsePortRange(text: string): PortRange {
+  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
+  const range = { from: Number(from), to: Number(to) }
+  const isRange = range.from >= PORT_MIN && range.to <= PORT_MAX && range.from <= range.to
+  if (!isRange) throw new OperatorError(`--port-range '${text}' is no range of ports from ${PORT_MIN} to ${PORT_MAX}; use <from>-<to>`)
+  return range
 }
 
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {

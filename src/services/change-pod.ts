@@ -1,7 +1,7 @@
 import type { UpdatePodRequest } from '../contract/pod.ts'
 import { Problem, problemOf } from '../contract/problems.ts'
 import { openDatabase } from '../db/client.ts'
-import { findHost } from '../db/host-views.ts'
+import { findHostState } from '../db/host-views.ts'
 import type { PodRow } from '../db/pods.ts'
 import { insistsOnVersion, matchesVersion } from '../domain/etag.ts'
 import { decideAction, decideRecreate, type PodAction, type PodChange } from '../domain/pod.ts'
@@ -76,12 +76,15 @@ function noRoom(before: PodRow, after: PodRow): Problem {
   return problemOf(refuseStart(before.spec.compute.kind === 'gpu'))
 }
 
-/** A pod starts where it was; a machine that is away would keep it waiting without a word (PP-86). */
+/** A pod starts where it was, if that machine is there and takes work: it would be kept waiting without a word (PP-86). */
 async function requireHost({ env }: VerbContext, { hostId }: PodRow): Promise<void> {
-  const found = await findHost(openDatabase(env.DB), hostId)
-  if (found?.host.status === 'ONLINE') return
-  const detail = found
-    ? 'The host machine of this pod is offline; start the pod when it is back.'
-    : 'The host machine of this pod is gone; terminate the pod and create another.'
-  throw new Problem('badRequest', { detail, code: 'HOST_UNAVAILABLE' })
+  const host = await findHostState(openDatabase(env.DB), hostId)
+  if (host?.status === 'ONLINE' && host.cordonedAt === null) return
+  throw new Problem('badRequest', { detail: describeAbsence(host), code: 'HOST_UNAVAILABLE' })
+}
+
+function describeAbsence(host: Awaited<ReturnType<typeof findHostState>>): string {
+  if (!host) return 'The host machine of this pod is gone; terminate the pod and create another.'
+  if (host.status !== 'ONLINE') return 'The host machine of this pod is offline; start the pod when it is back.'
+  return 'The host machine of this pod takes no work at the moment; start the pod later.'
 }

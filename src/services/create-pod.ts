@@ -89,7 +89,6 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     hostLost: false,
     statusReason: null,
     locked: false,
-    publicIp: null,
     ports: [],
     sshSuffix: newSshSuffix(),
     pricePerHour,

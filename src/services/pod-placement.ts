@@ -12,7 +12,7 @@ const MAX_TRIES = 8
 
 /** A new pod but for what placement decides. */
 export type PodDraft = Omit<PodRow, keyof Granted>
-type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'vcpus' | 'memoryMb'>
+type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicIp' | 'vcpus' | 'memoryMb'>
 
 export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: Refusal[] }
 
@@ -51,6 +51,7 @@ async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, 
   return !isRefused
 }
 
-function grantedBy({ hostId, dataCenterId, cudaVersion, shape }: PodCandidate): Granted {
-  return { hostId, dataCenterId, cudaVersion, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
+/** What a pod gets of the host that it is placed on. */
+export function grantedBy({ hostId, dataCenterId, cudaVersion, publicIp, shape }: PodCandidate): Granted {
+  return { hostId, dataCenterId, cudaVersion, publicIp, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
 }

@@ -28,6 +28,10 @@ export class FakePlane {
   revision = 0
   epoch = 0
   acknowledgeBeats = true
+  /** Life of the access tokens that are given out from now on. */
+  tokenSeconds = 3_600
+  /** Whether the plane has given up on the host. */
+  refuseTokens = false
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
@@ -126,7 +130,7 @@ export class FakePlane {
   }
 
   private async issueToken({ assertion }: { assertion: string }) {
-    if (this.hostKey === undefined) throw new Error('unknown host')
+    if (this.hostKey === undefined || this.refuseTokens) throw new Error('unknown host')
     const options = { audience: ASSERTION_AUDIENCE, issuer: 'host_1', subject: 'host_1', maxTokenAge: 90 }
     await jwtVerify(assertion, await importJWK(this.hostKey, 'EdDSA'), options)
     return this.newToken()
@@ -135,7 +139,7 @@ export class FakePlane {
   private newToken() {
     const accessToken = `access-${crypto.randomUUID()}`
     this.accessTokens.add(accessToken)
-    return { accessToken, expiresInSeconds: 3_600 }
+    return { accessToken, expiresInSeconds: this.tokenSeconds }
   }
 
   private authorised(request: IncomingMessage): boolean {

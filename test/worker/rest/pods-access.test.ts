@@ -93,11 +93,10 @@ describe('ways in', () => {
   ]
 
   it('[NET-2] [POD-21] ssh.direct needs 22/tcp, a running pod, its mapping and a public address', async () => {
-    const scene = await podScene(gpus(2))
-    const { id } = await scene.create({ ports: ['22/tcp', '8888/http'] })
-    await scene.run(id, 1, PORTS)
+    const scene = await podScene({ ...gpus(2, 'NVIDIA A30'), publicIp: '195.26.233.3' })
+    const { id } = await scene.create({ gpu: { id: 'NVIDIA A30' }, ports: ['22/tcp', '8888/http'] })
     expect((await scene.get(id)).ssh.direct).toBeNull()
-    await setPod(id, { public_ip: '195.26.233.3' })
+    await scene.run(id, 1, PORTS)
     const pod = await scene.get(id)
     expect(pod.ssh.direct).toEqual({ host: '195.26.233.3', port: 30_022, username: 'root', command: 'ssh root@195.26.233.3 -p 30022' })
     const [tcp, http] = pod.runtime.ports

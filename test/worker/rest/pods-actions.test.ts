@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, env, expect, it } from '../../support/harness.ts'
+import { admin, afterAll, beforeAll, describe, env, expect, it } from '../../support/harness.ts'
 import { cpuPodBody, freeGpus, gpus, PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
 
 const ACTIONS = ['start', 'stop', 'restart', 'terminate'] as const
@@ -117,10 +117,15 @@ describe('start', () => {
     scene.leave()
   })
 
-  it('[PP-86] a host that is offline or gone is named', async () => {
+  it('[PP-86] a host that takes no work, is offline or gone is named', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await setPod(id, { status: 'EXITED' })
+    await admin().post(`/admin/v1/hosts/${scene.host.id}/cordon`, { reason: 'maintenance' })
+    expect(await scene.act(id, 'start')).toMatchObject({
+      status: 400,
+      body: { code: 'HOST_UNAVAILABLE', detail: expect.stringContaining('takes no work') },
+    })
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(scene.host.id).run()
     expect(await scene.act(id, 'start')).toMatchObject({
       status: 400,

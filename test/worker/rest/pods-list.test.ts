@@ -111,7 +111,7 @@ describe('runtime', () => {
     const scene = await podScene(gpus(4))
     const [busy, silent, stopped] = [await scene.create(), await scene.create(), await scene.create()]
     for (const { id } of [busy, silent, stopped]) await scene.run(id)
-    await scene.host.beat([{ id: `${busy.id}-1`, cpu: 42, memory: 7, gpus: [{ util: 98, memoryUtil: 55 }] }])
+    await scene.host.beat({ stats: [{ id: `${busy.id}-1`, cpu: 42, memory: 7, gpus: [{ util: 98, memoryUtil: 55 }] }] })
     await scene.act(stopped.id, 'stop')
     const { pods } = (await scene.call.get(PODS)).body
     const runtimeOf = (id: string) => pods.find((pod: { id: string }) => pod.id === id).runtime
