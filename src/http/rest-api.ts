@@ -22,7 +22,7 @@ import { unmatched } from './unmatched.ts'
 const INFO = {
   title: 'podplane',
   version: '2',
-  description: 'Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
+  description: 'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
 }
 
 /**
