@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
@@ -51,7 +52,7 @@ const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'regis
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
-    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS, ...RESOURCE_DOMAIN_MUTANTS],
+    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS, ...RESOURCE_DOMAIN_MUTANTS, ...HOST_DOMAIN_MUTANTS],
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain'],
       ['--project', 'unit', 'test/model'],
@@ -61,6 +62,7 @@ const SUITES: Record<string, Suite> = {
     mutants: RESOURCE_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', ...RESOURCE_TESTS]],
   },
+  hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
   objects: {
     mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [

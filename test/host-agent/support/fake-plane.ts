@@ -32,6 +32,8 @@ export class FakePlane {
   tokenSeconds = 3_600
   /** Whether the plane has given up on the host. */
   refuseTokens = false
+  /** How many of the next assertions are refused. */
+  refuseAssertions = 0
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
@@ -130,6 +132,7 @@ export class FakePlane {
   }
 
   private async issueToken({ assertion }: { assertion: string }) {
+    if (this.refuseAssertions-- > 0) throw new Error('used before')
     if (this.hostKey === undefined || this.refuseTokens) throw new Error('unknown host')
     const options = { audience: ASSERTION_AUDIENCE, issuer: 'host_1', subject: 'host_1', maxTokenAge: 90 }
     await jwtVerify(assertion, await importJWK(this.hostKey, 'EdDSA'), options)
