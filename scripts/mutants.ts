@@ -41,6 +41,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
   [/pod-log|take-logs/, ['rest/worker-logs']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
+  [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)

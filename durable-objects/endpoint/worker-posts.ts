@@ -50,7 +50,8 @@ function applyPost(core: EndpointCore, job: Job, from: Sender, post: WorkerPost,
   const verdict = judgePost(job, from, post.kind === 'result')
   const nowMs = core.now()
   if (verdict === 'superseded') core.meta.add('superseded')
-  if ((verdict !== 'accept' && verdict !== 'accept-late') || isRepeat(job, from.delivery)) return
+  if (verdict !== 'accept' && verdict !== 'accept-late') return
+  if (isRepeat(job, from.delivery)) return
   if (post.kind === 'progress') {
     core.payloads.put(job.seq, OUTPUT, post.output)
     core.jobs.save(job, noteDelivery(renewLease(job, nowMs, core.leaseTimes), from.delivery))
