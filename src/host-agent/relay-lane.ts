@@ -26,12 +26,14 @@ export class Lane {
   /** Resolves when the last post has left, or when the relay closes. */
   readonly ended: Promise<void>
   private readonly context: LaneContext
+  private readonly turn: () => Promise<void> | undefined
   private readonly entries: LaneEntry[] = []
   private failures = 0
 
-  /** Begins with the posts that are there; `onEmpty` is called when the last one has left. */
-  constructor(context: LaneContext, first: LaneEntry, onEmpty: () => void) {
+  /** Begins with its first post; `onEmpty` is called when the last one has left. Before each try it waits for `turn`, if there is any to wait for. */
+  constructor(context: LaneContext, first: LaneEntry, onEmpty: () => void, turn: () => Promise<void> | undefined) {
     this.context = context
+    this.turn = turn
     this.add(first)
     this.ended = this.run(onEmpty)
   }
@@ -53,6 +55,8 @@ export class Lane {
   private async run(onEmpty: () => void): Promise<void> {
     const { pacer, bounds, closing } = this.context
     while (this.entries.length > 0 && !closing.aborted) {
+      const turn = this.turn()
+      if (turn !== undefined) await turn
       const isPaced = this.failures > 0 || this.entries[0]?.keptAtMs !== undefined
       if (isPaced) await pacer.enter()
       // Looked up now: a newer update may have taken its place meanwhile.
@@ -144,9 +148,9 @@ export class Lane {
 
   // A worker that reports progress all day must not fill the disk.
   private dropUpdateBefore(entry: LaneEntry): void {
-    const before = this.entries[this.entries.indexOf(entry) - 1]
-    if (entry.kind !== 'update' || before?.kind !== 'update' || before.inFlight) return
-    this.drop(before)
+    if (entry.kind !== 'update') return
+    const before = this.entries[this.entries.lastIndexOf(entry) - 1]
+    if (before?.kind === 'update' && !before.inFlight) this.drop(before)
   }
 }
 

@@ -3,6 +3,9 @@ import type { RelayBounds } from './relay-bounds.ts'
 import type { RelayRoute } from './relay-routes.ts'
 import type { Upstream } from './relay-upstream.ts'
 
+/** Workers with a ping under way; real ones are far fewer, and a ping that is left out is followed by the next. */
+const MAX_WORKERS = 1_000
+
 interface Ping {
   /** Looked up for every try, because what the relay keeps changes meanwhile. */
   target: () => string
@@ -29,7 +32,9 @@ export class PingRelay {
 
   /** Offers a ping; returns once it was tried, or after a moment, because a worker can do nothing about a plane that is away. */
   async relay({ endpoint, worker }: RelayRoute, target: () => string, headers: Record<string, string>): Promise<void> {
-    const key = `${endpoint}/${worker}`
+    // With its key, because anybody on this host can ping under the name of another.
+    const key = JSON.stringify([endpoint, worker, headers.authorization])
+    if (!this.busy.has(key) && this.busy.size >= MAX_WORKERS) return
     const ping: Ping = { target, headers, sentAtMs: performance.now(), over: Promise.withResolvers() }
     this.newest.get(key)?.over.resolve()
     this.newest.set(key, ping)

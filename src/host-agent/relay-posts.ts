@@ -10,9 +10,16 @@ import type { PostOutcome } from './relay-post.ts'
 import { parseRelayRoute, type RelayRoute } from './relay-routes.ts'
 
 const SESSION_BYTES = 12
+/** How long the end of a worker waits for what that worker posted: not for ever, because the plane may be unable to take it. */
+const BEHIND_POSTS_MS = 3_000
 
-/** Which lane a post belongs to; the job is empty for what a worker says about itself. */
-type LaneOf = Pick<RelayRoute, 'endpoint' | 'worker' | 'job'>
+/**
+ * Which lane a post belongs to; the job is empty for what a worker says about itself. The key is part of it, because only the plane can tell
+ * whether it is the worker's: what one container posts under the name of another must not stand in that one's way.
+ */
+interface LaneOf extends Pick<RelayRoute, 'endpoint' | 'worker' | 'job'> {
+  key: string
+}
 
 /** Everything that workers post through a relay, until the plane has it (HOST-20…HOST-24). */
 export class PostQueue {
@@ -38,7 +45,7 @@ export class PostQueue {
     const number = this.lastNumber
     const delivery = formatDelivery({ session: this.session, number })
     const { promise, resolve } = Promise.withResolvers<PostOutcome>()
-    this.add(route, {
+    this.add(laneOf(route, headers), {
       ...newEntry(number, route),
       post: { method: route.method, target: route.target, headers: { ...headers, [DELIVERY_HEADER]: delivery }, body },
       settle: resolve,
@@ -48,9 +55,9 @@ export class PostQueue {
   }
 
   /** Jobs whose results this worker has handed over and the plane has not got yet. */
-  keptJobs({ endpoint, worker }: Pick<RelayRoute, 'endpoint' | 'worker'>): string[] {
-    const lanes = [...this.lanes.values()].filter(({ of }) => of.endpoint === endpoint && of.worker === worker)
-    return lanes.flatMap(({ of, lane }) => (lane.keepsResult() ? [of.job] : []))
+  keptJobs(route: RelayRoute, headers: Record<string, string>): string[] {
+    const asked = laneOf(route, headers)
+    return [...this.lanes.values()].flatMap(({ of, lane }) => (isSameWorker(of, asked) && lane.keepsResult() ? [of.job] : []))
   }
 
   /** The plane has answered something, so it is worth trying what waits. */
@@ -58,14 +65,9 @@ export class PostQueue {
     this.context.pacer.answered()
   }
 
-  /** Waits until the plane has everything that these workers posted, at most `maxMs`. */
-  async settled(workerIds: ReadonlySet<string>, maxMs: number): Promise<void> {
-    const lanes = [...this.lanes.values()].filter(({ of }) => workerIds.has(of.worker))
-    if (lanes.length === 0) return
-    this.context.pacer.tryNow()
-    const enough = new AbortController()
-    await Promise.race([Promise.all(lanes.map(({ lane }) => lane.ended)), sleep(maxMs, enough.signal)])
-    enough.abort()
+  /** Waits for a moment until the plane has everything that these workers posted (HOST-25). */
+  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined {
+    return this.endOf(({ worker }) => workerIds.has(worker))
   }
 
   /** Ends all deliveries and keeps on disk what was under way. */
@@ -75,20 +77,41 @@ export class PostQueue {
     await Promise.all([...this.lanes.values()].map(({ lane }) => lane.ended))
   }
 
-  private resume({ number, keptAtMs, method, target }: KeptPost): void {
+  private endOf(isMeant: (of: LaneOf) => boolean): Promise<void> | undefined {
+    const lanes = [...this.lanes.values()].filter(({ of }) => isMeant(of))
+    if (lanes.length === 0) return undefined
+    this.context.pacer.tryNow()
+    const enough = new AbortController()
+    const ended = Promise.all(lanes.map(({ lane }) => lane.ended)).then(() => enough.abort())
+    return Promise.race([ended, sleep(BEHIND_POSTS_MS, AbortSignal.any([enough.signal, this.closing.signal]))])
+  }
+
+  private resume({ number, keptAtMs, method, target, headers }: KeptPost): void {
     const route = parseRelayRoute(method, target)
     // No agent writes such a file.
     if (route === undefined) this.context.spool.remove(number)
-    else this.add(route, { ...newEntry(number, route), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
+    else this.add(laneOf(route, headers), { ...newEntry(number, route), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
   }
 
-  private add(route: RelayRoute, entry: LaneEntry): void {
-    const key = `${route.endpoint}/${route.worker}/${route.job}`
-    const known = this.lanes.get(key)
-    const { endpoint, worker, job } = route
-    if (known) known.lane.add(entry)
-    else this.lanes.set(key, { of: { endpoint, worker, job }, lane: new Lane(this.context, entry, () => this.lanes.delete(key)) })
+  private add(of: LaneOf, entry: LaneEntry): void {
+    const name = JSON.stringify(of)
+    const known = this.lanes.get(name)
+    if (known) {
+      known.lane.add(entry)
+      return
+    }
+    // A worker that calls itself unhealthy loses its jobs, so the plane hears of it behind their results.
+    const turn = () => (of.job === '' ? this.endOf((other) => isSameWorker(other, of) && other.job !== '') : undefined)
+    this.lanes.set(name, { of, lane: new Lane(this.context, entry, () => this.lanes.delete(name), turn) })
   }
+}
+
+function laneOf({ endpoint, worker, job }: RelayRoute, headers: Record<string, string>): LaneOf {
+  return { endpoint, worker, job, key: headers.authorization ?? '' }
+}
+
+function isSameWorker(a: LaneOf, b: LaneOf): boolean {
+  return a.endpoint === b.endpoint && a.worker === b.worker && a.key === b.key
 }
 
 function newEntry(number: number, { verb, target }: RelayRoute): LaneEntry {

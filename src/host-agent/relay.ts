@@ -28,8 +28,8 @@ export interface RelayOptions {
 export interface Relay {
   address: string
   port: number
-  /** Waits until the plane has everything that these workers posted, at most `maxMs`. */
-  settled(workerIds: ReadonlySet<string>, maxMs: number): Promise<void>
+  /** Waits for a moment until the plane has everything that these workers posted; undefined when it has. */
+  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     if (route === undefined) return answerJson(response, 404, { error: 'the relay serves worker routes only' })
     if (route.treatment === 'post' || isReport(route)) return await handlePost(route, request, response)
     const headers = pickHeaders(request.headers)
-    const target = () => tellKeptJobs(route, posts.keptJobs(route))
+    const target = () => tellKeptJobs(route, posts.keptJobs(route, headers))
     if (route.treatment === 'poll') {
       const signal = AbortSignal.any([whenGone(response), closing.signal])
       return await relayPoll(upstream, bounds, () => ({ method: route.method, target: target() }), headers, response, signal)
@@ -79,7 +79,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   return {
     address: options.address,
     port,
-    settled: (workerIds, maxMs) => posts.settled(workerIds, maxMs),
+    settled: (workerIds) => posts.settled(workerIds),
     close: async () => {
       closing.abort()
       await posts.close()

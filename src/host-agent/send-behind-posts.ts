@@ -2,8 +2,6 @@ import type { WorkloadReport } from '../host-protocol/messages.ts'
 import type { Relay } from './relay.ts'
 import type { ReportQueueOptions } from './report-queue.ts'
 
-/** How long the end of a worker waits for what that worker posted; a report must not wait for ever behind a post that the plane cannot take. */
-const BEHIND_POSTS_MS = 3_000
 const ENDS: ReadonlySet<WorkloadReport['state']> = new Set(['exited', 'error', 'gone'])
 
 /**
@@ -13,7 +11,7 @@ const ENDS: ReadonlySet<WorkloadReport['state']> = new Set(['exited', 'error', '
 export function sendBehindPosts(send: ReportQueueOptions['send'], relays: readonly Pick<Relay, 'settled'>[]): ReportQueueOptions['send'] {
   return async (reports) => {
     const ended = new Set(reports.filter(({ state }) => ENDS.has(state)).map(({ workloadId }) => workloadId))
-    if (ended.size > 0) await Promise.all(relays.map((relay) => relay.settled(ended, BEHIND_POSTS_MS)))
+    if (ended.size > 0) await Promise.all(relays.map((relay) => relay.settled(ended)))
     return await send(reports)
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -53,7 +53,7 @@ class Agent {
   }
 
   async ask(path: string): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.relay.port}/v2/ep/${path}`)
+    const response = await fetch(`http://127.0.0.1:${this.relay.port}/v2/ep/${path}`, { headers: { authorization: KEY } })
     await response.arrayBuffer()
     return response.status
   }
@@ -210,6 +210,23 @@ describe('while it does not', () => {
     expect(plane.bodies()).toEqual(['r', 'stuck', 'behind it'])
   })
 
+  test('[HOST-21] what a container posts under the name of another worker does not touch what that one posts', async () => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'))
+    const progress = JSON.stringify({ status: 'IN_PROGRESS', output: 1 })
+    const forge = (body: string) => agent.post('job-done', 'j1', body, { authorization: 'ppw_the_key_of_another' })
+    await plane.close()
+    await agent.result('j1', progress)
+    await forge(progress)
+    await forge('{"output":"forged"}')
+    expect(agent.files()).toHaveLength(3)
+    await plane.open()
+    await agent.ask('ping/w1?boot=b1')
+    await agent.drained()
+    expect(plane.taken.filter(({ authorization }) => authorization === KEY).map(({ body }) => body)).toEqual([progress])
+    expect(plane.asked).toEqual(['/v2/ep/ping/w1?boot=b1'])
+  })
+
   test('[HOST-23] a refusal ends a kept post with one line that says no secret', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
@@ -260,6 +277,25 @@ describe('bounds', () => {
     await agent.drained()
     expect(plane.taken.map(({ path }) => path).toSorted()).toEqual(['job-done/w1/j1', 'job-done/w1/j2'])
     expect((await agent.result('j3', body)).status).toBe(200)
+  })
+
+  test('[HOST-23] a disk that takes nothing: 503, and a line that says why', async () => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'))
+    await plane.close()
+    rmSync(agent.spoolDir, { recursive: true })
+    expect((await agent.result('j1', 'r')).status).toBe(503)
+    expect(agent.lines.filter((line) => /cannot be kept on disk/.test(line))).toHaveLength(1)
+    await plane.open()
+    expect((await agent.result('j1', 'r')).status).toBe(200)
+  })
+
+  test('[HOST-20] what is on disk takes no memory', async () => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 5_000 })
+    await plane.close()
+    const body = 'x'.repeat(2_000)
+    for (const job of ['j1', 'j2', 'j3', 'j4']) expect((await agent.result(job, body)).status).toBe(200)
   })
 
   test('[HOST-23] a full disk does not turn a slow answer into a refusal', async () => {
@@ -366,6 +402,23 @@ describe('what a worker says about itself', () => {
     await plane.open()
     await agent.drained()
     expect(plane.taken.map(({ path, query }) => [path, query.get('reason')])).toEqual([['ping/w1', 'gone']])
+  })
+
+  test('[HOST-24, HOST-25] it arrives behind the results of that worker, as the disk gives them in a later process too', async () => {
+    const plane = await openPlane()
+    const spoolDir = tempDir('spool')
+    const first = await Agent.start(plane, spoolDir, { spoolAfterMs: 20 })
+    await plane.close()
+    await first.result('j1', 'r')
+    expect(await first.ask('ping/w1?boot=b1&status=unhealthy&check=gpu&reason=gone')).toBe(200)
+    await first.relay.close()
+    plane.failing = /j1$/
+    await plane.open()
+    const second = await Agent.start(plane, spoolDir)
+    await expect.poll(() => plane.arrivals.length).toBeGreaterThan(1)
+    plane.failing = /^$/
+    await second.drained()
+    expect(plane.taken.map(({ path }) => path)).toEqual(['job-done/w1/j1', 'ping/w1'])
   })
 
   test('[HOST-24] pings and takes name the jobs whose results wait here, until they are delivered', async () => {
