@@ -168,6 +168,28 @@ describe('while it does not', () => {
     expect(plane.arrivals).toHaveLength(1)
   })
 
+  test('[HOST-21] what comes behind a kept post is answered from the disk at once, not at the next try', async () => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'), { retryBaseMs: LONG_MS, retryMaxMs: LONG_MS })
+    await plane.close()
+    for (const body of ['1', '2', '3']) expect((await agent.chunk('j1', body)).status).toBe(200)
+    expect(agent.files()).toHaveLength(3)
+  })
+
+  test('[HOST-20] an answer that comes while the post is being written leaves nothing on disk', async () => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'), { spoolAfterMs: 1 })
+    plane.mood = 'hang'
+    for (let n = 0; n < 30; n += 1) {
+      const reply = agent.result(`j${n}`, 'r')
+      await expect.poll(() => plane.arrivals.length, { interval: 1 }).toBe(n + 1)
+      plane.release()
+      expect((await reply).status).toBe(200)
+    }
+    await agent.drained()
+    expect(plane.arrivals).toHaveLength(30)
+  })
+
   test('[HOST-20] a plane on whose connection nothing moves is tried again under the same number', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), { postIdleMs: 50 })
