@@ -77,13 +77,29 @@ export const TokenRequest = z.object({
 export const TokenResponse = z.object({ accessToken: z.string(), expiresInSeconds: z.number().int() })
 export type TokenResponse = z.infer<typeof TokenResponse>
 
+/** A directory that a container is given (MNT-1). */
+export const WorkloadMount = z.object({
+  /** `persistent`: of this host, for this pod. `network`: shared by the data center. `global`: a bucket, shared by all. */
+  kind: z.enum(['persistent', 'network', 'global']),
+  /** Id of the pod or of the volume: names the directory, volume or bucket prefix on the host's side. */
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  /** Absolute path inside the container. */
+  path: z.string().min(1).max(4096),
+  /** Size of a persistent one. */
+  sizeGb: z.number().int().min(1).optional(),
+})
+export type WorkloadMount = z.infer<typeof WorkloadMount>
+
 /** One container (or built-in process) that a host should run. */
 export const Workload = z.object({
   /** Unique for ever: a container is never restarted under the same id. */
   id: z.string().min(1).max(64),
   kind: z.enum(['worker', 'pod']),
-  /** `running`: make it run. `stopped`: stop it (after `stopGraceMs`), remove it and report `gone`. */
-  desired: z.enum(['running', 'stopped']),
+  /**
+   * `running`: make it run. `held`: stop it (after `stopGraceMs`), report `exited` and keep what it wrote. `stopped`: stop it, remove it and
+   * report `gone`.
+   */
+  desired: z.enum(['running', 'held', 'stopped']),
   stopGraceMs: z.number().int().min(0).max(600_000),
   image: z.string().min(1).max(1024),
   /** Exec forms; empty arrays keep the image's own. */
@@ -102,6 +118,15 @@ export const Workload = z.object({
   }),
   /** Lets this host write the log of the workload. Absent: its output is not shipped. */
   log: LogAccess.optional(),
+  /** Former workloads of the same pod, newest first: they must be down before this one starts. */
+  replaces: z.array(z.string().min(1).max(64)).optional(),
+  /** Go on with the writable layer of the newest of those that has a container (POD-14); that one is `gone` once this one runs. */
+  keepDisk: z.boolean().optional(),
+  mounts: z.array(WorkloadMount).max(8).optional(),
+  /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
+  wipe: z.boolean().optional(),
+  /** Credential for pulling the image. */
+  registryAuth: z.object({ username: z.string(), password: z.string() }).optional(),
 })
 export type Workload = z.infer<typeof Workload>
 
@@ -119,13 +144,27 @@ export const WorkloadReport = z.object({
   exitCode: z.number().int().nullable(),
   /** Human-readable cause, such as "image pull failed: …" or "killed by signal SIGKILL"; no secrets. */
   reason: z.string().max(2048).nullable(),
-  /** Host clock, milliseconds since the epoch; for display only, the plane orders by `sequence`. */
+  /** When it happened, milliseconds since the epoch, by the plane's clock as the host knows it; the plane orders by `sequence`. */
   at: z.number(),
   /** Rises per workload, so that a late repeat changes nothing. */
   sequence: z.number().int(),
   ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })).optional(),
 })
 export type WorkloadReport = z.infer<typeof WorkloadReport>
+
+const Percent = z.number().int().min(0).max(100)
+
+/** What one workload uses at the moment, in percent of what it was given. */
+export const WorkloadStats = z.object({
+  id: z.string().min(1).max(64),
+  cpu: Percent.optional(),
+  memory: Percent.optional(),
+  gpus: z
+    .array(z.object({ util: Percent, memoryUtil: Percent }))
+    .max(64)
+    .optional(),
+})
+export type WorkloadStats = z.infer<typeof WorkloadStats>
 
 export const EventsRequest = z.object({ reports: z.array(WorkloadReport).min(1).max(128) })
 export type EventsRequest = z.infer<typeof EventsRequest>
@@ -141,6 +180,8 @@ export const AgentMessage = z.discriminatedUnion('type', [
     appliedRevision: z.number().int(),
     sentAt: z.number(),
     workloads: z.array(z.object({ id: z.string(), state: WorkloadState })),
+    /** Utilisation of running pods; kept in memory by the plane, never stored. */
+    stats: z.array(WorkloadStats).max(1_024).optional(),
     cpuPercent: z.number().optional(),
     memoryPercent: z.number().optional(),
   }),
@@ -159,3 +200,5 @@ export type PlaneMessage = z.infer<typeof PlaneMessage>
 
 /** Placeholder inside `platformEnv` values. */
 export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
+/** Placeholder inside `platformEnv` values: the address under which the host's published ports are reached, empty when it has none. */
+export const PUBLIC_IP_PLACEHOLDER = '{{public_ip}}'

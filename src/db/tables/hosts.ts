@@ -40,6 +40,7 @@ export const hosts = sqliteTable(
   },
   (t) => [
     index('hosts_status').on(t.status),
+    index('hosts_data_center').on(t.dataCenterId),
     check('hosts_vcpu', sql`${t.vcpuFree} >= 0`),
     check('hosts_memory', sql`${t.memoryMbFree} >= 0`),
     check('hosts_disk', sql`${t.diskGbFree} >= 0`),

@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { PodSpec } from '../../contract/pod-spec.ts'
+import { teams } from './accounts.ts'
+
+/**
+ * Pods. One row is all there is to a pod's state: every transition is an UPDATE guarded by `version`, and what a host should run is derived
+ * from the row. Terminated pods keep their row, so that an id is never given out twice and usage keeps its subject.
+ */
+export const pods = sqliteTable(
+  'pods',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    name: text('name').notNull(),
+    status: text('status', { enum: ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'] }).notNull(),
+    /** Rises with every change of any kind. */
+    version: integer('version').notNull(),
+    /** Number of its present container; the workload's id is `<id>-<generation>`. */
+    generation: integer('generation').notNull(),
+    spec: text('spec', { mode: 'json' }).$type<PodSpec>().notNull(),
+    /** The present container goes on with the writable layer of the former one. */
+    keepsDisk: integer('keeps_disk', { mode: 'boolean' }).notNull(),
+    /** What the next start may not go on with: the container was changed, or is gone. */
+    diskStale: integer('disk_stale', { mode: 'boolean' }).notNull(),
+    hostLost: integer('host_lost', { mode: 'boolean' }).notNull(),
+    statusReason: text('status_reason'),
+    locked: integer('locked', { mode: 'boolean' }).notNull(),
+    hostId: text('host_id').notNull(),
+    dataCenterId: text('data_center_id').notNull(),
+    cudaVersion: text('cuda_version'),
+    vcpus: real('vcpus').notNull(),
+    memoryMb: integer('memory_mb').notNull(),
+    publicIp: text('public_ip'),
+    /** Live port mappings of the running container. */
+    ports: text('ports', { mode: 'json' }).$type<{ private: number; public: number; type: string }[]>().notNull(),
+    /** 8 hex digits of the SSH proxy's user name (NET-2). */
+    sshSuffix: text('ssh_suffix').notNull(),
+    /** USD for the whole pod while it is not stopped (POD-19). */
+    pricePerHour: real('price_per_hour').notNull(),
+    templateId: text('template_id'),
+    networkVolumeId: text('network_volume_id'),
+    globalVolumeId: text('global_volume_id'),
+    registryId: text('registry_id'),
+    clusterId: text('cluster_id'),
+    startedAtMs: integer('started_at'),
+    /** When the last transition happened; no event of a host is taken to be older. */
+    changedAtMs: integer('changed_at').notNull(),
+    createdAtMs: integer('created_at').notNull(),
+  },
+  (t) => [
+    index('pods_team_created').on(t.teamId, t.createdAtMs, t.id).where(sql`${t.status} <> 'TERMINATED'`),
+    index('pods_host').on(t.hostId).where(sql`${t.status} <> 'TERMINATED'`),
+    index('pods_network_volume').on(t.networkVolumeId).where(sql`${t.networkVolumeId} IS NOT NULL`),
+    index('pods_global_volume').on(t.globalVolumeId).where(sql`${t.globalVolumeId} IS NOT NULL`),
+    index('pods_template').on(t.templateId).where(sql`${t.templateId} IS NOT NULL`),
+    index('pods_registry').on(t.registryId).where(sql`${t.registryId} IS NOT NULL`),
+  ],
+)
+
+/** One row a RUNNING interval of a pod, written in the transaction that ends the interval. Times in milliseconds, half-open. */
+export const podUsage = sqliteTable(
+  'pod_usage',
+  {
+    podId: text('pod_id').notNull(),
+    /** Version of the pod that ended the interval: the same ending can be written once only. */
+    version: integer('version').notNull(),
+    teamId: text('team_id').notNull(),
+    startedAtMs: integer('started_at').notNull(),
+    endedAtMs: integer('ended_at').notNull(),
+    cloud: text('cloud').notNull(),
+    gpuTypeId: text('gpu_type_id'),
+    gpuCount: integer('gpu_count').notNull(),
+    vcpus: real('vcpus').notNull(),
+    diskGb: integer('disk_gb').notNull(),
+    pricePerHour: real('price_per_hour').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.podId, t.version] }), index('pod_usage_team_ended').on(t.teamId, t.endedAtMs)],
+)

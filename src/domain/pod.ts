@@ -1,0 +1,174 @@
+/** The life of a pod: which action is valid when, and what actions, reports of hosts and lost hosts make of it. Pure. */
+
+export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED'
+export type PodAction = 'start' | 'stop' | 'restart' | 'terminate'
+
+export interface PortMapping {
+  private: number
+  public: number
+  type: string
+}
+
+/** What transitions read and write of a pod. Times in milliseconds. */
+export interface PodState {
+  status: PodStatus
+  version: number
+  /** Number of the present container; reports of former ones say nothing about the pod. */
+  generation: number
+  /** The present container goes on with what the former one wrote. */
+  keepsDisk: boolean
+  /** The next container must not go on with what a former one wrote: it was to be wiped, its configuration has changed, or it is gone. */
+  diskStale: boolean
+  /** ERROR because nobody hears of its host: the container may well run, and the pod recovers when the host returns. */
+  hostLost: boolean
+  locked: boolean
+  /** Why the pod is where it is, when it did not get there by the user's wish. */
+  statusReason: string | null
+  ports: readonly PortMapping[]
+  startedAtMs: number | null
+  changedAtMs: number
+}
+
+/** A closed RUNNING interval, half-open (POD-19, P8). */
+export interface UsageInterval {
+  startedAtMs: number
+  endedAtMs: number
+}
+
+export interface PodChange<Pod extends PodState> {
+  pod: Pod
+  /** To be written in the transaction of the change. */
+  usage: UsageInterval | null
+}
+
+export type ActionOutcome<Pod extends PodState> = { ok: true; change: PodChange<Pod> } | { ok: false; detail: string; locked: boolean }
+
+/** What a host says of a pod's container. `atMs`: when it happened, by the plane's clock as the host knows it. */
+export interface ContainerReport {
+  generation: number
+  state: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'
+  reason: string | null
+  atMs: number
+  ports?: readonly PortMapping[] | undefined
+}
+
+const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
+  PROVISIONING: ['stop', 'terminate'],
+  STARTING: ['stop', 'terminate'],
+  RUNNING: ['stop', 'restart', 'terminate'],
+  EXITED: ['start', 'terminate'],
+  ERROR: ['start', 'terminate'],
+  TERMINATED: [],
+}
+
+/** Whether a pod's container is to run: then it holds its GPUs, vCPUs and memory. */
+export function isToRun({ status, hostLost }: Pick<PodState, 'status' | 'hostLost'>): boolean {
+  return status === 'PROVISIONING' || status === 'STARTING' || status === 'RUNNING' || hostLost
+}
+
+/** The one transition table (POD-14); a locked pod cannot be stopped (POD-15). */
+export function actionsOf({ status, locked }: Pick<PodState, 'status' | 'locked'>): PodAction[] {
+  return ACTIONS[status].filter((action) => !(locked && action === 'stop'))
+}
+
+/** What a user's action makes of a pod (POD-14, POD-15, POD-19), or why it is not valid now. */
+export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, nowMs: number): ActionOutcome<Pod> {
+  if (!actionsOf(pod).includes(action)) {
+    const locked = pod.locked && action === 'stop'
+    return { ok: false, locked, detail: locked ? 'pod is locked' : `action ${action} is not valid while the pod is ${pod.status}` }
+  }
+  return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
+}
+
+/** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
+export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
+  const change = isToRun(pod) ? { ...nextContainer(pod, false), hostLost: false } : { diskStale: true }
+  return leaveRunning(pod, nowMs, change)
+}
+
+const AFTER_ACTION: Readonly<Record<PodAction, (pod: PodState) => Partial<PodState>>> = {
+  start: (pod) => nextContainer(pod, !pod.diskStale),
+  // The contract: the container disk is wiped on restart.
+  restart: (pod) => nextContainer(pod, false),
+  stop: () => ({ status: 'EXITED', statusReason: null }),
+  terminate: () => ({ status: 'TERMINATED', statusReason: null }),
+}
+
+// Until the new container runs, a wiped disk stays stale: a start that failed must not bring the old one back.
+function nextContainer(pod: PodState, keepsDisk: boolean): Partial<PodState> {
+  return { status: 'STARTING', generation: pod.generation + 1, keepsDisk, diskStale: !keepsDisk, statusReason: null }
+}
+
+/** What a host's report makes of a pod; null when it changes nothing: old news, a repeat, or about a former container. */
+export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerReport, nowMs: number): PodChange<Pod> | null {
+  if (report.generation !== pod.generation || pod.status === 'TERMINATED') return null
+  // A host's clock may be wrong: nothing happens before the last transition or after its report has arrived.
+  const atMs = Math.min(Math.max(report.atMs, pod.changedAtMs), nowMs)
+  switch (report.state) {
+    case 'pulling':
+    case 'starting':
+      return pod.status === 'PROVISIONING' ? changed(pod, { status: 'STARTING', changedAtMs: atMs }) : null
+    case 'running':
+      return decideRunning(pod, report.ports ?? [], atMs, nowMs)
+    case 'exited':
+      return isOver(pod) ? null : leaveRunning(pod, atMs, { status: 'EXITED', statusReason: report.reason, hostLost: false })
+    case 'error':
+      return isOver(pod) ? null : leaveRunning(pod, atMs, { status: 'ERROR', statusReason: report.reason, hostLost: false })
+    case 'gone':
+      return decideGone(pod, report.reason, atMs)
+  }
+}
+
+/**
+ * The pod goes on on another machine with an empty disk: its own is lost or is being emptied. Null when there is nothing to go on with.
+ * `lastHeardMs`: when its own was last heard of.
+ */
+export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
+  if (!isToRun(pod)) return null
+  const atMs = Math.min(Math.max(lastHeardMs, pod.changedAtMs), nowMs)
+  return leaveRunning(pod, atMs, { ...nextContainer(pod, false), hostLost: false }, nowMs)
+}
+
+/** The machine is lost for good as far as anybody can tell: the pod keeps its record and says why (POD-23). */
+export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
+  if (!isToRun(pod) || pod.hostLost) return null
+  const atMs = Math.min(Math.max(lastHeardMs, pod.changedAtMs), nowMs)
+  return leaveRunning(pod, atMs, { status: 'ERROR', statusReason: reason, hostLost: true }, nowMs)
+}
+
+function decideRunning<Pod extends PodState>(pod: Pod, ports: readonly PortMapping[], atMs: number, nowMs: number): PodChange<Pod> | null {
+  if (isOver(pod)) return null
+  if (pod.status === 'RUNNING') return samePorts(pod.ports, ports) ? null : changed(pod, { ports })
+  // What passed while the host was lost is not charged.
+  const startedAtMs = pod.hostLost ? nowMs : atMs
+  const running = { status: 'RUNNING', statusReason: null, ports, startedAtMs, changedAtMs: startedAtMs } as const
+  return changed(pod, { ...running, diskStale: false, hostLost: false })
+}
+
+// Whatever the container wrote went with it.
+function decideGone<Pod extends PodState>(pod: Pod, reason: string | null, atMs: number): PodChange<Pod> | null {
+  if (isOver(pod)) return pod.diskStale ? null : changed(pod, { diskStale: true })
+  const statusReason = reason ?? 'its container was removed from its host'
+  return leaveRunning(pod, atMs, { status: 'EXITED', statusReason, diskStale: true, hostLost: false })
+}
+
+function isOver({ status, hostLost }: PodState): boolean {
+  return status === 'EXITED' || (status === 'ERROR' && !hostLost)
+}
+
+/** A change that ends a RUNNING interval when there is one. `atMs`: when the interval ends. */
+function leaveRunning<Pod extends PodState>(pod: Pod, atMs: number, change: Partial<PodState>, changedAtMs = atMs): PodChange<Pod> {
+  if (change.status === undefined) return changed(pod, change)
+  const endedAtMs = Math.max(atMs, pod.startedAtMs ?? atMs)
+  const usage = pod.status === 'RUNNING' && pod.startedAtMs !== null ? { startedAtMs: pod.startedAtMs, endedAtMs } : null
+  const next = changed(pod, { ...change, ports: [], startedAtMs: null, changedAtMs: Math.max(changedAtMs, pod.changedAtMs) })
+  return { ...next, usage }
+}
+
+function changed<Pod extends PodState>(pod: Pod, change: Partial<PodState>): PodChange<Pod> {
+  return { pod: { ...pod, ...change, version: pod.version + 1 }, usage: null }
+}
+
+function samePorts(a: readonly PortMapping[], b: readonly PortMapping[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
