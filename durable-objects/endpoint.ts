@@ -24,7 +24,7 @@ import { run, type SubmitCall } from './endpoint/submissions.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { placeThrottled } from './endpoint/worker-effects.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
-import { takeResult } from './endpoint/worker-posts.ts'
+import { type Sender, takeResult } from './endpoint/worker-posts.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
@@ -59,7 +59,7 @@ export class EndpointObject extends DurableObject<Env> {
   }
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
-  async done(endpointId: string, jobId: string, from: Holder, body: string): Promise<void> {
+  async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
     if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResult(this.core, jobId, from, body)
   }
 

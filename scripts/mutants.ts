@@ -43,6 +43,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
   [/pod-log|take-logs/, ['rest/worker-logs']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
+  [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
 /** Tests of the resources that pods refer to. */
 const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'registries', 'ssh-keys', 'endpoint-templates'].map(

@@ -17,6 +17,7 @@ import type { AgentOptions } from './options.ts'
 import type { Relay } from './relay.ts'
 import { ReportQueue } from './report-queue.ts'
 import type { Runtime } from './runtime.ts'
+import { sendBehindPosts } from './send-behind-posts.ts'
 import { createLogSender } from './send-logs.ts'
 import { createReportSender } from './send-reports.ts'
 import { Supervisor } from './supervisor.ts'
@@ -59,7 +60,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
 
   const { runtimes, relays } = await openRuntimes(context, survey, host)
-  const send = createReportSender(options.planeUrl, host.tokens, clock, log)
+  const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
