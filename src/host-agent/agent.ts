@@ -11,13 +11,14 @@ import { LeaseWatch } from './lease-watch.ts'
 import { Link } from './link.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './log-shipper.ts'
+import { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import { type GpuDevice, groupGpus, readGpus } from './nvidia-smi.ts'
 import type { AgentOptions } from './options.ts'
 import type { Relay } from './relay.ts'
 import { ReportQueue } from './report-queue.ts'
 import type { Runtime } from './runtime.ts'
 import { createLogSender } from './send-logs.ts'
-import { createReportSender } from './send-reports.ts'
+import { byPlaneClock, createReportSender } from './send-reports.ts'
 import { Supervisor } from './supervisor.ts'
 import { createUtilisationReader } from './utilisation.ts'
 import { WorkloadLedger } from './workload-ledger.ts'
@@ -57,7 +58,9 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const { hostId, dataCenterId } = host.identity
   log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
 
-  const { runtimes, relays } = await openRuntimes(context, survey, host)
+  const volumes = new PersistentVolumes(options.volumeDir, log)
+  volumes.sweep()
+  const { runtimes, relays } = await openRuntimes(context, survey, host, volumes)
   const send = createReportSender(options.planeUrl, host.tokens, clock, log)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
@@ -67,6 +70,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const supervisor = new Supervisor({
     runtimes,
     ledger,
+    volumes,
     isReporting: (id) => queue.holdsReportOf(id),
     logs,
     log,
@@ -77,7 +81,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   logs.start()
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey.inventory, host, supervisor, ledger)
+    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -95,10 +99,10 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
   return { machine, devices, engine, inventory: buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes) }
 }
 
-async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host) {
+async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host, volumes: PersistentVolumes) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine }
+  const common = { ...context, machine, gpus, engine, volumes }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -121,8 +125,7 @@ async function stayLinked(
   { options, log, shutdown }: AgentContext,
   inventory: Inventory,
   host: Host,
-  supervisor: Supervisor,
-  ledger: WorkloadLedger,
+  { supervisor, ledger, clock }: { supervisor: Supervisor; ledger: WorkloadLedger; clock: PlaneClock },
 ): Promise<Outcome> {
   const readUtilisation = createUtilisationReader()
   const lease = new LeaseWatch(HOST_LEASE_MS, () => {
@@ -136,7 +139,7 @@ async function stayLinked(
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
-    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports() }),
+    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
     beat: () => ({ workloads: ledger.beatStates(), ...readUtilisation() }),
     onDesired: (workloads) => supervisor.apply(workloads),
     onLease: (sentAt) => lease.renew(sentAt),
@@ -179,7 +182,12 @@ interface Parts {
 async function end({ options }: AgentContext, outcome: Outcome, { supervisor, queue, logs, runtimes, relays }: Parts): Promise<void> {
   const revoked = outcome === 'revoked'
   const stop = revoked || options.onExit === 'stop'
-  if (stop) await supervisor.shutDown(EXIT_GRACE_MS, revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended')
+  if (stop)
+    await supervisor.shutDown(
+      EXIT_GRACE_MS,
+      revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended',
+      revoked ? 'remove' : 'keep',
+    )
   // A revoked host has nobody to report to.
   const flushMs = revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep']
   await Promise.all([queue.close(flushMs), logs.close(flushMs)])

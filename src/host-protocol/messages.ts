@@ -159,7 +159,10 @@ export const WorkloadStats = z.object({
   id: z.string().min(1).max(64),
   cpu: Percent.optional(),
   memory: Percent.optional(),
-  gpus: z.array(z.object({ util: Percent, memoryUtil: Percent })).max(64).optional(),
+  gpus: z
+    .array(z.object({ util: Percent, memoryUtil: Percent }))
+    .max(64)
+    .optional(),
 })
 export type WorkloadStats = z.infer<typeof WorkloadStats>
 
@@ -195,5 +198,6 @@ export const PlaneMessage = z.discriminatedUnion('type', [
 ])
 export type PlaneMessage = z.infer<typeof PlaneMessage>
 
-/** Placeholder inside `platformEnv` values. */
+/** Placeholders inside `platformEnv` values. A variable with the second one is left out on a host that has no public address. */
 export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
+export const PUBLIC_IP_PLACEHOLDER = '{{public_ip}}'
