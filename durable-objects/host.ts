@@ -11,11 +11,16 @@ import {
   type PlaneMessage,
   type Workload,
   type WorkloadReport,
+  type WorkloadStats,
 } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
+import { Alarms } from './alarms.ts'
 import { HostLinks, sendTo } from './host/links.ts'
+import { PodWaiters } from './host/pod-waiters.ts'
+import { HostPods } from './host/pods.ts'
 import { HostReports } from './host/reports.ts'
+import { HostStats } from './host/stats.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
 import { applySchema } from './sql-migrations.ts'
 
@@ -24,6 +29,8 @@ const RECONNECT_GRACE_MS = 10_000
 /** A host that misses this much is not given new work. */
 const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 const ALARM_RETRY_MS = 5_000
+/** A marked pod that nobody asked to be looked at is looked at after this. */
+const POD_LOOK_AFTER_MS = 5_000
 const MAX_MESSAGE_CHARS = 1_000_000
 
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
@@ -31,13 +38,48 @@ export class HostObject extends DurableObject<Env> {
   private readonly store: WorkloadStore
   private readonly links: HostLinks
   private readonly reports: HostReports
+  private readonly pods: HostPods
+  private readonly alarms: Alarms
+  private readonly podWaiters = new PodWaiters()
+  private readonly stats = new HostStats()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
     this.links = new HostLinks(ctx)
-    this.reports = new HostReports(ctx, env, this.store)
+    this.reports = new HostReports(ctx, env, this.store, (...changed) => this.podReported(...changed))
+    this.pods = new HostPods(ctx, env, this.store)
+    this.alarms = new Alarms(ctx.storage)
+  }
+
+  /**
+   * Says that a pod's row is about to change; to be followed by `syncPod`, and if the caller dies before, this object looks at the row by
+   * itself. False when the host is suspect: a new pod had better go elsewhere.
+   */
+  async markPod(hostId: string, podId: string): Promise<boolean> {
+    const nowMs = Date.now()
+    this.store.setHostId(hostId)
+    this.pods.marks.add(podId, nowMs)
+    await this.alarms.setBy('pods', nowMs + POD_LOOK_AFTER_MS)
+    return this.links.heardWithin(SUSPECT_AFTER_MS)
+  }
+
+  /** Puts in force what a pod's row says now. Repeating it changes nothing. */
+  async syncPod(hostId: string, podId: string): Promise<void> {
+    if (await this.pods.sync(hostId, podId)) this.links.broadcast(this.desired())
+    this.pods.marks.remove(podId)
+    this.podWaiters.wake(podId)
+  }
+
+  /** Resolves when anything about a pod has changed since the call, at the latest after `timeoutMs`. */
+  async podChanged(podId: string, timeoutMs: number): Promise<void> {
+    await this.podWaiters.wait(podId, timeoutMs)
+  }
+
+  /** What containers use at the moment, as far as their agent has said lately. Kept in memory only. */
+  async readStats(workloadIds: string[]): Promise<WorkloadStats[]> {
+    return this.stats.read(workloadIds, Date.now())
   }
 
   /**
@@ -105,6 +147,7 @@ export class HostObject extends DurableObject<Env> {
     this.links.heard(socket)
     if (message.type === 'hello') return this.welcomeOrClose(socket, message.inventory)
     sendTo(socket, { type: 'beatAck', beat: message.beat })
+    if (message.stats) this.stats.take(message.stats, Date.now())
     if (message.appliedRevision < this.store.revision()) sendTo(socket, this.desired())
   }
 
@@ -120,22 +163,39 @@ export class HostObject extends DurableObject<Env> {
 
   /** While the host is online, looks once per lease whether it still beats. */
   override async alarm(): Promise<void> {
-    try {
-      await this.checkBeats()
-    } catch (error) {
-      // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
-      logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), error })
-      await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
+    for (const timer of this.alarms.due(Date.now())) {
+      try {
+        await (timer.name === 'pods' ? this.lookAtMarkedPods() : this.checkBeats())
+        this.alarms.clear(timer)
+      } catch (error) {
+        // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
+        logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), timer: timer.name, error })
+        await this.alarms.set(timer.name, Date.now() + ALARM_RETRY_MS)
+      }
     }
+    await this.alarms.arm()
+  }
+
+  private async lookAtMarkedPods(): Promise<void> {
+    const hostId = this.store.hostId()
+    if (hostId !== null && (await this.pods.syncMarked(hostId, Date.now()))) this.links.broadcast(this.desired())
+    if (this.pods.marks.all().length > 0) await this.alarms.set('pods', Date.now() + POD_LOOK_AFTER_MS)
+  }
+
+  // A container that ended must not be wanted any more, or a machine that forgot it would start it anew.
+  private async podReported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
+    const isDown = state === 'exited' || state === 'error' || state === 'gone'
+    if (isDown && (await this.pods.sync(hostId, podId))) this.links.broadcast(this.desired())
+    this.podWaiters.wake(podId)
   }
 
   private async linkEnded(): Promise<void> {
-    if (this.links.none()) await this.ctx.storage.setAlarm(Date.now() + RECONNECT_GRACE_MS)
+    if (this.links.none()) await this.alarms.set('beats', Date.now() + RECONNECT_GRACE_MS)
   }
 
   private async checkBeats(): Promise<void> {
     if (this.links.heardWithin(HOST_LEASE_MS)) {
-      await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
+      await this.alarms.set('beats', Date.now() + HOST_LEASE_MS)
       return
     }
     this.links.closeAll(4003, 'no beat within the lease')
@@ -161,7 +221,7 @@ export class HostObject extends DurableObject<Env> {
     const db = openDatabase(this.env.DB)
     await saveInventory(db, hostId, inventory, Date.now())
     await setHostStatus(db, hostId, 'ONLINE', Date.now())
-    await this.ctx.storage.setAlarm(Date.now() + HOST_LEASE_MS)
+    await this.alarms.set('beats', Date.now() + HOST_LEASE_MS)
     sendTo(socket, this.desired())
     this.ctx.waitUntil(announceCapacity(this.env))
     logEvent('info', 'host online', { hostId })

@@ -4,6 +4,7 @@ import type { PodLogObject } from '../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job-limits.ts'
+import type { PlacementStrategy } from './domain/placement.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook-url.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
@@ -22,6 +23,9 @@ export interface Env {
   JOB_LIMITS: string
   REQUESTS_PER_WORKER: string
   WEBHOOK_ALLOW: string
+  PLACEMENT: string
+  SSH_HOST: string
+  SSH_PORT: string
   OPERATOR_KEY: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -36,6 +40,10 @@ export interface Settings {
   workerPingIntervalMs: number
   /** Rate and concurrency of the job API (LIM-1). */
   jobLimits: JobLimitSettings
+  /** Which of the hosts that fit is best for a pod. */
+  placementStrategy: PlacementStrategy
+  /** Where pods are reached over SSH without a port of their own (NET-2); null: nowhere. */
+  sshProxy: { host: string; port: number } | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
 }
@@ -43,6 +51,7 @@ export interface Settings {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
+const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 
 /** Reads the operator's variables; a value that cannot be used falls back to its documented default. */
@@ -54,6 +63,13 @@ export function readSettings(env: Env): Settings {
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: Number.isFinite(ping) && ping >= MIN_PING_INTERVAL_MS ? Math.floor(ping) : DEFAULT_PING_INTERVAL_MS,
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
+    placementStrategy: env.PLACEMENT === 'spread' ? 'spread' : 'pack',
+    sshProxy: env.SSH_HOST ? { host: env.SSH_HOST, port: portOf(env.SSH_PORT) } : null,
     webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
   }
+}
+
+function portOf(text: string | undefined): number {
+  const port = Number(text)
+  return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : DEFAULT_SSH_PORT
 }

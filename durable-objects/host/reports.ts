@@ -4,19 +4,26 @@ import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/log.ts'
 import { announceCapacity } from '../../src/services/capacity.ts'
+import { applyPodReport } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
+import { isLastOfPod } from './pods.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
+
+type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
 
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
+  private readonly podChanged: PodChanged
 
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore) {
+  /** `podChanged` is told of every pod whose report was passed on, before the report counts as taken. */
+  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: PodChanged) {
     this.ctx = ctx
     this.env = env
     this.store = store
+    this.podChanged = podChanged
   }
 
   /**
@@ -33,7 +40,7 @@ export class HostReports {
         logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
       }
     }
-    if (reports.some((report) => report.state === 'gone')) this.ctx.waitUntil(announceCapacity(this.env))
+    if (reports.some(({ state }) => state === 'gone' || state === 'exited')) this.ctx.waitUntil(announceCapacity(this.env))
     if (failure !== null) throw failure
   }
 
@@ -52,10 +59,11 @@ export class HostReports {
     )
   }
 
-  /** The machine is offline. What was on its way to it would be waited for until it returned; its owner looks for another. */
+  /** The machine is offline. A worker that was on its way to it would be waited for until it returned; its endpoint looks for another. */
   async giveUpNeverStarted(): Promise<void> {
     for (const row of this.store.all()) {
-      if (row.workload.desired === 'running' && row.state !== 'running') await this.giveUp(row)
+      const { kind, desired } = row.workload
+      if (kind === 'worker' && desired === 'running' && row.state !== 'running') await this.giveUp(row)
     }
   }
 
@@ -70,11 +78,21 @@ export class HostReports {
   private async passOnOne(hostId: string, report: WorkloadReport): Promise<void> {
     const row = this.store.get(report.workloadId)
     if (!row || report.sequence <= row.sequence) return
-    if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
-    await endpointStub(this.env, row.ownerId).workloadReport(report)
+    if (row.workload.kind === 'pod') await this.tellPod(hostId, row.ownerId, report)
+    else await this.tellEndpoint(hostId, row.ownerId, report)
     this.ctx.storage.transactionSync(() => {
       if (report.state === 'gone') this.store.remove(report.workloadId)
       else this.store.record(report)
     })
+  }
+
+  private async tellEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
+    if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
+    await endpointStub(this.env, endpointId).workloadReport(report)
+  }
+
+  private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
+    await applyPodReport(this.env, { hostId, podId, isLast: isLastOfPod(this.store, podId, report.workloadId) }, report)
+    await this.podChanged(hostId, podId, report.state)
   }
 }

@@ -1,4 +1,5 @@
 import { Workload, type WorkloadReport, type WorkloadState } from '../../src/host-protocol/messages.ts'
+import { ALARMS_SCHEMA } from '../alarms.ts'
 
 /** A workload of a host: what is wanted, for whom, and the last that was reported about it. */
 export interface HostWorkload {
@@ -17,6 +18,9 @@ export const HOST_SCHEMA: readonly string[] = [
      state TEXT,
      sequence INTEGER NOT NULL DEFAULT 0
    );`,
+  `CREATE INDEX workloads_owner ON workloads (owner_id);
+   CREATE TABLE pod_marks (pod_id TEXT PRIMARY KEY, marks INTEGER NOT NULL, marked_at INTEGER NOT NULL) WITHOUT ROWID;
+   ${ALARMS_SCHEMA}`,
 ]
 
 /** Desired state of one host and its revision. */
@@ -55,6 +59,11 @@ export class WorkloadStore {
   get(id: string): HostWorkload | null {
     const row = this.sql.exec('SELECT * FROM workloads WHERE id = ?', id).toArray()[0]
     return row ? toHostWorkload(row) : null
+  }
+
+  /** Everything that one owner has here. */
+  ownedBy(ownerId: string): HostWorkload[] {
+    return this.sql.exec('SELECT * FROM workloads WHERE owner_id = ? ORDER BY id', ownerId).toArray().map(toHostWorkload)
   }
 
   /** Adds or replaces what is wanted, under a new revision. */

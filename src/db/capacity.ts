@@ -30,7 +30,13 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
   const [rows, gpus] = await db.batch([
     db.select().from(hosts).where(inArray(hosts.status, statuses)),
     db
-      .select({ hostId: hostGpus.hostId, typeId: hostGpus.gpuTypeId, free: hostGpus.free, cudaVersion: hostGpus.cudaVersion })
+      .select({
+        hostId: hostGpus.hostId,
+        typeId: hostGpus.gpuTypeId,
+        total: hostGpus.total,
+        free: hostGpus.free,
+        cudaVersion: hostGpus.cudaVersion,
+      })
       .from(hostGpus)
       .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
       .where(inArray(hosts.status, statuses)),
@@ -39,8 +45,11 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     id: row.id,
     online: row.status === 'ONLINE',
     dataCenterId: row.dataCenterId,
+    cloud: 'SECURE',
     runtimes: row.inventory.runtimes,
+    vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,
+    memoryMbTotal: row.memoryMbTotal,
     memoryMbFree: row.memoryMbFree,
     diskGbFree: row.diskGbFree,
     gpus: gpus.filter((gpu) => gpu.hostId === row.id),
@@ -126,6 +135,11 @@ function notBelowZero(left: SQL): SQL {
   return sql`MAX(0, ${left})`
 }
 
+/** The statements that write what is left on a host, for the batch that changes its allocations. With `strict`, too little left fails the batch. */
+export function recomputeHost(db: Database, hostId: string, mode: 'strict' | 'lenient') {
+  return recomputeFree(db, hostId, mode === 'strict' ? (left) => left : notBelowZero)
+}
+
 function recomputeFree(db: Database, hostId: string, bound: Bound) {
   const used = (column: SQL) => sql`(SELECT COALESCE(SUM(${column}), 0) FROM allocations WHERE host_id = ${hostId})`
   const usedGpus = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a WHERE a.host_id = ${hostId} AND a.gpu_type_id = host_gpus.gpu_type_id)`
@@ -145,7 +159,8 @@ function recomputeFree(db: Database, hostId: string, bound: Bound) {
   ] as const
 }
 
-function isCheckFailure(error: unknown): boolean {
+/** Whether a batch failed because a host has too little left. */
+export function isCheckFailure(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause.message.includes('CHECK constraint failed')) return true
   }

@@ -1,3 +1,5 @@
+import type { Cloud } from '../contract/pod-spec.ts'
+
 /** Which host runs a workload: filter by every constraint, then score. Pure. */
 
 export interface PlacementHost {
@@ -5,12 +7,18 @@ export interface PlacementHost {
   /** Linked and beating; nothing is placed on one that is not. */
   online: boolean
   dataCenterId: string
+  cloud: Cloud
   runtimes: readonly string[]
+  vcpuTotal: number
   vcpuFree: number
+  memoryMbTotal: number
   memoryMbFree: number
   diskGbFree: number
-  gpus: readonly { typeId: string; free: number; cudaVersion: string | null }[]
+  gpus: readonly { typeId: string; total: number; free: number; cudaVersion: string | null }[]
 }
+
+/** Which host is best of those that fit: the one that is fullest afterwards, or the one that is emptiest. */
+export type PlacementStrategy = 'pack' | 'spread'
 
 export interface PlacementRequest {
   runtime: 'docker' | 'process'
@@ -69,7 +77,8 @@ export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementH
   return verdicts.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
 }
 
-function leftOver(shape: ComputeShape, host: PlacementHost): number {
+/** How much of a host is left when this runs there, GPUs first. */
+export function leftOver(shape: ComputeShape, host: PlacementHost): number {
   const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
   return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
 }

@@ -81,9 +81,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
 function buildEnv(workload: Workload, { relayUrl, publicIp, ports }: SpecContext): Map<string, string> {
   const env = new Map(Object.entries(workload.env))
   const told = ports.filter(({ type }) => type === 'tcp').map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
-  const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl)).filter(
-    ([, value]) => publicIp !== undefined || !value.includes(PUBLIC_IP_PLACEHOLDER),
-  )
+  const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl))
   for (const [name, value] of [...injected, ...told]) {
     if (name.startsWith('RUNPOD_') || !env.has(name)) env.set(name, value.replaceAll(PUBLIC_IP_PLACEHOLDER, publicIp ?? ''))
   }

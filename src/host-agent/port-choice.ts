@@ -57,8 +57,8 @@ function parsePort(text: string): { requested: number; type: string } {
   return { requested: Number.parseInt(digits, 10), type }
 }
 
-function isIn({ first, last }: PortRange, port: number): boolean {
-  return port >= first && port <= last
+function isIn({ from, to }: PortRange, port: number): boolean {
+  return port >= from && port <= to
 }
 
 function firstFree(candidates: readonly number[], taken: ReadonlySet<number>, inside: ReadonlySet<number>): number | undefined {
@@ -66,8 +66,8 @@ function firstFree(candidates: readonly number[], taken: ReadonlySet<number>, in
 }
 
 /** All ports of the range, from somewhere in it. */
-function ring({ range: { first, last }, offset }: PortWishes): number[] {
-  const size = last - first + 1
+function ring({ range: { from, to }, offset }: PortWishes): number[] {
+  const size = to - from + 1
   const start = Math.min(size - 1, Math.floor(offset * size))
-  return Array.from({ length: size }, (_, step) => first + ((start + step) % size))
+  return Array.from({ length: size }, (_, step) => from + ((start + step) % size))
 }

@@ -198,6 +198,7 @@ export const PlaneMessage = z.discriminatedUnion('type', [
 ])
 export type PlaneMessage = z.infer<typeof PlaneMessage>
 
-/** Placeholders inside `platformEnv` values. A variable with the second one is left out on a host that has no public address. */
+/** Placeholder inside `platformEnv` values. */
 export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
+/** Placeholder inside `platformEnv` values: the address under which the host's published ports are reached, empty when it has none. */
 export const PUBLIC_IP_PLACEHOLDER = '{{public_ip}}'

@@ -14,6 +14,9 @@ const WORKER_VARS = [
   'JOB_LIMITS',
   'REQUESTS_PER_WORKER',
   'WEBHOOK_ALLOW',
+  'PLACEMENT',
+  'SSH_HOST',
+  'SSH_PORT',
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'

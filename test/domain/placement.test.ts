@@ -6,11 +6,14 @@ const host = (id: string, change: Partial<PlacementHost> = {}): PlacementHost =>
   id,
   online: true,
   dataCenterId: 'LOCAL-1',
+  cloud: 'SECURE',
   runtimes: ['process', 'docker'],
+  vcpuTotal: 8,
   vcpuFree: 8,
+  memoryMbTotal: 32_768,
   memoryMbFree: 32_768,
   diskGbFree: 100,
-  gpus: [{ typeId: 'NVIDIA L4', free: 2, cudaVersion: '12.8' }],
+  gpus: [{ typeId: 'NVIDIA L4', total: 2, free: 2, cudaVersion: '12.8' }],
   ...change,
 })
 const request: PlacementRequest = {
@@ -24,7 +27,7 @@ const request: PlacementRequest = {
 
 describe('placement', () => {
   test('[PP-27] the fuller host wins among those that fit', () => {
-    const hosts = [host('roomy', { vcpuFree: 64 }), host('full', { gpus: [{ typeId: 'NVIDIA L4', free: 1, cudaVersion: null }] })]
+    const hosts = [host('roomy', { vcpuFree: 64 }), host('full', { gpus: [{ typeId: 'NVIDIA L4', total: 4, free: 1, cudaVersion: null }] })]
     expect(rankHosts(request, hosts).candidates.map((c) => c.hostId)).toEqual(['full', 'roomy'])
   })
 
@@ -68,12 +71,15 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     id: fc.constantFrom('h1', 'h2'),
     online: fc.boolean(),
     dataCenterId: fc.constantFrom('EU-RO-1', 'US-KS-2', 'LOCAL-1'),
+    cloud: fc.constantFrom('SECURE', 'COMMUNITY'),
     runtimes: fc.subarray(['docker', 'process']),
+    vcpuTotal: small,
     vcpuFree: small,
+    memoryMbTotal: small,
     memoryMbFree: small,
     diskGbFree: small,
     gpus: fc.uniqueArray(
-      fc.record({ typeId: fc.constantFrom(...TYPES), free: small, cudaVersion: fc.option(fc.constantFrom(...VERSIONS)) }),
+      fc.record({ typeId: fc.constantFrom(...TYPES), total: small, free: small, cudaVersion: fc.option(fc.constantFrom(...VERSIONS)) }),
       {
         selector: (gpu) => gpu.typeId,
       },
@@ -104,12 +110,16 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
       case 'gpu': {
         const known = host.gpus.find((gpu) => gpu.typeId === type.join(' '))
         const others = host.gpus.filter((gpu) => gpu !== known)
-        return { ...host, gpus: [...others, { typeId: type.join(' '), cudaVersion: null, ...known, free: Number(value) }] }
+        return { ...host, gpus: [...others, { typeId: type.join(' '), cudaVersion: null, total: 0, ...known, free: Number(value) }] }
       }
       case 'cuda': {
         // On the GPUs it has and on those it would have to get.
         const cudaVersion = wanted.allowedCudaVersions[0] ?? wanted.minCudaVersion
-        const missing = TYPES.filter((typeId) => host.gpus.every((gpu) => gpu.typeId !== typeId)).map((typeId) => ({ typeId, free: 0 }))
+        const missing = TYPES.filter((typeId) => host.gpus.every((gpu) => gpu.typeId !== typeId)).map((typeId) => ({
+          typeId,
+          total: 0,
+          free: 0,
+        }))
         return { ...host, gpus: [...host.gpus, ...missing].map((gpu) => ({ ...gpu, cudaVersion })) }
       }
       default:

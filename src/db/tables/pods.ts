@@ -45,13 +45,13 @@ export const pods = sqliteTable(
     globalVolumeId: text('global_volume_id'),
     registryId: text('registry_id'),
     clusterId: text('cluster_id'),
-    startedAt: integer('started_at'),
+    startedAtMs: integer('started_at'),
     /** When the last transition happened; no event of a host is taken to be older. */
-    changedAt: integer('changed_at').notNull(),
-    createdAt: integer('created_at').notNull(),
+    changedAtMs: integer('changed_at').notNull(),
+    createdAtMs: integer('created_at').notNull(),
   },
   (t) => [
-    index('pods_team_created').on(t.teamId, t.createdAt, t.id).where(sql`${t.status} <> 'TERMINATED'`),
+    index('pods_team_created').on(t.teamId, t.createdAtMs, t.id).where(sql`${t.status} <> 'TERMINATED'`),
     index('pods_host').on(t.hostId).where(sql`${t.status} <> 'TERMINATED'`),
     index('pods_network_volume').on(t.networkVolumeId).where(sql`${t.networkVolumeId} IS NOT NULL`),
     index('pods_global_volume').on(t.globalVolumeId).where(sql`${t.globalVolumeId} IS NOT NULL`),
@@ -68,8 +68,8 @@ export const podUsage = sqliteTable(
     /** Version of the pod that ended the interval: the same ending can be written once only. */
     version: integer('version').notNull(),
     teamId: text('team_id').notNull(),
-    startedAt: integer('started_at').notNull(),
-    endedAt: integer('ended_at').notNull(),
+    startedAtMs: integer('started_at').notNull(),
+    endedAtMs: integer('ended_at').notNull(),
     cloud: text('cloud').notNull(),
     gpuTypeId: text('gpu_type_id'),
     gpuCount: integer('gpu_count').notNull(),
@@ -77,5 +77,5 @@ export const podUsage = sqliteTable(
     diskGb: integer('disk_gb').notNull(),
     pricePerHour: real('price_per_hour').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.podId, t.version] }), index('pod_usage_team_ended').on(t.teamId, t.endedAt)],
+  (t) => [primaryKey({ columns: [t.podId, t.version] }), index('pod_usage_team_ended').on(t.teamId, t.endedAtMs)],
 )

@@ -1,0 +1,52 @@
+export interface Timer {
+  name: string
+  dueAtMs: number
+}
+
+/** Several named timers over the one alarm that an object has. They are rows, so they survive whatever ends the object. */
+export class Alarms {
+  private readonly storage: DurableObjectStorage
+
+  /** The table is this class's own: `ALARMS_SCHEMA` is a step of the object's schema. */
+  constructor(storage: DurableObjectStorage) {
+    this.storage = storage
+  }
+
+  /** Sets a timer, milliseconds since the epoch; an earlier setting of the same name is replaced. */
+  async set(name: string, dueAtMs: number): Promise<void> {
+    this.storage.sql.exec('INSERT OR REPLACE INTO timers (name, due_at) VALUES (?, ?)', name, dueAtMs)
+    await this.arm()
+  }
+
+  /** Sets a timer unless it is due sooner anyway. */
+  async setBy(name: string, dueAtMs: number): Promise<void> {
+    const known = this.dueAt(name)
+    if (known === null || known > dueAtMs) await this.set(name, dueAtMs)
+  }
+
+  /** Timers that are due. Each is still set: whoever dies over it finds it again. */
+  due(nowMs: number): Timer[] {
+    const rows = this.storage.sql.exec('SELECT name, due_at FROM timers WHERE due_at <= ? ORDER BY due_at', nowMs).toArray()
+    return rows.map((row) => ({ name: String(row.name), dueAtMs: Number(row.due_at) }))
+  }
+
+  /** A timer has been dealt with; one that was set anew meanwhile stays. */
+  clear({ name, dueAtMs }: Timer): void {
+    this.storage.sql.exec('DELETE FROM timers WHERE name = ? AND due_at = ?', name, dueAtMs)
+  }
+
+  /** Points the object's alarm at the earliest timer. */
+  async arm(): Promise<void> {
+    const next = this.storage.sql.exec('SELECT MIN(due_at) AS due_at FROM timers').one().due_at
+    if (next === null) return
+    const dueAtMs = Number(next)
+    if ((await this.storage.getAlarm()) !== dueAtMs) await this.storage.setAlarm(dueAtMs)
+  }
+
+  private dueAt(name: string): number | null {
+    const row = this.storage.sql.exec('SELECT due_at FROM timers WHERE name = ?', name).toArray()[0]
+    return row ? Number(row.due_at) : null
+  }
+}
+
+export const ALARMS_SCHEMA = 'CREATE TABLE timers (name TEXT PRIMARY KEY, due_at INTEGER NOT NULL) WITHOUT ROWID;'

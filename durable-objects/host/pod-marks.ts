@@ -1,0 +1,38 @@
+/**
+ * Pods whose row is about to change, or has changed, without this host having looked at it yet. A mark is set before the row is written and
+ * taken away after the host has looked: whoever dies in between leaves it, and the host looks by itself.
+ */
+export class PodMarks {
+  private readonly sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  add(podId: string, nowMs: number): void {
+    this.sql.exec(
+      `INSERT INTO pod_marks (pod_id, marks, marked_at) VALUES (?, 1, ?)
+       ON CONFLICT (pod_id) DO UPDATE SET marks = marks + 1, marked_at = excluded.marked_at`,
+      podId,
+      nowMs,
+    )
+  }
+
+  /** One writer is done. Others may have marks of their own. */
+  remove(podId: string): void {
+    this.sql.exec('UPDATE pod_marks SET marks = marks - 1 WHERE pod_id = ?', podId)
+    this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marks <= 0', podId)
+  }
+
+  /** Forgets the marks of writers who can no longer be writing. */
+  removeOlderThan(markedBeforeMs: number): void {
+    this.sql.exec('DELETE FROM pod_marks WHERE marked_at < ?', markedBeforeMs)
+  }
+
+  all(): string[] {
+    return this.sql
+      .exec('SELECT pod_id FROM pod_marks')
+      .toArray()
+      .map((row) => String(row.pod_id))
+  }
+}

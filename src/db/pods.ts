@@ -1,0 +1,174 @@
+import { and, desc, eq, ne, sql } from 'drizzle-orm'
+import type { UsageInterval } from '../domain/pod.ts'
+import { isCheckFailure, recomputeHost } from './capacity.ts'
+import type { Database } from './client.ts'
+import { allocations, pods, podUsage } from './schema.ts'
+
+/** A pod as stored; also what the rules of `domain/pod.ts` read and write. */
+export type PodRow = typeof pods.$inferSelect
+
+/** What a pod takes from its host. Disk is the container's and the persistent volume's together. */
+export interface PodResources {
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
+/** A live pod of a team, or null. */
+export async function findPod(db: Database, teamId: string, id: string): Promise<PodRow | null> {
+  const rows = await db.select().from(pods).where(liveOf(teamId, id))
+  return rows[0] ?? null
+}
+
+/** Any pod, terminated ones too: for the host that runs it, which belongs to no team. */
+export async function findPodForHost(db: Database, id: string): Promise<PodRow | null> {
+  const rows = await db.select().from(pods).where(eq(pods.id, id))
+  return rows[0] ?? null
+}
+
+/** A page of a team's live pods, newest first. */
+export async function listPods(
+  db: Database,
+  teamId: string,
+  after: { createdAt: number; id: string } | null,
+  limit: number,
+): Promise<PodRow[]> {
+  const older = after && sql`(${pods.createdAtMs}, ${pods.id}) < (${after.createdAt}, ${after.id})`
+  return db
+    .select()
+    .from(pods)
+    .where(and(eq(pods.teamId, teamId), ne(pods.status, 'TERMINATED'), ...(older ? [older] : [])))
+    .orderBy(desc(pods.createdAtMs), desc(pods.id))
+    .limit(limit)
+}
+
+/** Live pods of a host whose container may be there. */
+export async function listPodsOfHost(db: Database, hostId: string): Promise<PodRow[]> {
+  return db
+    .select()
+    .from(pods)
+    .where(and(eq(pods.hostId, hostId), ne(pods.status, 'TERMINATED')))
+}
+
+/** A statement of the caller's that belongs into the same batch, such as the record of an idempotency key. */
+export type Statement = Parameters<Database['batch']>[0][number]
+
+/**
+ * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes
+ * no new work.
+ */
+export async function insertPod(db: Database, pod: PodRow, resources: PodResources, together: readonly Statement[] = []): Promise<boolean> {
+  const { gpu, vcpus, memoryMb, diskGb } = resources
+  const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE')`)
+  // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
+  const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
+  const insert = db.insert(pods).values({ ...pod, id: needsAllocation })
+  try {
+    await db.batch([allocate, ...recomputeHost(db, pod.hostId, 'strict'), insert, ...together])
+    return true
+  } catch (error) {
+    if (isCheckFailure(error) || isNullId(error)) return false
+    throw error
+  }
+}
+
+/** Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it. */
+export async function updatePod(db: Database, before: PodRow, after: PodRow, usage: UsageInterval | null): Promise<boolean> {
+  const [updated] = await db.batch([guarded(db, before, after), ...(usage ? [usageInsert(db, before, after, usage)] : [])])
+  return updated.meta.changes > 0
+}
+
+/**
+ * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now, 'lost' when another transition
+ * came first.
+ */
+export async function updatePodTakingCompute(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  { gpu, vcpus, memoryMb, diskGb }: PodResources,
+): Promise<'done' | 'lost' | 'noRoom'> {
+  const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
+  const take = db
+    .update(allocations)
+    .set({ gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb })
+    .where(and(eq(allocations.id, before.id), isCurrent))
+  try {
+    const results = await db.batch([take, ...recomputeHost(db, before.hostId, 'strict'), guarded(db, before, after)])
+    return (results[results.length - 1]?.meta.changes ?? 0) > 0 ? 'done' : 'lost'
+  } catch (error) {
+    if (isCheckFailure(error)) return 'noRoom'
+    throw error
+  }
+}
+
+/**
+ * Moves a pod to another host under the version that this was decided for. What it held on the former one stays held under another id until
+ * that host says that the container is gone. False when another transition came first, or the new host has no room.
+ */
+export async function movePod(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
+): Promise<boolean> {
+  const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
+  const leave = db
+    .update(allocations)
+    .set({ id: formerAllocationId })
+    .where(and(eq(allocations.id, before.id), isCurrent))
+  const { gpu, vcpus, memoryMb, diskGb } = resources
+  const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${isCurrent}`)
+  const written = [guarded(db, before, after), ...(usage ? [usageInsert(db, before, after, usage)] : [])] as const
+  try {
+    const results = await db.batch([leave, enter, ...recomputeHost(db, after.hostId, 'strict'), ...written])
+    return (results[4]?.meta.changes ?? 0) > 0
+  } catch (error) {
+    if (isCheckFailure(error)) return false
+    throw error
+  }
+}
+
+/**
+ * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that this
+ * container is down. Repeating it changes nothing.
+ */
+export async function releaseCompute(db: Database, podId: string, hostId: string, generation: number): Promise<void> {
+  const isStopped = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${podId} AND generation = ${generation} AND host_lost = 0 AND status IN ('EXITED', 'ERROR'))`
+  await db.batch([
+    db
+      .update(allocations)
+      .set({ gpuCount: 0, vcpu: 0, memoryMb: 0 })
+      .where(and(eq(allocations.id, podId), eq(allocations.hostId, hostId), isStopped)),
+    ...recomputeHost(db, hostId, 'lenient'),
+  ])
+}
+
+function liveOf(teamId: string, id: string) {
+  return and(eq(pods.teamId, teamId), eq(pods.id, id), ne(pods.status, 'TERMINATED'))
+}
+
+function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow) {
+  return db
+    .update(pods)
+    .set(after)
+    .where(and(eq(pods.id, before.id), eq(pods.version, before.version)))
+}
+
+function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs, endedAtMs }: UsageInterval) {
+  const { compute, cloud, container } = before.spec
+  const gpu = compute.kind === 'gpu' ? compute : null
+  return db.insert(podUsage).select(sql`SELECT ${before.id}, ${after.version}, ${before.teamId}, ${startedAtMs}, ${endedAtMs}, ${cloud},
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${before.vcpus}, ${container.diskGb}, ${before.pricePerHour} WHERE changes() > 0`)
+}
+
+function isNullId(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes('NOT NULL constraint failed: pods.id')) return true
+  }
+  return false
+}

@@ -1,0 +1,67 @@
+import { releaseCapacity } from '../db/capacity.ts'
+import { type Database, openDatabase } from '../db/client.ts'
+import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods.ts'
+import { type ContainerReport, decideReport, isToRun, type PodChange } from '../domain/pod.ts'
+import { generationOf } from '../domain/pod-workloads.ts'
+import type { Env } from '../env.ts'
+import type { WorkloadReport } from '../host-protocol/messages.ts'
+
+/** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
+const MAX_ATTEMPTS = 5
+
+/** Where a report came from. */
+export interface ReportSource {
+  hostId: string
+  podId: string
+  /** No other container of this pod is on that host. */
+  isLast: boolean
+}
+
+/**
+ * What a host says of a pod's container becomes the pod's state, its usage and its capacity (POD-2, POD-23). Repeating it changes nothing.
+ * Throws when others kept changing the pod meanwhile.
+ */
+export async function applyPodReport(env: Env, source: ReportSource, report: WorkloadReport): Promise<void> {
+  const generation = generationOf(source.podId, report.workloadId)
+  if (generation === null) return
+  const db = openDatabase(env.DB)
+  const said = { generation, state: report.state, reason: report.reason, atMs: report.at, ports: report.ports }
+  const pod = await applyToRow(db, source, said)
+  await returnCapacity(db, source, said, pod)
+}
+
+// A pod that has moved to another machine is none of this host's business.
+async function applyToRow(db: Database, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
+  return changePod(db, podId, (pod) => (pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null))
+}
+
+/** Decides on the row as it is and writes what was decided, until nobody else came between. Returns the row as it is then. */
+export async function changePod(db: Database, podId: string, decide: (pod: PodRow) => PodChange<PodRow> | null): Promise<PodRow | null> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const before = await findPodForHost(db, podId)
+    const change = before && decide(before)
+    if (!change) return before
+    if (await updatePod(db, before, change.pod, change.usage)) return change.pod
+  }
+  throw new Error(`pod ${podId} keeps changing`)
+}
+
+async function returnCapacity(db: Database, source: ReportSource, report: ContainerReport, pod: PodRow | null): Promise<void> {
+  const isDown = report.state === 'exited' || report.state === 'error' || report.state === 'gone'
+  if (!isDown) return
+  const { hostId, podId, isLast } = source
+  if (pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED') {
+    if (!isToRun(pod)) await releaseCompute(db, podId, hostId, report.generation)
+  } else if (isLast && report.state === 'gone') await releasePod(db, podId, hostId)
+}
+
+/** Nothing of a pod is on a host any more, and the pod is terminated or has moved on. */
+export async function releasePod(db: Database, podId: string, hostId: string): Promise<void> {
+  await releaseCapacity(db, podId, hostId)
+  await releaseCapacity(db, formerAllocationId(podId, hostId), hostId)
+}
+
+/** Allocation of a pod that was replaced elsewhere, on the host that may still run it. */
+export function formerAllocationId(podId: string, hostId: string): string {
+  return `${podId}@${hostId}`
+}

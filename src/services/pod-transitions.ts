@@ -1,0 +1,30 @@
+import { hostStub } from '../../durable-objects/stubs.ts'
+import { openDatabase } from '../db/client.ts'
+import { type PodRow, updatePod, updatePodTakingCompute } from '../db/pods.ts'
+import { isToRun, type PodChange } from '../domain/pod.ts'
+import { podDiskGb } from '../domain/pod-placement.ts'
+import type { Env } from '../env.ts'
+import { gpuOf } from './pod-spec.ts'
+
+/** 'lost': another transition came first. 'noRoom': the pod's host has no compute for it any more (POD-17). */
+export type Transition = 'done' | 'lost' | 'noRoom'
+
+/**
+ * Writes a transition that was decided on `before` and has the pod's host act on it. A pod that is to run again takes its compute back in the
+ * same transaction. Whoever dies in the middle is finished by the host object.
+ */
+export async function transitPod(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>): Promise<Transition> {
+  const host = hostStub(env, before.hostId)
+  await host.markPod(before.hostId, before.id)
+  try {
+    const db = openDatabase(env.DB)
+    if (isToRun(pod) && !isToRun(before)) return await updatePodTakingCompute(db, before, pod, resourcesOf(pod))
+    return (await updatePod(db, before, pod, usage)) ? 'done' : 'lost'
+  } finally {
+    await host.syncPod(before.hostId, before.id)
+  }
+}
+
+function resourcesOf(pod: PodRow) {
+  return { gpu: gpuOf(pod), vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: podDiskGb(pod.spec) }
+}

@@ -1,0 +1,67 @@
+import type { PodSpec } from '../../src/contract/pod-spec.ts'
+import { openDatabase } from '../../src/db/client.ts'
+import { findPodForHost, type PodRow } from '../../src/db/pods.ts'
+import { decideAction, type PodAction } from '../../src/domain/pod.ts'
+import { type PodDraft, placePod } from '../../src/services/pod-placement.ts'
+import { type Transition, transitPod } from '../../src/services/pod-transitions.ts'
+import type { FakeHost } from './fake-host.ts'
+import { createAccount, env, expect, teamOf } from './harness.ts'
+
+// Pods below the REST API: placed, acted on and read as its verbs do.
+
+export const GPU = 'NVIDIA L4'
+
+/** One GPU of a type. */
+export function compute(typeId: string): PodSpec['compute'] {
+  return { kind: 'gpu', typeId, count: 1, allowedCudaVersions: [], minCudaVersion: null, minRamGbPerGpu: null, minVcpuPerGpu: null }
+}
+
+export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = {}): PodDraft {
+  const spec: PodSpec = {
+    container: { image: 'builtin/idle', args: '', diskGb: 10, env: {}, ports: [], registry: null },
+    compute: compute(GPU),
+    cloud: 'SECURE',
+    dataCenterIds: [],
+    mounts: {},
+    globalNetworking: false,
+    onHostLoss: 'WAIT',
+    ...change,
+  }
+  const nowMs = Date.now()
+  const links = { templateId: null, networkVolumeId: null, globalVolumeId: null, registryId: null, clusterId: null }
+  const state = { status: 'PROVISIONING', version: 1, generation: 1, keepsDisk: false, diskStale: false, hostLost: false } as const
+  const live = { statusReason: null, locked: false, ports: [], publicIp: null, startedAtMs: null, changedAtMs: nowMs, createdAtMs: nowMs }
+  return { id, teamId, name: 'p', spec, ...state, ...live, ...links, sshSuffix: '0a1b2c3d', pricePerHour: 0.44 }
+}
+
+let next = 0
+/** A pod that placement put on this host: the only one with a free GPU of the type. */
+export async function placed(host: FakeHost, change: Partial<PodSpec> = {}): Promise<string> {
+  const team = await teamOf(await createAccount())
+  const result = await placePod(env, draftPod(team, `pod${Date.now()}${next++}`, change), () => [])
+  if (!result.ok) throw new Error(JSON.stringify(result.refusals))
+  expect(result.pod.hostId).toBe(host.id)
+  return result.pod.id
+}
+
+export async function readPod(id: string): Promise<PodRow> {
+  const pod = await findPodForHost(openDatabase(env.DB), id)
+  if (!pod) throw new Error('no such pod')
+  return pod
+}
+
+export async function act(id: string, action: PodAction): Promise<Transition> {
+  const pod = await readPod(id)
+  const outcome = decideAction(pod, action, Date.now())
+  if (!outcome.ok) throw new Error(outcome.detail)
+  return transitPod(env, pod, outcome.change)
+}
+
+export async function freeGpus(hostId: string): Promise<number> {
+  const row = await env.DB.prepare('SELECT free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
+  return row?.free ?? -1
+}
+
+export const gpus = (count = 1, typeId = GPU) => ({
+  gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
+})
