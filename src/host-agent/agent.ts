@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { HOST_LEASE_MS, type Inventory } from '../host-protocol/messages.ts'
 import { IdentityRefused } from './access-tokens.ts'
@@ -5,6 +6,7 @@ import { buildRuntimes, detectDocker } from './build-runtimes.ts'
 import { PlaneClock } from './clock-offset.ts'
 import type { DockerEngine } from './docker-engine.ts'
 import { establishIdentity, type Host, refusedIdentity } from './establish-identity.ts'
+import { readGpuUse } from './gpu-use.ts'
 import { HostKey } from './host-key.ts'
 import { buildInventory, type Machine, readMachine } from './inventory.ts'
 import { LeaseWatch } from './lease-watch.ts'
@@ -23,6 +25,7 @@ import { Supervisor } from './supervisor.ts'
 import { createUtilisationReader } from './utilisation.ts'
 import { WorkloadLedger } from './workload-ledger.ts'
 import { WorkloadRecords } from './workload-records.ts'
+import { STATS_INTERVAL_MS, StatsCollector } from './workload-stats.ts'
 
 const RECONCILE_MS = 10_000
 /** Most grace a workload gets when the agent itself ends. */
@@ -133,14 +136,15 @@ async function stayLinked(
     const reason = 'stopped by its host, which lost touch with the plane'
     void supervisor.stopAll(LEASE_LOSS_GRACE_MS, reason, (record) => record?.kind === 'worker')
   })
-  const timer = setInterval(() => supervisor.reconcile(), RECONCILE_MS)
+  const stats = createStats(supervisor, log)
+  const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
     hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
-    beat: () => ({ workloads: ledger.beatStates(), ...readUtilisation() }),
+    beat: () => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation() }),
     onDesired: (workloads) => supervisor.apply(workloads),
     onLease: (sentAt) => lease.renew(sentAt),
     onRevoked: (reason) => {
@@ -153,10 +157,19 @@ async function stayLinked(
   } catch (error) {
     throw error instanceof IdentityRefused ? refusedIdentity(host.identity, error) : error
   } finally {
-    clearInterval(timer)
+    for (const timer of timers) clearInterval(timer)
     lease.close()
     link.close()
   }
+}
+
+function createStats(supervisor: Supervisor, log: Log): StatsCollector {
+  const machineVcpus = cpus().length
+  const running = () =>
+    supervisor.runningPods().map(({ id, vcpus, runtime }) => {
+      return { id, vcpus: vcpus > 0 ? Math.min(vcpus, machineVcpus) : machineVcpus, read: () => runtime.usage(id) }
+    })
+  return new StatsCollector({ running, readGpus: readGpuUse, log, now: () => performance.now() })
 }
 
 function aborted(signal: AbortSignal): Promise<'shutdown'> {

@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
 import type { ContainerFacts, ContainerUsage, DockerEngine, RegistryAuth } from './docker-engine.ts'
@@ -45,7 +46,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
       const info = await orUndefined(docker.getContainer(name).inspect())
       return info === undefined ? undefined : readFacts(info)
     },
-    wait: async (name) => void (await docker.getContainer(name).wait()),
+    wait: (name) => waitForEnd(docker, name),
     stop: (name, graceSeconds) => ignoring([304, 404], docker.getContainer(name).stop({ t: graceSeconds })),
     remove: (name) => removeContainer(docker, name),
     listNames: async (label) => {
@@ -77,6 +78,17 @@ async function removeContainer(docker: Docker, name: string): Promise<void> {
   await ignoring([404, 409], docker.getContainer(name).remove({ force: true, v: true }))
   const volumes = info === undefined ? [] : readFacts(info).anonymousVolumes
   for (const volume of volumes) await ignoring([404, 409], docker.getVolume(volume.name).remove())
+}
+
+/** Read as a stream, because the client never settles a plain call whose answer is cut off, as it is when the engine dies. */
+async function waitForEnd(docker: Docker, name: string): Promise<void> {
+  const answer = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
+    const statusCodes = { 200: true, 404: 'no such container', 500: 'server error' }
+    const call = { path: `/containers/${name}/wait`, method: 'POST', isStream: true, statusCodes }
+    docker.modem.dial(call, (error, data) => (error ? reject(error) : resolve(data as NodeJS.ReadableStream)))
+  })
+  answer.resume()
+  await finished(answer)
 }
 
 async function readUsage(docker: Docker, name: string): Promise<ContainerUsage | undefined> {

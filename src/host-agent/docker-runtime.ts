@@ -23,6 +23,7 @@ import {
   StartError,
   type Started,
   type StartHooks,
+  type Usage,
   type WorkloadExit,
 } from './runtime.ts'
 
@@ -168,6 +169,11 @@ export class DockerRuntime implements Runtime {
     } catch (error) {
       if (!signal.aborted) await ignoring([404], Promise.reject(error))
     }
+  }
+
+  async usage(id: string): Promise<Usage | undefined> {
+    const usage = await this.options.engine.usage(containerName(id))
+    return usage === undefined ? undefined : { ...usage, gpuIds: this.gpusInUse.get(id) ?? [] }
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

@@ -11,7 +11,7 @@ export interface LinkDeps {
   tokens: AccessTokens
   log: Log
   hello(): Extract<AgentMessage, { type: 'hello' }>
-  beat(): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'cpuPercent' | 'memoryPercent'>
+  beat(): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent'>
   onDesired(workloads: Workload[]): void
   /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
   onLease(sentAtMonotonicMs: number): void

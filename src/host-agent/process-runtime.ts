@@ -136,6 +136,10 @@ export class ProcessRuntime implements Runtime {
     }
   }
 
+  async usage(): Promise<undefined> {
+    return undefined
+  }
+
   async stop(id: string, graceMs: number): Promise<void> {
     const record = new ProcessRecord(this.options.dir, id)
     this.signalGroup(record, 'SIGTERM')

@@ -46,6 +46,16 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
+/** One reading of what a running workload uses. */
+export interface Usage {
+  /** CPU time since its start, nanoseconds. */
+  cpuNanos: number
+  memoryBytes: number
+  memoryLimitBytes: number
+  /** Ids of the real GPUs that it was given. */
+  gpuIds: readonly string[]
+}
+
 /** Output that was read in one go. */
 export interface OutputChunk {
   lines: { at: number; line: string }[]
@@ -70,6 +80,8 @@ export interface Runtime {
    * ended and all was handed over, or when the signal fires. No line is left out or given twice, whoever follows after whom.
    */
   followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void>
+  /** What it uses now; undefined when it does not run or that is not known. */
+  usage(id: string): Promise<Usage | undefined>
   /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
   stop(id: string, graceMs: number): Promise<void>
   remove(id: string): Promise<void>

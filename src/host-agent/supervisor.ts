@@ -114,6 +114,15 @@ export class Supervisor {
     }
   }
 
+  /** Pods whose container runs, with the CPUs that each was promised (0: as many as there are). */
+  runningPods(): { id: string; vcpus: number; runtime: Runtime }[] {
+    return (this.desired ?? []).flatMap(({ id, kind, resources }) => {
+      const { phase, runtime: name } = this.lifecycle.actual.get(id) ?? {}
+      const runtime = this.deps.runtimes.find((candidate) => candidate.name === name)
+      return kind === 'pod' && phase === 'running' && runtime !== undefined ? [{ id, vcpus: resources.vcpus, runtime }] : []
+    })
+  }
+
   /** Stops what `matches`, with at most `graceMaxMs` of grace each. */
   async stopAll(graceMaxMs: number, reason: string, matches: (record: WorkloadRecord | undefined) => boolean = () => true): Promise<void> {
     const graceMs = (id: string) => Math.min(graceMaxMs, this.desired?.find((workload) => workload.id === id)?.stopGraceMs ?? graceMaxMs)

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { waitUntil } from '../host-agent/support/wait-until.ts'
 import { docker } from './support/docker.ts'
 import { PodAgent } from './support/pod-agent.ts'
+import { makeTmpfs, removeMounted } from './support/tmpfs.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
 // Pods on a real container engine: a real agent, and a played plane that says what is wanted.
@@ -171,8 +171,7 @@ describe('volumes', () => {
   })
 
   test('[HOST-55] a full disk: the pod sees it, the next start says it, and room makes it start again', async () => {
-    const small = mkdtempSync(join(tmpdir(), 'podplane-small-'))
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small])
+    const small = await makeTmpfs(2)
     try {
       await agent.start(['--volume-dir', small])
       const mounts = [agent.volume()]
@@ -194,8 +193,7 @@ describe('volumes', () => {
     } finally {
       await agent.end('SIGKILL')
       await docker('rm', '--force', agent.container(1), agent.container(3)).catch(() => {})
-      execFileSync('umount', [small])
-      rmSync(small, { recursive: true, force: true })
+      await removeMounted(small)
     }
   })
 })
