@@ -3,13 +3,14 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
-// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain` or
-// `-- objects` for a part, and a second word for the bugs whose name holds it.
+// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
+// `-- objects` or `-- agent` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -44,6 +45,8 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
 ]
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
+/** Those of the agent that start no process. */
+const AGENT_TESTS = ['reconcile', 'supervisor', 'ports', 'mounts', 'container-images', 'parts'].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
     mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS],
@@ -51,6 +54,10 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'unit', '--bail', '1', 'test/domain'],
       ['--project', 'unit', 'test/model'],
     ],
+  },
+  agent: {
+    mutants: AGENT_MUTANTS,
+    stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],
   },
   objects: {
     mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],

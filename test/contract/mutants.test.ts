@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
@@ -13,6 +14,7 @@ const ALL = [
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
+  ...AGENT_MUTANTS,
 ]
 
 test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {

@@ -201,7 +201,7 @@ describe('volumes', () => {
 const LOG = { kind: 'pod' as const, ownerId: 'pod', grant: 'g' }
 
 describe('ports', () => {
-  test('[HOST-56][NET-4][ENV-1] are of the range, told to the container and to the plane, and the same after a stop', async () => {
+  test('[HOST-56][NET-4][ENV-1][LOG-5] are of the range, told to the container and to the plane, and the same after a stop', async () => {
     await agent.start(['--port-range', '31100-31180', '--public-ip', '203.0.113.7'])
     const ports = ['22/tcp', '8888/http', '70000/tcp']
     const change = { ports, platformEnv: { RUNPOD_PUBLIC_IP: '{{public_ip}}' }, log: LOG }
@@ -224,6 +224,11 @@ describe('ports', () => {
     await agent.reaches(1, 'exited')
     agent.plane.want(held, agent.workload(2, IDLE, { ...change, replaces: [held.id], keepDisk: true }))
     expect((await agent.reaches(2, 'running')).ports).toEqual(running.ports)
+    const told = `[ports: 22/tcp on ${ssh?.public}, 8888/http on ${http?.public}, ${symmetric?.private}/tcp on ${symmetric?.public}]`
+    await waitUntil('the log', () => agent.plane.log(agent.id(2)).length === 4, 30_000)
+    const begun = [`[creating from image ${image}]`, '[started]', told]
+    expect(agent.plane.log(agent.id(1))).toEqual([...begun, '[stopping, with 2 s of grace]', '[exited with code 0]'])
+    expect(agent.plane.log(agent.id(2))).toEqual(['[starting again with the kept container disk]', ...begun])
   })
 
   test('[HOST-57] one that is taken is left out; when no other is left the reason names it', async () => {

@@ -24,10 +24,11 @@ test('[HOST-59] an image is found by its full name only, never by the beginning 
 
 describe('providing an image', () => {
   const auth = { username: 'u', password: 'p' }
-  function open(stateDir: string) {
+  /** `names`: what the engine calls an image that it finds. */
+  function open(stateDir: string, names = (image: string) => [shortImageName(image)]) {
     const pulls: (RegistryAuth | undefined)[] = []
     const engine = {
-      imageNames: async (image: string) => [image],
+      imageNames: async (image: string) => names(image),
       pull: async (_image: string, _signal: AbortSignal, credential?: RegistryAuth) => void pulls.push(credential),
     } as unknown as DockerEngine
     const images = new ContainerImages({ engine, log: silentLog(), stateDir })
@@ -41,6 +42,15 @@ describe('providing an image', () => {
     const { pulls, provide } = open(tempDir('images'))
     await provide('a/b:1')
     expect(pulls).toEqual([])
+  })
+
+  test('[HOST-59] one that the engine found under the beginning of an id is not taken, and the disks of pods are no images', async ({
+    expect,
+  }) => {
+    const { pulls, provide } = open(tempDir('images'), () => ['podplane-disk:other-1'])
+    await provide('3d9f2889d678')
+    expect(pulls).toHaveLength(1)
+    await expect(provide('podplane-disk:other-1')).rejects.toThrow("the name 'podplane-disk' is reserved")
   })
 
   test('[HOST-58] one that was got with a credential is asked for by everybody, also after a restart', async ({ expect }) => {
