@@ -4,7 +4,6 @@ import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jo
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import type { HostEvent } from '../src/domain/host-event.ts'
-import type { Holder } from '../src/domain/job.ts'
 import type { DecisionRecord } from '../src/domain/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker.ts'
 import type { Env } from '../src/env.ts'
