@@ -4,7 +4,6 @@ import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jo
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import type { HostEvent } from '../src/domain/host-event.ts'
-import type { Holder } from '../src/domain/job.ts'
 import type { DecisionRecord } from '../src/domain/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker.ts'
 import type { Env } from '../src/env.ts'
@@ -24,7 +23,7 @@ import { run, type SubmitCall } from './endpoint/submissions.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { placeThrottled } from './endpoint/worker-effects.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
-import { takeResult } from './endpoint/worker-posts.ts'
+import { type Sender, takeResult } from './endpoint/worker-posts.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
@@ -59,7 +58,7 @@ export class EndpointObject extends DurableObject<Env> {
   }
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
-  async done(endpointId: string, jobId: string, from: Holder, body: string): Promise<void> {
+  async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
     if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResult(this.core, jobId, from, body)
   }
 

@@ -125,8 +125,8 @@ export class HostObject extends DurableObject<Env> {
     return this.presenceOf.view()
   }
 
-  /** Marks an assertion as used; false when it was used before (HOST-38). */
-  async spendAssertion(jti: string): Promise<boolean> {
+  /** Marks an assertion as used (HOST-38). */
+  async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {
     return spendAssertion(this.ctx.storage.sql, jti, this.now())
   }
 

@@ -54,8 +54,8 @@ export interface Settings {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
-/** Below a host's lease and the time after it, work could be given up that its host has not stopped yet. */
-const MIN_HOST_LOST_AFTER_MS = 10_000
+/** A host may be offline 10 s after its last beat, and stops its work 29 s after it: what is given up earlier could still run. */
+const MIN_HOST_LOST_AFTER_MS = 30_000
 const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000

@@ -46,6 +46,8 @@ export interface Job {
   errorDetail: string | null
   /** Stream chunks so far, over all attempts; the number of the newest one (STR-10). */
   chunks: number
+  /** The newest post that changed the running attempt, as its host numbered it (HOST-22). */
+  delivery: string | null
 }
 
 /** The ping interval `P` and what follows from it, milliseconds. */
@@ -87,6 +89,7 @@ export function submitJob(
     error: null,
     errorDetail: null,
     chunks: 0,
+    delivery: null,
   }
 }
 
@@ -120,6 +123,7 @@ export function leaseJob(job: Job, holder: Holder, nowMs: number, times: LeaseTi
     leaseUntilMs: nowMs + ACK_INTERVALS * times.pingIntervalMs,
     leaseEndReason: 'the worker never confirmed the job',
     missingPings: 0,
+    delivery: null,
   }
 }
 

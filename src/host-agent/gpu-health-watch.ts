@@ -82,7 +82,8 @@ export class GpuHealthWatch {
 async function readXids(): Promise<Xid[]> {
   for (const [program, args] of KERNEL_LOGS) {
     const { stdout, failed } = await run(program, args)
-    if (!failed) return parseXids(stdout)
+    // Without the right to read it, journalctl may succeed and say nothing.
+    if (!failed && stdout.trim() !== '') return parseXids(stdout)
   }
   return []
 }

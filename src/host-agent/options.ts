@@ -5,7 +5,9 @@ import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
 import { OperatorError } from './fail.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { ensureDir } from './make-dir.ts'
+import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { parsePlaneUrl } from './plane-http.ts'
+import { parsePortRange } from './port-range.ts'
 import type { RuntimeName } from './runtime.ts'
 import { parseSimulatedGpus } from './simulated-gpus.ts'
 
@@ -18,6 +20,9 @@ export interface Flags {
   runtime?: string[]
   dataCenter?: string
   simulateGpus?: string
+  volumeDir?: string
+  networkVolumes?: string
+  globalVolumes?: string
   publicIp?: string
   portRange: string
   onExit: string
@@ -34,6 +39,11 @@ export interface AgentOptions {
   runtimes: ReadonlySet<RuntimeName> | undefined
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
+  /** Where the persistent volumes of pods are. */
+  volumeDir: string
+  /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
+  networkVolumes: string | NfsExport | undefined
+  globalVolumes: string | undefined
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
   /** Host ports for container ports. */
@@ -44,9 +54,6 @@ export interface AgentOptions {
 }
 
 const NAME_MAX_CHARS = 128
-/** Ports below are the machine's own. */
-const PORT_MIN = 1_024
-const PORT_MAX = 65_535
 
 /** Checks every flag before anything is touched; the first wrong one is named together with what it may be. */
 export function readOptions(flags: Flags, env: Record<string, string | undefined>): AgentOptions {
@@ -55,16 +62,20 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
   const name = flags.name ?? hostname()
   if (name === '' || name.length > NAME_MAX_CHARS) throw new OperatorError(`--name must have 1 to ${NAME_MAX_CHARS} characters`)
   const joinToken = flags.token ?? env.PODPLANE_JOIN_TOKEN
+  const stateDir = resolve(
+    flags.stateDir ?? env.PODPLANE_AGENT_STATE ?? join(homedir(), '.podplane-agent', name.replace(/[^A-Za-z0-9._-]/g, '_')),
+  )
   return {
     planeUrl: parsePlaneUrl(flags.url),
     joinToken: joinToken === '' ? undefined : joinToken,
     name,
-    stateDir: resolve(
-      flags.stateDir ?? env.PODPLANE_AGENT_STATE ?? join(homedir(), '.podplane-agent', name.replace(/[^A-Za-z0-9._-]/g, '_')),
-    ),
+    stateDir,
     runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
+    volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
+    networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
+    globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
     publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
     portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
@@ -85,21 +96,14 @@ function parseIp(text: string): string {
   return text
 }
 
-function parsePortRange(text: string): PortRange {
-  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
-  const range = { from: Number(from), to: Number(to) }
-  const isRange = range.from >= PORT_MIN && range.to <= PORT_MAX && range.from <= range.to
-  if (!isRange) throw new OperatorError(`--port-range '${text}' is no range of ports from ${PORT_MIN} to ${PORT_MAX}; use <from>-<to>`)
-  return range
-}
-
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value)
   if (found === undefined) throw new OperatorError(`${flag} '${value}' is unknown; use one of: ${allowed.join(', ')}`)
   return found
 }
 
-/** Makes the state directory, readable by its owner only, or checks that the one there can be written. */
-export function createStateDir(stateDir: string): void {
+/** Makes the directories of the agent, readable by their owner only, or checks that those there can be written. */
+export function createDirs({ stateDir, volumeDir }: AgentOptions): void {
   ensureDir(stateDir, '--state-dir')
+  ensureDir(volumeDir, '--volume-dir')
 }

@@ -53,9 +53,16 @@ export async function renewHostToken(env: Env, assertion: string): Promise<Token
     throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
   const claims = await verifySigned(assertion, host.publicKeyX, hostId)
   if (claims.epoch !== host.epoch) throw new Problem('invalidToken', { detail: 'the host has joined again since; use its newest identity' })
-  if (claims.jti === undefined || claims.jti.length > MAX_JTI_CHARS || !(await hostStub(env, hostId).spendAssertion(claims.jti)))
-    throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
+  await spendAssertion(env, hostId, claims.jti)
   return issueAccessToken(env, hostId, host.epoch)
+}
+
+async function spendAssertion(env: Env, hostId: string, jti: string | undefined): Promise<void> {
+  const isId = jti !== undefined && jti !== '' && jti.length <= MAX_JTI_CHARS
+  const outcome = isId ? await hostStub(env, hostId).spendAssertion(jti) : 'used'
+  if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in two minutes' })
+  if (outcome === 'used')
+    throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
 }
 
 /** The host that an access token names; null when it is missing, forged, expired, or of an enrolment that was withdrawn (HOST-38). */

@@ -210,10 +210,13 @@ describe('agent against a plane', () => {
 
   test('--on-exit stop stops and reports before the agent ends', async ({ expect }) => {
     const agent = startAgent('--on-exit', 'stop')
-    plane.want(makeWorkload({ id: 'pod1' }))
-    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    const worker = makeWorkload({ id: 'w1', kind: 'worker', image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1') })
+    plane.want(makeWorkload({ id: 'pod1' }), worker)
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running' && plane.last('w1')?.state === 'running')
     expect(await end(agent, 'SIGTERM')).toBe(0)
-    expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    expect(plane.states('w1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    // A pod is the user's to start again (HOST-61).
+    expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited'])
   })
 
   test('an image that no runtime can run is an error with the reason', async ({ expect }) => {
@@ -222,6 +225,27 @@ describe('agent against a plane', () => {
     await waitUntil('errors', () => plane.last('pod1')?.state === 'error' && plane.last('pod2')?.state === 'error')
     expect(plane.last('pod1')?.reason).toBe("no runtime on this host can run image 'nginx:1.27': Docker does not answer")
     expect(plane.last('pod2')?.reason).toBe('unknown built-in image builtin/nothing; known: builtin/echo, builtin/idle, builtin/probe')
+  })
+
+  test('[HOST-50][HOST-51] a built-in pod is held, started again under a new id, and terminated', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'p-1' }))
+    await waitUntil('running', () => plane.last('p-1')?.state === 'running')
+    plane.want(makeWorkload({ id: 'p-1', desired: 'held' }))
+    await waitUntil('exited', () => plane.last('p-1')?.state === 'exited')
+    plane.want(makeWorkload({ id: 'p-1', desired: 'held' }), makeWorkload({ id: 'p-2', replaces: ['p-1'], keepDisk: true }))
+    await waitUntil('the former gone', () => plane.last('p-1')?.state === 'gone')
+    expect(plane.states('p-1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    expect(plane.last('p-2')?.state).toBe('running')
+    plane.want(makeWorkload({ id: 'p-2', desired: 'stopped', wipe: true }))
+    await waitUntil('gone', () => plane.last('p-2')?.state === 'gone')
+  })
+
+  test('a built-in pod takes no mounts', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'p-1', mounts: [{ kind: 'persistent', id: 'p', path: '/workspace', sizeGb: 1 }] }))
+    await waitUntil('error', () => plane.last('p-1')?.state === 'error')
+    expect(plane.last('p-1')?.reason).toBe('built-in images run outside any container and take no mounts')
   })
 
   test('a shorter grace overtakes the stop under way', async ({ expect }) => {

@@ -62,6 +62,15 @@ describe('identity of a host', () => {
     expect(await tokens.get()).not.toBe(first)
   })
 
+  test('[HOST-38] an assertion that is refused once is no verdict about the host; a second refusal is', async ({ expect }) => {
+    const tokens = await joinPlane()
+    tokens.invalidate(await tokens.get())
+    plane.refuseAssertions = 1
+    tokens.invalidate(await tokens.get())
+    plane.refuseAssertions = 2
+    await expect(tokens.get()).rejects.toBeInstanceOf(IdentityRefused)
+  })
+
   test('[HOST-38] the access token is renewed by a beat, without a new link', async ({ expect }) => {
     plane.tokenSeconds = 3
     const tokens = await joinPlane()

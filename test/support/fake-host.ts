@@ -214,6 +214,7 @@ export class FakeWorker {
   readonly id: string
   readonly workload: Workload
   private readonly token: string
+  private delivery: string | undefined
 
   constructor(workload: Workload) {
     this.workload = workload
@@ -269,6 +270,13 @@ export class FakeWorker {
     return reply.status === 200 ? ((await reply.json()) as { jobsToStop: string[] }).jobsToStop : []
   }
 
+  /** The same worker behind an agent's relay that numbers its posts, all of them with this one. */
+  withDelivery(delivery: string): FakeWorker {
+    const worker = new FakeWorker(this.workload)
+    worker.delivery = delivery
+    return worker
+  }
+
   /** The same worker under another boot nonce: what a paused predecessor would send. */
   withBoot(boot: string): FakeWorker {
     const platformEnv = Object.fromEntries(
@@ -288,6 +296,7 @@ export class FakeWorker {
     const headers = {
       Authorization: this.token,
       'Content-Type': body === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+      ...(this.delivery !== undefined && { 'podplane-delivery': this.delivery }),
     }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const init = body === undefined ? { headers } : { method: 'POST', headers, body: text }

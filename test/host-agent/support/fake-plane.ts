@@ -23,6 +23,8 @@ export class FakePlane {
   readonly messages: AgentMessage[] = []
   readonly reports: WorkloadReport[] = []
   readonly joinToken = 'ppj_test_join_token'
+  /** What the host is called; containers carry it as a label. */
+  hostId = 'host_1'
   accessTokens = new Set<string>()
   workloads: Workload[] = []
   revision = 0
@@ -32,6 +34,8 @@ export class FakePlane {
   tokenSeconds = 3_600
   /** Whether the plane has given up on the host. */
   refuseTokens = false
+  /** How many of the next assertions are refused. */
+  refuseAssertions = 0
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
@@ -126,12 +130,13 @@ export class FakePlane {
     await jwtVerify(request.proof, await importJWK(request.publicKey, 'EdDSA'), { audience: ASSERTION_AUDIENCE })
     this.hostKey = request.publicKey
     this.epoch += 1
-    return { hostId: 'host_1', epoch: this.epoch, dataCenterId: 'EU-TEST-1', ...this.newToken() }
+    return { hostId: this.hostId, epoch: this.epoch, dataCenterId: 'EU-TEST-1', ...this.newToken() }
   }
 
   private async issueToken({ assertion }: { assertion: string }) {
+    if (this.refuseAssertions-- > 0) throw new Error('used before')
     if (this.hostKey === undefined || this.refuseTokens) throw new Error('unknown host')
-    const options = { audience: ASSERTION_AUDIENCE, issuer: 'host_1', subject: 'host_1', maxTokenAge: 90 }
+    const options = { audience: ASSERTION_AUDIENCE, issuer: this.hostId, subject: this.hostId, maxTokenAge: 90 }
     await jwtVerify(assertion, await importJWK(this.hostKey, 'EdDSA'), options)
     return this.newToken()
   }

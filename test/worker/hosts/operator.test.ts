@@ -1,7 +1,12 @@
 import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts.ts'
+import { reserveCapacity } from '../../../src/db/capacity.ts'
+import { openDatabase } from '../../../src/db/client.ts'
+import { insertPod } from '../../../src/db/pods.ts'
+import { placePod } from '../../../src/services/pod-placement.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import { admin, describe, env, expect, it } from '../../support/harness.ts'
+import { admin, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { hostRow } from '../../support/hosts.ts'
+import { compute, draftPod } from '../../support/pods.ts'
 import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const gpus = (typeId: string, count: number) => ({
@@ -114,8 +119,6 @@ describe('a cordoned host', () => {
 
   it('[HOST-31] a cordon that comes between choice and reservation wins', async () => {
     const host = await FakeHost.join(gpus('NVIDIA A30', 1))
-    const { openDatabase } = await import('../../../src/db/client.ts')
-    const { reserveCapacity } = await import('../../../src/db/capacity.ts')
     const want = {
       id: 'late',
       teamId: 't',
@@ -129,6 +132,20 @@ describe('a cordoned host', () => {
     }
     await hostsApi(host.id).post('cordon', {})
     expect(await reserveCapacity(openDatabase(env.DB), want, Date.now())).toBe(false)
+    host.leave()
+  })
+
+  it('[HOST-31] takes no pod, chosen before the cordon or after it', async () => {
+    const typeId = 'NVIDIA A100-SXM4-80GB'
+    const host = await FakeHost.join(gpus(typeId, 1))
+    const draft = draftPod(await teamOf(await createAccount()), `podc${Date.now()}`, { compute: compute(typeId) })
+    await hostsApi(host.id).post('cordon', {})
+    const placed = await placePod(env, draft, () => [])
+    expect(placed.ok ? [] : placed.refusals.flatMap(({ failed }) => failed)).toContain('schedulable: yes > cordoned')
+    const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', publicIp: null, cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
+    const resources = { gpu: { typeId, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
+    expect(await insertPod(openDatabase(env.DB), { ...draft, ...granted }, resources)).toBe(false)
+    expect(await hostsApi(host.id).read()).toMatchObject({ workloads: { workers: 0, pods: 0 } })
     host.leave()
   })
 
@@ -152,14 +169,14 @@ describe('a cordoned host', () => {
 
 describe('a drained host', () => {
   it('[HOST-32] its workers finish their jobs, go, and are replaced elsewhere', async () => {
-    const host = await FakeHost.join(gpus('NVIDIA RTX A5000', 1))
-    const queue = await setUpQueue({ gpu: { pools: ['AMPERE_24'] }, workers: { min: 1, max: 2, idleTimeout: 60 } })
+    const host = await FakeHost.join(gpus('NVIDIA B200', 1))
+    const queue = await setUpQueue({ gpu: { pools: ['BLACKWELL_180'] }, workers: { min: 1, max: 2, idleTimeout: 60 } })
     const jobId = await run(queue)
     const worker = await host.startWorker(queue.endpointId)
     expect((await worker.take())?.id).toBe(jobId)
     await worker.ping([jobId])
 
-    const other = await FakeHost.join(gpus('NVIDIA L4', 1))
+    const other = await FakeHost.join(gpus('NVIDIA B200', 1))
     const { read, post } = hostsApi(host.id)
     expect((await post('drain', { reason: 'kernel update' })).body).toMatchObject({ draining: true, cordon: { reason: 'kernel update' } })
     const second = await other.startWorker(queue.endpointId)

@@ -54,7 +54,9 @@ describe('a host that falls silent', () => {
     await host.link()
     expect(await look(host)).toBe('ONLINE HEALTHY')
     expect(await hostRow(host.id)).toMatchObject({ status: 'ONLINE', lost_at: null })
-    await until(async () => (await noted(host)).returned === false)
+    expect((await noted(host)).returned).toBe(true)
+    await advanceHost(host.id, 1)
+    expect((await noted(host)).returned).toBe(false)
     host.leave()
   })
 
