@@ -1,11 +1,13 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { LogSourceParam } from '../src/contract/logs.ts'
+import { openDatabase } from '../src/db/client.ts'
+import { findPodForHost } from '../src/db/pods.ts'
 import type { LogStart } from '../src/domain/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
 import { logEvent } from '../src/log.ts'
 import { Followers } from './pod-log/followers.ts'
-import { LogStore } from './pod-log/log-store.ts'
+import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 import { endpointStub } from './stubs.ts'
 
 /** How long a log stays after its last line when its worker or pod is gone (PP-61); also how often that is looked at. */
@@ -96,9 +98,15 @@ export class PodLogObject extends DurableObject<Env> {
     const [owner, last] = [this.store.owner(), this.store.lastTaken()]
     if (!owner || !last) return false
     if (this.isFresh()) return true
-    if (owner.kind === 'worker' && (await endpointStub(this.env, owner.ownerId).knowsWorker(last.workloadId))) return true
+    if (await this.hasOwner(owner, last.workloadId)) return true
     // Lines that came during the question have been acknowledged.
     return this.isFresh()
+  }
+
+  private async hasOwner({ kind, ownerId }: LogOwner, workloadId: string): Promise<boolean> {
+    if (kind === 'worker') return endpointStub(this.env, ownerId).knowsWorker(workloadId)
+    const pod = await findPodForHost(openDatabase(this.env.DB), ownerId)
+    return pod !== null && pod.status !== 'TERMINATED'
   }
 
   private isFresh(): boolean {

@@ -1,6 +1,6 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
 import { type LinePosition, type LogStart, lastToDrop, nextShownSecond, type StoredLine } from '../../src/domain/log-stream.ts'
-import type { LogLine } from '../../src/host-protocol/logs.ts'
+import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
 
 /**
@@ -12,6 +12,12 @@ const SCHEMA: readonly string[] = [
    CREATE TABLE streams (workload_id TEXT PRIMARY KEY, taken_seq INTEGER NOT NULL, taken_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE lines (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, source TEXT NOT NULL, line TEXT NOT NULL, end_byte INTEGER NOT NULL);`,
 ]
+
+/** Whose log this is: see `LogAccess` of the host protocol. */
+export interface LogOwner {
+  kind: LogKind
+  ownerId: string
+}
 
 /** Oldest lines that are looked at in one step when the tail is cut. */
 const TRIM_STEP = 512
@@ -33,13 +39,13 @@ export class LogStore {
   }
 
   /** Whose log this is; null before its first line. */
-  owner(): { kind: string; ownerId: string } | null {
+  owner(): LogOwner | null {
     if (!this.hasTables) return null
     const row = this.sql.exec("SELECT value FROM meta WHERE key = 'owner'").toArray()[0]
-    return row ? (JSON.parse(String(row.value)) as { kind: string; ownerId: string }) : null
+    return row ? (JSON.parse(String(row.value)) as LogOwner) : null
   }
 
-  setOwner(owner: { kind: string; ownerId: string }): void {
+  setOwner(owner: LogOwner): void {
     this.sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('owner', ?)", JSON.stringify(owner))
   }
 

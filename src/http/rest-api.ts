@@ -8,6 +8,7 @@ import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
+import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerServerless } from './routes/serverless.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 import { registerWorkerLogs } from './routes/worker-logs.ts'
@@ -34,6 +35,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWebhooks(app)
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
+  registerPodLogs(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

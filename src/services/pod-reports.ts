@@ -2,9 +2,11 @@ import { releaseCapacity } from '../db/capacity.ts'
 import { type Database, openDatabase } from '../db/client.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods.ts'
 import { type ContainerReport, decideReport, isToRun, type PodChange } from '../domain/pod.ts'
+import { noteOfReport } from '../domain/pod-note.ts'
 import { generationOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
+import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
 const MAX_ATTEMPTS = 5
@@ -24,15 +26,21 @@ export interface ReportSource {
 export async function applyPodReport(env: Env, source: ReportSource, report: WorkloadReport): Promise<void> {
   const generation = generationOf(source.podId, report.workloadId)
   if (generation === null) return
-  const db = openDatabase(env.DB)
   const said = { generation, state: report.state, reason: report.reason, atMs: report.at, ports: report.ports }
-  const pod = await applyToRow(db, source, said)
-  await returnCapacity(db, source, said, pod)
+  const pod = await applyToRow(env, source, said)
+  await returnCapacity(openDatabase(env.DB), source, said, pod)
 }
 
 // A pod that has moved to another machine is none of this host's business.
-async function applyToRow(db: Database, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
-  return changePod(db, podId, (pod) => (pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null))
+async function applyToRow(env: Env, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
+  let note: string | null = null
+  const pod = await changePod(openDatabase(env.DB), podId, (before) => {
+    const change = before.hostId === hostId ? decideReport(before, report, Date.now()) : null
+    note = change && noteOfReport(before, change.pod)
+    return change
+  })
+  if (pod !== null && note !== null) await notePod(env, pod, note, Date.now())
+  return pod
 }
 
 /** Decides on the row as it is and writes what was decided, until nobody else came between. Returns the row as it is then. */

@@ -511,8 +511,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'the log of a silent worker is deleted',
     file: POD_LOG,
-    find: "if (owner.kind === 'worker' && (await",
-    replace: 'if (false && (await',
+    find: 'if (await this.hasOwner(owner, last.workloadId)) return true',
+    replace: '',
   },
   {
     id: 'any host writes any log',
