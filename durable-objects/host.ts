@@ -179,7 +179,8 @@ export class HostObject extends DurableObject<Env> {
   private async lookAtMarkedPods(): Promise<void> {
     const hostId = this.store.hostId()
     if (hostId !== null && (await this.pods.syncMarked(hostId, Date.now()))) this.links.broadcast(this.desired())
-    if (this.pods.marks.all().length > 0) await this.alarms.setBy('pods', Date.now() + POD_LOOK_AFTER_MS)
+    // `setBy` would find the timer that rings now, and that one is about to be cleared.
+    if (this.pods.marks.all().length > 0) await this.alarms.set('pods', Date.now() + POD_LOOK_AFTER_MS)
   }
 
   private async linkEnded(): Promise<void> {
