@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
@@ -39,21 +40,22 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/call-limits|submissions|accept-job|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
-  [/pod-log|take-logs/, ['rest/worker-logs']],
+  [/pod-log|take-logs|pod-notes|follow-log/, ['pods/logs', 'pods/log-archive', 'rest/worker-logs']],
+  [/db\/pods|services\/pod-|objects\/host/, ['pods']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
 ]
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
-    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS],
+    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS, ...POD_CORE_DOMAIN_MUTANTS],
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain'],
       ['--project', 'unit', 'test/model'],
     ],
   },
   objects: {
-    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
+    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...POD_CORE_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [
       ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],

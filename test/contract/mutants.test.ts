@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
@@ -10,9 +11,11 @@ const ALL = [
   ...DOMAIN_MUTANTS,
   ...QUEUE_DOMAIN_MUTANTS,
   ...SUBMIT_DOMAIN_MUTANTS,
+  ...POD_CORE_DOMAIN_MUTANTS,
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
+  ...POD_CORE_OBJECT_MUTANTS,
 ]
 
 test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {
