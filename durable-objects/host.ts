@@ -48,7 +48,7 @@ export class HostObject extends DurableObject<Env> {
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
     this.links = new HostLinks(ctx)
-    this.reports = new HostReports(ctx, env, this.store, (podId) => this.podWaiters.wake(podId))
+    this.reports = new HostReports(ctx, env, this.store, (hostId, podId) => this.lookAtPod(hostId, podId))
     this.pods = new HostPods(ctx, env, this.store)
     this.alarms = new Alarms(ctx.storage)
   }
@@ -67,8 +67,12 @@ export class HostObject extends DurableObject<Env> {
 
   /** Puts in force what a pod's row says now. Repeating it changes nothing. */
   async syncPod(hostId: string, podId: string): Promise<void> {
-    if (await this.pods.sync(hostId, podId)) this.links.broadcast(this.desired())
+    await this.lookAtPod(hostId, podId)
     this.pods.marks.remove(podId)
+  }
+
+  private async lookAtPod(hostId: string, podId: string): Promise<void> {
+    if (await this.pods.sync(hostId, podId)) this.links.broadcast(this.desired())
     this.podWaiters.wake(podId)
   }
 

@@ -4,7 +4,7 @@ import { isToRun } from '../../src/domain/pod.ts'
 import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod-workloads.ts'
 import type { Env } from '../../src/env.ts'
 import { Workload } from '../../src/host-protocol/messages.ts'
-import { releasePod } from '../../src/services/pod-reports.ts'
+import { isDown, releasePod } from '../../src/services/pod-reports.ts'
 import { applyWish, podWorkload } from '../../src/services/pod-spec.ts'
 import { PodMarks } from './pod-marks.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
@@ -58,7 +58,7 @@ export class HostPods {
       if (workload) wanted.push(workload)
     }
     const hasChanged = this.want(podId, wanted, known)
-    await this.returnUnused(hostId, podId, row, new Set(known.keys()))
+    await this.returnUnused(hostId, podId, row, known)
     return hasChanged
   }
 
@@ -88,21 +88,18 @@ export class HostPods {
   }
 
   // What a host was never told of will never be reported as gone by it.
-  private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: ReadonlySet<number>): Promise<void> {
+  private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: Map<number, HostWorkload>): Promise<void> {
     const db = openDatabase(this.env.DB)
     const isHere = pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED'
     if (!isHere) {
       if (known.size === 0) await releasePod(db, podId, hostId)
-    } else if (!isToRun(pod) && !known.has(pod.generation)) await releaseCompute(db, podId, hostId, pod.generation)
+    } else if (!isToRun(pod) && !known.has(pod.generation) && [...known.values()].every(({ state }) => isDown(state))) {
+      await releaseCompute(db, podId, hostId, pod.generation)
+    }
   }
 }
 
 // Parsed, so that members stand in one order and equal ones read equal.
 function textOf(workload: Workload): string {
   return JSON.stringify(Workload.parse(workload))
-}
-
-/** Whether any other container of the same pod is known to a host. */
-export function isLastOfPod(store: WorkloadStore, podId: string, workloadId: string): boolean {
-  return store.ownedBy(podId).every(({ workload }) => workload.id === workloadId || workload.kind !== 'pod')
 }

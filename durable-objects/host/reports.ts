@@ -4,24 +4,25 @@ import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/log.ts'
 import { announceCapacity } from '../../src/services/capacity.ts'
-import { applyPodReport } from '../../src/services/pod-reports.ts'
+import { applyPodReport, isDown } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
-import { isLastOfPod } from './pods.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
+
+/** Puts in force what a report has made of a pod's row, before the report counts as passed on. */
+type PodReported = (hostId: string, podId: string) => Promise<void>
 
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
-  private readonly podChanged: (podId: string) => void
+  private readonly podReported: PodReported
 
-  /** `podChanged` is told of every pod whose report was passed on. */
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: (podId: string) => void) {
+  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podReported: PodReported) {
     this.ctx = ctx
     this.env = env
     this.store = store
-    this.podChanged = podChanged
+    this.podReported = podReported
   }
 
   /**
@@ -90,7 +91,10 @@ export class HostReports {
   }
 
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
-    await applyPodReport(this.env, { hostId, podId, isLast: isLastOfPod(this.store, podId, report.workloadId) }, report)
-    this.podChanged(podId)
+    const others = this.store.ownedBy(podId).filter(({ workload }) => workload.id !== report.workloadId)
+    const areOthersDown = others.every(({ state }) => isDown(state))
+    await applyPodReport(this.env, { hostId, podId, isLast: others.length === 0, areOthersDown }, report)
+    // What has ended by itself is not to run any more: an agent that forgot what it had started would start it again.
+    await this.podReported(hostId, podId)
   }
 }

@@ -106,8 +106,8 @@ export async function updatePodTakingCompute(
 }
 
 /**
- * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that this
- * container is down. Repeating it changes nothing.
+ * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that all its
+ * containers are down. `generation` is the pod's present one. Repeating it changes nothing.
  */
 export async function releaseCompute(db: Database, podId: string, hostId: string, generation: number): Promise<void> {
   const isStopped = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${podId} AND generation = ${generation} AND host_lost = 0 AND status IN ('EXITED', 'ERROR'))`

@@ -5,7 +5,7 @@ import { type ContainerReport, decideReport, isToRun, type PodChange } from '../
 import { noteOfReport } from '../domain/pod-note.ts'
 import { generationOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
-import type { WorkloadReport } from '../host-protocol/messages.ts'
+import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
 import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
@@ -17,6 +17,8 @@ export interface ReportSource {
   podId: string
   /** No other container of this pod is on that host. */
   isLast: boolean
+  /** None of those that are runs: what they held is free together with this one's. */
+  areOthersDown: boolean
 }
 
 /**
@@ -55,12 +57,16 @@ export async function changePod(db: Database, podId: string, decide: (pod: PodRo
 }
 
 async function returnCapacity(db: Database, source: ReportSource, report: ContainerReport, pod: PodRow | null): Promise<void> {
-  const isDown = report.state === 'exited' || report.state === 'error' || report.state === 'gone'
-  if (!isDown) return
-  const { hostId, podId, isLast } = source
+  if (!isDown(report.state)) return
+  const { hostId, podId, isLast, areOthersDown } = source
   if (pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED') {
-    if (!isToRun(pod)) await releaseCompute(db, podId, hostId, report.generation)
+    if (!isToRun(pod) && areOthersDown) await releaseCompute(db, podId, hostId, pod.generation)
   } else if (isLast && report.state === 'gone') await releasePod(db, podId, hostId)
+}
+
+/** Whether a container in this state uses nothing of its host any more but disk. */
+export function isDown(state: WorkloadState | null): boolean {
+  return state === 'exited' || state === 'error' || state === 'gone'
 }
 
 /** Nothing of a pod is on a host any more, and the pod is terminated or has moved on. */
