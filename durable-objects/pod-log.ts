@@ -6,7 +6,9 @@ import type { LogStart } from '../src/domain/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
 import { logEvent } from '../src/log.ts'
+import { LogArchive } from './pod-log/archive.ts'
 import { Followers } from './pod-log/followers.ts'
+import { LogHistory } from './pod-log/history.ts'
 import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 import { endpointStub } from './stubs.ts'
 
@@ -34,6 +36,8 @@ export interface LogRequest {
 /** The log of one worker or pod: a bounded tail and those who follow it (SCALE-8, LOG-1 to LOG-6). */
 export class PodLogObject extends DurableObject<Env> {
   readonly store: LogStore
+  readonly archive: LogArchive
+  readonly history: LogHistory
   readonly followers: Followers
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
@@ -42,7 +46,9 @@ export class PodLogObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.store = new LogStore(ctx.storage)
-    this.followers = new Followers(this.store)
+    this.archive = new LogArchive(ctx.storage, this.store, env.LOGS)
+    this.history = new LogHistory(this.store, this.archive)
+    this.followers = new Followers(this.history)
   }
 
   /**
@@ -57,11 +63,12 @@ export class PodLogObject extends DurableObject<Env> {
       const fresh = linesAfter(lines, before)
       const last = fresh.at(-1)
       if (!last) return before
-      this.store.append(fresh)
+      this.store.append(fresh, this.archive.keptFactor)
       this.store.setTaken(workloadId, last.seq, this.now())
       return last.seq
     })
     this.followers.wake()
+    this.ctx.waitUntil(this.archive.flush())
     await this.keepAlarm()
     return taken
   }
@@ -73,14 +80,13 @@ export class PodLogObject extends DurableObject<Env> {
     const isReadable = owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
     if (!isReadable) return new Response(null, { status: 404 })
     if (this.followers.isFull()) return new Response(null, { status: 429 })
-    return new Response(this.followers.follow(this.store.cursorOf(start, source), source, request.signal))
+    return new Response(this.followers.follow(await this.history.cursorOf(start, source), source, request.signal))
   }
 
   /** Deletes the log when nobody has written it for a while and its worker is gone (PP-61). */
   override async alarm(): Promise<void> {
     try {
-      if (await this.isWanted()) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
-      else await this.delete()
+      if ((await this.isWanted()) || !(await this.delete())) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; then this log would stay for ever.
       logEvent('warn', 'log alarm failed', { error })
@@ -88,10 +94,14 @@ export class PodLogObject extends DurableObject<Env> {
     }
   }
 
-  private async delete(): Promise<void> {
+  /** False when lines came meanwhile: they have been acknowledged. */
+  private async delete(): Promise<boolean> {
+    await this.archive.removeAll()
+    if (this.isFresh()) return false
     await this.store.clear()
     this.alarmKnown = false
     this.followers.endAll()
+    return true
   }
 
   private async isWanted(): Promise<boolean> {

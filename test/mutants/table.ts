@@ -280,12 +280,17 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: '(Math.floor(atMs / 1000) + 1) * 1000',
     replace: 'Math.floor(atMs / 1000) * 1000',
   },
-  { id: 'a log keeps a line too many', file: LOG_STREAM, find: 'newest.n - n >= LOG_KEPT_LINES', replace: 'newest.n - n > LOG_KEPT_LINES' },
+  {
+    id: 'a log keeps a line too many',
+    file: LOG_STREAM,
+    find: 'newest.n - n >= LOG_KEPT_LINES * factor',
+    replace: 'newest.n - n > LOG_KEPT_LINES * factor',
+  },
   {
     id: 'a log keeps a byte too many',
     file: LOG_STREAM,
-    find: 'newest.endByte - endByte >= LOG_KEPT_BYTES',
-    replace: 'newest.endByte - endByte > LOG_KEPT_BYTES',
+    find: 'newest.endByte - endByte >= LOG_KEPT_BYTES * factor',
+    replace: 'newest.endByte - endByte > LOG_KEPT_BYTES * factor',
   },
 ]
 
