@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { UsageInterval } from '../domain/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
 import type { Database } from './client.ts'
@@ -82,8 +82,8 @@ export async function updatePod(db: Database, before: PodRow, after: PodRow, usa
 }
 
 /**
- * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now, 'lost' when another transition
- * came first.
+ * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now or the host was removed, 'lost'
+ * when another transition came first.
  */
 export async function updatePodTakingCompute(
   db: Database,
@@ -92,13 +92,16 @@ export async function updatePodTakingCompute(
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')`
   const take = db
     .update(allocations)
     .set({ gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb })
-    .where(and(eq(allocations.id, before.id), isCurrent))
+    .where(and(eq(allocations.id, before.id), isCurrent, hasPlace))
   try {
-    const results = await db.batch([take, ...recomputeHost(db, before.hostId, 'strict'), guarded(db, before, after)])
-    return (results[results.length - 1]?.meta.changes ?? 0) > 0 ? 'done' : 'lost'
+    const results = await db.batch([take, ...recomputeHost(db, before.hostId, 'strict'), guarded(db, before, after, hasPlace)])
+    if ((results[results.length - 1]?.meta.changes ?? 0) > 0) return 'done'
+    const now = await findPodForHost(db, before.id)
+    return now?.version === before.version ? 'noRoom' : 'lost'
   } catch (error) {
     if (isCheckFailure(error)) return 'noRoom'
     throw error
@@ -124,11 +127,11 @@ function liveOf(teamId: string, id: string) {
   return and(eq(pods.teamId, teamId), eq(pods.id, id), ne(pods.status, 'TERMINATED'))
 }
 
-function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow) {
+function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {
   return db
     .update(pods)
     .set(after)
-    .where(and(eq(pods.id, before.id), eq(pods.version, before.version)))
+    .where(and(eq(pods.id, before.id), eq(pods.version, before.version), condition))
 }
 
 function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs, endedAtMs }: UsageInterval) {
