@@ -161,6 +161,7 @@ describe('reading', () => {
     await useBucket(refusing('get'))
     const cut = await read('', idOf(998))
     expect(await cut.frame()).toBe('event: timeout\ndata: {}')
+    expect(await (await read('?since=2026-06-01T00:00:05Z')).frame()).toBe('event: timeout\ndata: {}')
     await useBucket(bucket)
     expect(await (await read('', idOf(998))).lines(1)).toEqual(['999'])
   })
