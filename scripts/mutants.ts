@@ -3,14 +3,18 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
+import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
+import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
+import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
-// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain` or
-// `-- objects` for a part, and a second word for the bugs whose name holds it.
+// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
+// `-- resources`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -40,22 +44,53 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/call-limits|submissions|accept-job|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
-  [/pod-log|take-logs|pod-notes|follow-log/, ['pods/logs', 'pods/log-archive', 'rest/worker-logs']],
-  [/db\/pods|services\/pod-|objects\/host/, ['pods']],
+  [/pod-log|take-logs/, ['rest/worker-logs']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
+  [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
+/** Tests of the resources that pods refer to. */
+const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'registries', 'ssh-keys', 'endpoint-templates'].map(
+  (name) => `test/worker/rest/${name}`,
+)
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
+/** Those of the agent that start no process. */
+const AGENT_TESTS = ['reconcile', 'supervisor', 'ports', 'mounts', 'container-images', 'parts'].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
-    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS, ...POD_CORE_DOMAIN_MUTANTS],
+    mutants: [
+      ...DOMAIN_MUTANTS,
+      ...QUEUE_DOMAIN_MUTANTS,
+      ...SUBMIT_DOMAIN_MUTANTS,
+      ...RESOURCE_DOMAIN_MUTANTS,
+      ...HOST_DOMAIN_MUTANTS,
+      ...POD_DOMAIN_MUTANTS,
+      ...POD_CORE_DOMAIN_MUTANTS,
+    ],
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain'],
       ['--project', 'unit', 'test/model'],
     ],
   },
+  resources: {
+    mutants: RESOURCE_WORKER_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', ...RESOURCE_TESTS]],
+  },
+  hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
+  agent: {
+    mutants: AGENT_MUTANTS,
+    stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],
+  },
+  pods: {
+    mutants: POD_WORKER_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', 'test/worker/rest/pods-']],
+  },
+  core: {
+    mutants: POD_CORE_OBJECT_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', 'test/worker/pods']],
+  },
   objects: {
-    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...POD_CORE_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
+    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [
       ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],

@@ -6,23 +6,23 @@ import { logEvent } from '../../src/log.ts'
 import { announceCapacity } from '../../src/services/capacity.ts'
 import { applyPodReport, isDown } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
-import type { HostWorkload, WorkloadStore } from './workload-store.ts'
+import type { WorkloadStore } from './workload-store.ts'
 
-/** Puts in force what a report has made of a pod's row, before the report counts as passed on. */
-type PodReported = (hostId: string, podId: string) => Promise<void>
+type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
 
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
-  private readonly podReported: PodReported
+  private readonly podChanged: PodChanged
 
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podReported: PodReported) {
+  /** `podChanged` is told of every pod whose report was passed on, before the report counts as taken. */
+  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: PodChanged) {
     this.ctx = ctx
     this.env = env
     this.store = store
-    this.podReported = podReported
+    this.podChanged = podChanged
   }
 
   /**
@@ -58,22 +58,6 @@ export class HostReports {
     )
   }
 
-  /** The machine is offline. A worker that was on its way to it would be waited for until it returned; its endpoint looks for another. */
-  async giveUpNeverStarted(): Promise<void> {
-    for (const row of this.store.all()) {
-      const { kind, desired } = row.workload
-      if (kind === 'worker' && desired === 'running' && row.state !== 'running') await this.giveUp(row)
-    }
-  }
-
-  private async giveUp({ workload, ownerId, sequence }: HostWorkload): Promise<void> {
-    const reason = 'its host went offline before it started'
-    const report = { workloadId: workload.id, state: 'error' as const, exitCode: null, reason, at: Date.now(), sequence }
-    await endpointStub(this.env, ownerId)
-      .workloadReport(report)
-      .catch((error: unknown) => logEvent('warn', 'a report could not be passed on', { workloadId: workload.id, error }))
-  }
-
   private async passOnOne(hostId: string, report: WorkloadReport): Promise<void> {
     const row = this.store.get(report.workloadId)
     if (!row || report.sequence <= row.sequence) return
@@ -94,7 +78,6 @@ export class HostReports {
     const others = this.store.ownedBy(podId).filter(({ workload }) => workload.id !== report.workloadId)
     const areOthersDown = others.every(({ state }) => isDown(state))
     await applyPodReport(this.env, { hostId, podId, isLast: others.length === 0, areOthersDown }, report)
-    // What has ended by itself is not to run any more: an agent that forgot what it had started would start it again.
-    await this.podReported(hostId, podId)
+    await this.podChanged(hostId, podId, report.state)
   }
 }

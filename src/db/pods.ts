@@ -1,8 +1,11 @@
-import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { UsageInterval } from '../domain/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
 import type { Database } from './client.ts'
 import { allocations, pods, podUsage } from './schema.ts'
+
+// As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
+const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
 /** A pod as stored; also what the rules of `domain/pod.ts` read and write. */
 export type PodRow = typeof pods.$inferSelect
@@ -38,7 +41,7 @@ export async function listPods(
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), ne(pods.status, 'TERMINATED'), ...(older ? [older] : [])))
+    .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
     .limit(limit)
 }
@@ -48,7 +51,7 @@ export async function listPodsOfHost(db: Database, hostId: string): Promise<PodR
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.hostId, hostId), ne(pods.status, 'TERMINATED')))
+    .where(and(eq(pods.hostId, hostId), IS_LIVE))
 }
 
 /** A statement of the caller's that belongs into the same batch, such as the record of an idempotency key. */
@@ -62,7 +65,7 @@ export async function insertPod(db: Database, pod: PodRow, resources: PodResourc
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE')`)
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
   const insert = db.insert(pods).values({ ...pod, id: needsAllocation })
@@ -82,8 +85,8 @@ export async function updatePod(db: Database, before: PodRow, after: PodRow, usa
 }
 
 /**
- * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now or the host was removed, 'lost'
- * when another transition came first.
+ * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now, 'lost' when another transition
+ * came first.
  */
 export async function updatePodTakingCompute(
   db: Database,
@@ -91,19 +94,73 @@ export async function updatePodTakingCompute(
   after: PodRow,
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
 ): Promise<'done' | 'lost' | 'noRoom'> {
+  const all = { gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb }
+  return updateWithAllocation(db, before, after, null, all)
+}
+
+/** A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). */
+export async function updatePodResizing(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  usage: UsageInterval | null,
+  diskGb: number,
+): Promise<'done' | 'lost' | 'noRoom'> {
+  return updateWithAllocation(db, before, after, usage, { diskGb })
+}
+
+async function updateWithAllocation(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  usage: UsageInterval | null,
+  held: Partial<typeof allocations.$inferInsert>,
+): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
   const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')`
-  const take = db
+  const allocate = db
     .update(allocations)
-    .set({ gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb })
+    .set(held)
     .where(and(eq(allocations.id, before.id), isCurrent, hasPlace))
+  const [recomputed, recomputedGpus] = recomputeHost(db, before.hostId, 'strict')
+  const closed = usage ? [usageInsert(db, before, after, usage)] : []
   try {
-    const results = await db.batch([take, ...recomputeHost(db, before.hostId, 'strict'), guarded(db, before, after, hasPlace)])
-    if ((results[results.length - 1]?.meta.changes ?? 0) > 0) return 'done'
+    const [, , , updated] = await db.batch([allocate, recomputed, recomputedGpus, guarded(db, before, after, hasPlace), ...closed])
+    if (updated.meta.changes > 0) return 'done'
     const now = await findPodForHost(db, before.id)
     return now?.version === before.version ? 'noRoom' : 'lost'
   } catch (error) {
     if (isCheckFailure(error)) return 'noRoom'
+    throw error
+  }
+}
+
+/**
+ * Moves a pod to another host under the version that this was decided for. What it held on the former one stays held under another id until
+ * that host says that the container is gone. False when another transition came first, or the new host has no room.
+ */
+export async function movePod(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
+): Promise<boolean> {
+  const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
+    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`
+  const leave = db
+    .update(allocations)
+    .set({ id: formerAllocationId })
+    .where(and(eq(allocations.id, before.id), canMove))
+  const { gpu, vcpus, memoryMb, diskGb } = resources
+  const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${canMove}`)
+  const hasEntered = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${after.id} AND host_id = ${after.hostId})`
+  const written = [guarded(db, before, after, hasEntered), ...(usage ? [usageInsert(db, before, after, usage)] : [])] as const
+  try {
+    const results = await db.batch([leave, enter, ...recomputeHost(db, after.hostId, 'strict'), ...written])
+    return (results[4]?.meta.changes ?? 0) > 0
+  } catch (error) {
+    if (isCheckFailure(error)) return false
     throw error
   }
 }
@@ -124,7 +181,7 @@ export async function releaseCompute(db: Database, podId: string, hostId: string
 }
 
 function liveOf(teamId: string, id: string) {
-  return and(eq(pods.teamId, teamId), eq(pods.id, id), ne(pods.status, 'TERMINATED'))
+  return and(eq(pods.teamId, teamId), eq(pods.id, id), IS_LIVE)
 }
 
 function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {

@@ -118,10 +118,14 @@ export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerRe
   }
 }
 
-/** The pod goes on on another machine with an empty disk, because its own is lost. */
+/**
+ * The pod goes on on another machine with an empty disk: its own is lost or is being emptied. Null when there is nothing to go on with.
+ * `lastHeardMs`: when its own was last heard of.
+ */
 export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
-  const lost = decideHostLost(pod, '', lastHeardMs, nowMs)
-  return lost && { ...lost, pod: { ...lost.pod, ...nextContainer(pod, false), hostLost: false } }
+  if (!isToRun(pod)) return null
+  const atMs = possibleTime(pod, lastHeardMs, nowMs)
+  return leaveRunning(pod, atMs, { ...nextContainer(pod, false), hostLost: false }, nowMs)
 }
 
 /** The machine is lost for good as far as anybody can tell: the pod keeps its record and says why (POD-23). */

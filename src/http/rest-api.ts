@@ -8,8 +8,14 @@ import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
+import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerPodLogs } from './routes/pod-logs.ts'
+import { registerPods } from './routes/pods.ts'
+import { registerRegistries } from './routes/registries.ts'
 import { registerServerless } from './routes/serverless.ts'
+import { registerSshKeys } from './routes/ssh-keys.ts'
+import { registerTemplates } from './routes/templates.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 import { registerWorkerLogs } from './routes/worker-logs.ts'
 import { unmatched } from './unmatched.ts'
@@ -17,7 +23,7 @@ import { unmatched } from './unmatched.ts'
 const INFO = {
   title: 'podplane',
   version: '2',
-  description: 'Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
+  description: 'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
 }
 
 /**
@@ -36,6 +42,12 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
   registerPodLogs(app)
+  registerPods(app)
+  registerTemplates(app)
+  registerNetworkVolumes(app)
+  registerGlobalVolumes(app)
+  registerRegistries(app)
+  registerSshKeys(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

@@ -1,6 +1,6 @@
 import { hostStub } from '../../durable-objects/stubs.ts'
 import { openDatabase } from '../db/client.ts'
-import { type PodRow, updatePod, updatePodTakingCompute } from '../db/pods.ts'
+import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../db/pods.ts'
 import { isToRun, type PodChange } from '../domain/pod.ts'
 import { noteOfTransition } from '../domain/pod-note.ts'
 import { podDiskGb } from '../domain/pod-placement.ts'
@@ -24,13 +24,17 @@ export async function transitPod(env: Env, before: PodRow, change: PodChange<Pod
     return outcome
   } finally {
     const note = outcome === 'done' ? noteOfTransition(before, change.pod) : null
-    await Promise.all([putInForce(env, before.hostId, before.id), note === null ? null : notePod(env, change.pod, note, Date.now())])
+    await Promise.all([putInForce(env, before.hostId, before.id), notePod(env, change.pod, note)])
   }
 }
 
 async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>): Promise<Transition> {
   const db = openDatabase(env.DB)
   if (isToRun(pod) && !isToRun(before)) return updatePodTakingCompute(db, before, pod, resourcesOf(pod))
+  const diskGb = podDiskGb(pod.spec)
+  // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
+  const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
+  if (isResized) return updatePodResizing(db, before, pod, usage, diskGb)
   return (await updatePod(db, before, pod, usage)) ? 'done' : 'lost'
 }
 

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { AGENT_MUTANTS } from '../mutants/agent.ts'
+import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
+import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
+import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
 
@@ -11,10 +15,17 @@ const ALL = [
   ...DOMAIN_MUTANTS,
   ...QUEUE_DOMAIN_MUTANTS,
   ...SUBMIT_DOMAIN_MUTANTS,
-  ...POD_CORE_DOMAIN_MUTANTS,
+  ...RESOURCE_DOMAIN_MUTANTS,
+  ...HOST_DOMAIN_MUTANTS,
+  ...HOST_OBJECT_MUTANTS,
+  ...POD_DOMAIN_MUTANTS,
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
+  ...RESOURCE_WORKER_MUTANTS,
+  ...AGENT_MUTANTS,
+  ...POD_WORKER_MUTANTS,
+  ...POD_CORE_DOMAIN_MUTANTS,
   ...POD_CORE_OBJECT_MUTANTS,
 ]
 

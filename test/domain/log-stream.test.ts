@@ -45,7 +45,6 @@ describe('frames', () => {
 })
 
 describe('the tail', () => {
-
   it('[PP-60] keeps the newest lines: one fewer, exactly as many, one more', () => {
     const newest = (n: number) => row(n)
     expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES - 1))).toBeNull()

@@ -12,6 +12,8 @@ function makeHost(
   return {
     id: 'h1',
     online: true,
+    cordoned: false,
+    publicIp: null,
     dataCenterId: 'DC-1',
     cloud: 'SECURE',
     runtimes: ['docker', 'process'],

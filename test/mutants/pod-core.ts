@@ -37,7 +37,12 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'pod.diskStale ? null : changed(pod, { diskStale: true })',
     replace: 'null',
   },
-  { id: 'pod: the end of a lost pod is charged to now', file: POD, find: 'possibleTime(pod, lastHeardMs, nowMs)', replace: 'nowMs' },
+  {
+    id: 'pod: the end of a lost pod is charged to now',
+    file: POD,
+    find: "possibleTime(pod, lastHeardMs, nowMs)\n  return leaveRunning(pod, atMs, { status: 'ERROR'",
+    replace: "nowMs\n  return leaveRunning(pod, atMs, { status: 'ERROR'",
+  },
   { id: 'pod: two containers of a pod at once', file: WORKLOADS, find: 'replaces: formers,', replace: 'replaces: formers.slice(1),' },
   {
     id: 'pod: the disk to go on with is removed',
@@ -75,7 +80,6 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 const ROWS = 'src/db/pods.ts'
 const REPORTS = 'src/services/pod-reports.ts'
-const HOST = 'durable-objects/host.ts'
 const ARCHIVE = 'durable-objects/pod-log/archive.ts'
 const HISTORY = 'durable-objects/pod-log/history.ts'
 
@@ -97,14 +101,14 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: marked pods are looked at once',
-    file: HOST,
-    find: "await this.alarms.set('pods'",
-    replace: "await this.alarms.setBy('pods'",
+    file: 'durable-objects/host/pods.ts',
+    find: 'alarms.set(MARKS_TIMER',
+    replace: 'alarms.setBy(MARKS_TIMER',
   },
   {
     id: 'pod: what has ended stays wished for',
     file: 'durable-objects/host/reports.ts',
-    find: '    await this.podReported(hostId, podId)\n',
+    find: '    await this.podChanged(hostId, podId, report.state)\n',
     replace: '',
   },
   { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: "throw new Problem('notFound')", replace: 'void 0' },

@@ -4,14 +4,14 @@ import { decideAction, type PodAction } from '../../../src/domain/pod.ts'
 import { placePod } from '../../../src/services/pod-placement.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { draftPod, freeGpus, oneGpu, placePodOn, readPod } from '../../support/pods.ts'
+import { draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
 
 const db = openDatabase(env.DB)
 const ONE_GPU = { gpu: { typeId: 'NVIDIA L4', count: 1 }, vcpus: 1, memoryMb: 1_024, diskGb: 10 }
 
 let host: FakeHost
 beforeEach(async () => {
-  host = await FakeHost.join(oneGpu())
+  host = await FakeHost.join(gpus())
 })
 afterEach(() => host.leave())
 
@@ -23,7 +23,7 @@ function decided(pod: PodRow, action: PodAction) {
 
 /** A pod whose container has stopped and which holds no GPU. */
 async function stoppedPod(): Promise<string> {
-  const id = await placePodOn(host)
+  const id = await placed(host)
   await host.waitFor((w) => w.id === `${id}-1`)
   const pod = await readPod(id)
   expect(await updatePod(db, pod, decided(pod, 'stop').pod, null)).toBe(true)
@@ -34,7 +34,7 @@ async function stoppedPod(): Promise<string> {
 
 describe('rows under races', () => {
   it('[P8] of transitions that were decided on the same version one is written', async () => {
-    const pod = await readPod(await placePodOn(host))
+    const pod = await readPod(await placed(host))
     const changes = [decided(pod, 'stop'), decided(pod, 'terminate'), decided(pod, 'stop')]
     const written = await Promise.all(changes.map(({ pod: after }) => updatePod(db, pod, after, null)))
     expect(written.filter(Boolean)).toHaveLength(1)
@@ -72,7 +72,7 @@ describe('rows under races', () => {
 
   it('[POD-9, POD-10] of thirty creates at once as many succeed as there are GPUs; the others leave nothing behind', async () => {
     host.leave()
-    host = await FakeHost.join(oneGpu(7))
+    host = await FakeHost.join(gpus(7))
     const team = await teamOf(await createAccount())
     const drafts = Array.from({ length: 30 }, (_, n) => draftPod(team, `race${Date.now()}n${n}`))
     const results = await Promise.all(drafts.map((draft) => placePod(env, draft, () => [])))

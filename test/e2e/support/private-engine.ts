@@ -1,0 +1,112 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { removeMounted } from './tmpfs.ts'
+
+const run = promisify(execFile)
+const READY_MS = 60_000
+const ENGINE = 'dockerd'
+const CONTAINERD = 'containerd'
+
+/** A container engine of a test's own, which it may kill. It needs root, as the container engine of the machine does. */
+export class PrivateEngine {
+  private readonly dir = mkdtempSync(join(tmpdir(), 'podplane-engine-'))
+  private readonly number = randomBytes(1).readUInt8()
+  private readonly bridge = `ppe2e${this.number}`
+  private readonly flags: readonly string[]
+  private child: ChildProcess | undefined
+  private containerd: ChildProcess | undefined
+  private output = ''
+
+  constructor(...flags: string[]) {
+    this.flags = flags
+  }
+
+  /** For DOCKER_HOST. */
+  get address(): string {
+    return `unix://${this.dir}/docker.sock`
+  }
+
+  async start(): Promise<void> {
+    if (this.child === undefined) {
+      this.startContainerd()
+      await run('ip', ['link', 'add', this.bridge, 'type', 'bridge'])
+      await run('ip', ['addr', 'add', `172.30.${this.number}.1/24`, 'dev', this.bridge])
+      await run('ip', ['link', 'set', this.bridge, 'up'])
+    }
+    const places = ['--data-root', join(this.dir, 'data'), '--exec-root', join(this.dir, 'exec'), '--pidfile', join(this.dir, 'pid')]
+    const parts = ['--containerd', join(this.dir, 'containerd.sock')]
+    const network = ['--bridge', this.bridge, '--iptables=false']
+    this.child = spawn(ENGINE, ['--host', this.address, ...parts, ...places, ...network, ...this.flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    this.child.stderr?.on('data', (data) => {
+      this.output += data
+    })
+    const deadline = performance.now() + READY_MS
+    while (!(await this.answers())) {
+      if (performance.now() > deadline) throw new Error(`the engine does not answer:\n${this.output.slice(-2_000)}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  // A process of its own, as system packages have it: one that the engine starts itself does not outlive the engine.
+  private startContainerd(): void {
+    const text = [
+      'version = 2',
+      `root = "${this.dir}/containerd-root"`,
+      `state = "${this.dir}/containerd-state"`,
+      'disabled_plugins = ["io.containerd.grpc.v1.cri"]',
+      '[grpc]',
+      `address = "${this.dir}/containerd.sock"`,
+    ].join('\n')
+    writeFileSync(join(this.dir, 'containerd.toml'), text)
+    this.containerd = spawn(CONTAINERD, ['--config', join(this.dir, 'containerd.toml')], { stdio: 'ignore' })
+  }
+
+  private async answers(): Promise<boolean> {
+    return await this.docker('version').then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async docker(...args: string[]): Promise<string> {
+    const { stdout } = await run('docker', ['--host', this.address, ...args])
+    return stdout.trim()
+  }
+
+  /** Copies an image of the machine's engine. */
+  async load(image: string): Promise<void> {
+    const file = join(this.dir, 'image.tar')
+    await run('docker', ['save', '--output', file, image])
+    await this.docker('load', '--input', file)
+  }
+
+  /** Ends the engine alone; containers are left to what the engine does with them. */
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    await end(this.child, signal)
+  }
+
+  /** Removes all containers and the engine. */
+  async close(): Promise<void> {
+    if (!(await this.answers())) await this.start()
+    const ids = await this.docker('ps', '--all', '--quiet')
+    if (ids !== '') await this.docker('rm', '--force', ...ids.split('\n'))
+    await end(this.child, 'SIGTERM')
+    await end(this.containerd, 'SIGTERM')
+    await run('ip', ['link', 'del', this.bridge])
+    // An engine that was killed has left its mounts.
+    await removeMounted(this.dir)
+  }
+}
+
+async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await once(child, 'exit')
+}
