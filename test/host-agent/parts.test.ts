@@ -91,9 +91,9 @@ describe('container spec', () => {
     })
     const ports = [{ requested: 22, private: 22, public: 30_002, type: 'tcp' }]
     const given = ['PUBLIC_KEY=mine', 'RUNPOD_POD_ID=theirs', 'RUNPOD_OWN=mine', 'RUNPOD_TCP_PORT_22=30002']
-    const env = (publicIp: string | undefined) => buildContainerSpec(workload, { ...context, ports, publicIp }).Env
+    const env = (publicIp: string | null) => buildContainerSpec(workload, { ...context, ports, publicIp }).Env
     expect(env('203.0.113.7')).toEqual([...given, 'RUNPOD_PUBLIC_IP=203.0.113.7', 'JUPYTER_PASSWORD=theirs'])
-    expect(env(undefined)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs'])
+    expect(env(null)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs'])
   })
 
   test('asks for real GPUs by their ids; no limits where none are wanted', ({ expect }) => {
