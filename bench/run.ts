@@ -1,6 +1,7 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
+import { measureBeats } from './sections/beats.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -15,6 +16,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   growth: measureGrowth,
   latency: measureLatency,
   memory: measureMemory,
+  beats: measureBeats,
   peers: measurePeers,
 }
 

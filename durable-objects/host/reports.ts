@@ -7,7 +7,7 @@ import { announceCapacity } from '../../src/services/capacity.ts'
 import { applyPodReport } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
 import { isLastOfPod } from './pods.ts'
-import type { HostWorkload, WorkloadStore } from './workload-store.ts'
+import type { WorkloadStore } from './workload-store.ts'
 
 type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
 
@@ -57,22 +57,6 @@ export class HostReports {
       hostId,
       this.store.all().map((row) => ({ ...last, workloadId: row.workload.id })),
     )
-  }
-
-  /** The machine is offline. A worker that was on its way to it would be waited for until it returned; its endpoint looks for another. */
-  async giveUpNeverStarted(): Promise<void> {
-    for (const row of this.store.all()) {
-      const { kind, desired } = row.workload
-      if (kind === 'worker' && desired === 'running' && row.state !== 'running') await this.giveUp(row)
-    }
-  }
-
-  private async giveUp({ workload, ownerId, sequence }: HostWorkload): Promise<void> {
-    const reason = 'its host went offline before it started'
-    const report = { workloadId: workload.id, state: 'error' as const, exitCode: null, reason, at: Date.now(), sequence }
-    await endpointStub(this.env, ownerId)
-      .workloadReport(report)
-      .catch((error: unknown) => logEvent('warn', 'a report could not be passed on', { workloadId: workload.id, error }))
   }
 
   private async passOnOne(hostId: string, report: WorkloadReport): Promise<void> {

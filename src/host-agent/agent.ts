@@ -6,6 +6,7 @@ import { buildRuntimes, detectDocker } from './build-runtimes.ts'
 import { PlaneClock } from './clock-offset.ts'
 import type { DockerEngine } from './docker-engine.ts'
 import { establishIdentity, type Host, refusedIdentity } from './establish-identity.ts'
+import { GpuHealthWatch } from './gpu-health-watch.ts'
 import { readGpuUse } from './gpu-use.ts'
 import { HostKey } from './host-key.ts'
 import { buildInventory, type Machine, readMachine } from './inventory.ts'
@@ -19,6 +20,7 @@ import type { AgentOptions } from './options.ts'
 import type { Relay } from './relay.ts'
 import { ReportQueue } from './report-queue.ts'
 import type { Runtime } from './runtime.ts'
+import { sendBehindPosts } from './send-behind-posts.ts'
 import { createLogSender } from './send-logs.ts'
 import { byPlaneClock, createReportSender } from './send-reports.ts'
 import { Supervisor } from './supervisor.ts'
@@ -64,7 +66,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const volumes = new PersistentVolumes(options.volumeDir, log)
   volumes.sweep()
   const { runtimes, relays } = await openRuntimes(context, survey, host, volumes)
-  const send = createReportSender(options.planeUrl, host.tokens, clock, log)
+  const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
@@ -93,13 +95,19 @@ export async function runAgent(context: AgentContext): Promise<void> {
 
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
 async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
+  const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
-  return { machine, devices, engine, inventory: buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes) }
+  return {
+    machine,
+    devices,
+    engine,
+    inventory: { ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes), publicIp, portRange },
+  }
 }
 
 async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host, volumes: PersistentVolumes) {
@@ -138,13 +146,15 @@ async function stayLinked(
   })
   const stats = createStats(supervisor, log)
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
+  const gpuHealth = new GpuHealthWatch({ log })
+  if (inventory.gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
     hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
-    beat: () => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation() }),
+    beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads) => supervisor.apply(workloads),
     onLease: (sentAt) => lease.renew(sentAt),
     onRevoked: (reason) => {
@@ -158,6 +168,7 @@ async function stayLinked(
     throw error instanceof IdentityRefused ? refusedIdentity(host.identity, error) : error
   } finally {
     for (const timer of timers) clearInterval(timer)
+    gpuHealth.close()
     lease.close()
     link.close()
   }

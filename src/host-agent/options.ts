@@ -1,12 +1,12 @@
+import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { GpuInventory } from '../host-protocol/messages.ts'
+import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
 import { OperatorError } from './fail.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { ensureDir } from './make-dir.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { parsePlaneUrl } from './plane-http.ts'
-import { DEFAULT_PORT_RANGE, type PortRange, parsePortRange } from './port-range.ts'
 import type { RuntimeName } from './runtime.ts'
 import { parseSimulatedGpus } from './simulated-gpus.ts'
 
@@ -22,8 +22,8 @@ export interface Flags {
   volumeDir?: string
   networkVolumes?: string
   globalVolumes?: string
-  portRange?: string
   publicIp?: string
+  portRange: string
   onExit: string
   onLeaseLoss: string
   logLevel: string
@@ -43,15 +43,19 @@ export interface AgentOptions {
   /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
   networkVolumes: string | NfsExport | undefined
   globalVolumes: string | undefined
+  /** Address under which published ports are reached from outside. */
+  publicIp: string | null
+  /** Host ports for container ports. */
   portRange: PortRange
-  /** Where published ports can be reached from outside. */
-  publicIp: string | undefined
   onExit: 'stop' | 'keep'
   onLeaseLoss: 'stop' | 'finish'
   logLevel: LogLevel
 }
 
 const NAME_MAX_CHARS = 128
+/** Ports below are the machine's own. */
+const PORT_MIN = 1_024
+const PORT_MAX = 65_535
 
 /** Checks every flag before anything is touched; the first wrong one is named together with what it may be. */
 export function readOptions(flags: Flags, env: Record<string, string | undefined>): AgentOptions {
@@ -74,8 +78,8 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
     networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
     globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
-    portRange: parsePortRange(flags.portRange ?? DEFAULT_PORT_RANGE),
-    publicIp: flags.publicIp,
+    publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
+    portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
     logLevel: oneOf('--log-level', flags.logLevel, LOG_LEVELS),
@@ -85,6 +89,21 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
 function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
   const names = values.flatMap((value) => value.split(',')).map((value) => value.trim())
   return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
+}
+
+function parseIp(text: string): string {
+  // An address with a zone (`fe80::1%eth0`) means something on this machine only.
+  if (isIP(text) === 0 || text.includes('%'))
+    throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
+  return text
+}
+
+function parsePortRange(text: string): PortRange {
+  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
+  const range = { from: Number(from), to: Number(to) }
+  const isRange = range.from >= PORT_MIN && range.to <= PORT_MAX && range.from <= range.to
+  if (!isRange) throw new OperatorError(`--port-range '${text}' is no range of ports from ${PORT_MIN} to ${PORT_MAX}; use <from>-<to>`)
+  return range
 }
 
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {

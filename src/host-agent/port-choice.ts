@@ -1,4 +1,4 @@
-import type { PortRange } from './port-range.ts'
+import type { PortRange } from '../host-protocol/messages.ts'
 import type { PublishedPort } from './runtime.ts'
 
 /** From this number on a requested port asks for the same number inside and outside (NET-4). */

@@ -30,6 +30,12 @@ export class FakePlane {
   revision = 0
   epoch = 0
   acknowledgeBeats = true
+  /** Life of the access tokens that are given out from now on. */
+  tokenSeconds = 3_600
+  /** Whether the plane has given up on the host. */
+  refuseTokens = false
+  /** How many of the next assertions are refused. */
+  refuseAssertions = 0
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
@@ -128,7 +134,8 @@ export class FakePlane {
   }
 
   private async issueToken({ assertion }: { assertion: string }) {
-    if (this.hostKey === undefined) throw new Error('unknown host')
+    if (this.refuseAssertions-- > 0) throw new Error('used before')
+    if (this.hostKey === undefined || this.refuseTokens) throw new Error('unknown host')
     const options = { audience: ASSERTION_AUDIENCE, issuer: this.hostId, subject: this.hostId, maxTokenAge: 90 }
     await jwtVerify(assertion, await importJWK(this.hostKey, 'EdDSA'), options)
     return this.newToken()
@@ -137,7 +144,7 @@ export class FakePlane {
   private newToken() {
     const accessToken = `access-${crypto.randomUUID()}`
     this.accessTokens.add(accessToken)
-    return { accessToken, expiresInSeconds: 3_600 }
+    return { accessToken, expiresInSeconds: this.tokenSeconds }
   }
 
   private authorised(request: IncomingMessage): boolean {
