@@ -18,29 +18,32 @@ describe('the container engine is killed', () => {
     image = await busyboxImage()
   })
   afterAll(async () => {
-    for (const stop of stops.toReversed()) await stop()
+    const failures: unknown[] = []
+    for (const stop of stops.toReversed()) await stop().catch((error: unknown) => failures.push(error))
+    expect(failures).toEqual([])
   })
 
   /** A plane with one host on an engine of its own. */
-  async function start(index: number, liveRestore: boolean): Promise<{ fleet: Fleet; engine: PrivateEngine }> {
-    const engine = await PrivateEngine.start(index, { liveRestore })
-    stops.push(() => engine.remove())
-    await engine.takeImage(image)
-    const host = { simulateGpus: `${GPU_TYPE}:2`, env: { DOCKER_HOST: engine.socket } }
+  async function start(...engineFlags: string[]): Promise<{ fleet: Fleet; engine: PrivateEngine }> {
+    const engine = new PrivateEngine(...engineFlags)
+    stops.push(() => engine.close())
+    await engine.start()
+    await engine.load(image)
+    const host = { simulateGpus: `${GPU_TYPE}:2`, env: { DOCKER_HOST: engine.address } }
     const fleet = await Fleet.start({ hosts: { [HOST]: host }, engine: engine.clientArgs })
     stops.push(() => fleet.stop())
     return { fleet, engine }
   }
 
   test.concurrent('[HOST-12] with live-restore: the pod survives, no line is lost, and the charge goes on', async () => {
-    const { fleet, engine } = await start(1, true)
+    const { fleet, engine } = await start('--live-restore')
     const count = 150
     const pod = await TestPod.run(fleet.plane, podBody(image, countScript({ count, everyMs: 100 })), engine.clientArgs)
     const before = await pod.container()
     const log = pod.log()
     await log.waitFor((lines) => lines.includes('line 20'))
-    await engine.kill()
-    await engine.launch()
+    await engine.kill('SIGKILL')
+    await engine.start()
     await log.waitFor((lines) => lines.includes(`line ${count}`))
     expect(numbersIn(log.lines())).toEqual(upTo(count))
     log.close()
@@ -54,12 +57,12 @@ describe('the container engine is killed', () => {
   })
 
   test.concurrent('[POD-23] without it: EXITED with the reason, and a start goes on with the disk', async () => {
-    const { fleet, engine } = await start(2, false)
+    const { fleet, engine } = await start()
     const pod = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT), engine.clientArgs)
     await pod.shell('echo kept >/scratch')
     const before = await pod.container()
-    await engine.kill()
-    await engine.launch()
+    await engine.kill('SIGKILL')
+    await engine.start()
     const view = await pod.reaches('EXITED')
     expect(view.statusReason).toMatch(/the container engine was restarted/)
     const { State } = await pod.container()

@@ -158,6 +158,12 @@ export class TestPod {
     return await docker(...this.engine, 'exec', Id, '/bin/busybox', 'sh', '-c', command)
   }
 
+  /** Has the program of the newest container end, as if by itself: nobody has asked the plane for it. */
+  async endProgram(): Promise<void> {
+    const { Id } = await this.container()
+    await docker(...this.engine, 'kill', '--signal', 'TERM', Id)
+  }
+
   // One that is removed between list and inspection is gone.
   private async inspect(id: string): Promise<ContainerFacts | undefined> {
     const text = await docker(...this.engine, 'inspect', '--type', 'container', id).catch((error: unknown) => {

@@ -29,9 +29,9 @@ export async function liveRandomly(pod: TestPod, untilMs: number, random: () => 
   }
   const startedAtMs = await startOf(pod)
   const endFromMs = Date.now()
-  await pod.terminate()
-  runs.push({ startedAtMs, endFromMs, endToMs: Date.now(), endedBy: 'terminate' })
-  return runs
+  const endToMs = await acknowledged(pod.act('terminate'))
+  await pod.isGone()
+  return [...runs, { startedAtMs, endFromMs, endToMs, endedBy: 'terminate' }]
 }
 
 /** Each way to end a run; returns when it was over at the latest. */
@@ -39,9 +39,8 @@ const END: Readonly<Record<(typeof ENDINGS)[number], (pod: TestPod) => Promise<n
   stop: (pod) => acknowledged(pod.act('stop')),
   restart: (pod) => acknowledged(pod.act('restart')),
   patch: (pod) => acknowledged(pod.patch({ env: { CHANGED: String(Date.now()) } })),
-  // The program's own end: nobody asked the plane for it.
   async exit(pod) {
-    await pod.shell('kill 1')
+    await pod.endProgram()
     await pod.reaches('EXITED')
     return Date.parse((await pod.container()).State.FinishedAt)
   },
