@@ -1,7 +1,5 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { openDataDir } from '../../../src/local/data-dir.ts'
+import { openLocalDatabase } from './local-database.ts'
 import type { TestPlane } from './plane.ts'
 
 /** A RUNNING interval of a pod, as it is charged. Milliseconds. */
@@ -14,7 +12,7 @@ export interface UsageRow {
 
 /** The usage rows of a pod in order, read from the database of a local plane: no public call shows them one by one. */
 export function readUsage(plane: Pick<TestPlane, 'dataDir'>, podId: string): UsageRow[] {
-  const database = new DatabaseSync(databasePath(plane.dataDir), { readOnly: true })
+  const database = openLocalDatabase(openDataDir(plane.dataDir).storage, { readOnly: true })
   try {
     const columns = 'pod_id AS podId, started_at AS startedAt, ended_at AS endedAt, gpu_count AS gpuCount'
     const rows = database.prepare(`SELECT ${columns} FROM pod_usage WHERE pod_id = ? ORDER BY started_at`).all(podId)
@@ -22,12 +20,4 @@ export function readUsage(plane: Pick<TestPlane, 'dataDir'>, podId: string): Usa
   } finally {
     database.close()
   }
-}
-
-function databasePath(dataDir: string): string {
-  const { storage } = openDataDir(dataDir)
-  const names = readdirSync(join(storage, 'd1'), { recursive: true, encoding: 'utf8' })
-  const files = names.filter((name) => name.endsWith('.sqlite') && !name.endsWith('metadata.sqlite'))
-  if (files.length !== 1) throw new Error(`the local plane has ${files.length} databases: ${files.join(', ')}`)
-  return join(storage, 'd1', files[0] ?? '')
 }
