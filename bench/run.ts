@@ -1,6 +1,7 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
+import { measureBeats } from './sections/beats.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -17,6 +18,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   latency: measureLatency,
   memory: measureMemory,
   pods: measurePods,
+  beats: measureBeats,
   peers: measurePeers,
 }
 

@@ -18,6 +18,8 @@ export interface BenchPlane extends AsyncDisposable {
   url: string
   apiKey: string
   operatorKey: string
+  /** A token with which one more machine may join. */
+  createJoinToken(name: string): Promise<string>
   /** Starts the machine that runs nothing, for as long as the plane lives. */
   joinHost(): Promise<FakeHost>
   /** Stops the plane and starts it on the same data; returns how many milliseconds the start took. */
@@ -68,6 +70,7 @@ export async function startBenchPlane(): Promise<BenchPlane> {
     apiKey,
     operatorKey: secrets.OPERATOR_KEY,
     pid: () => pid,
+    createJoinToken: (name) => createJoinToken(operator, name),
     async joinHost() {
       host = await startFakeHost({ planeUrl: plane.url, joinToken: await createJoinToken(operator, 'bench'), stateDir: dataDir.agent })
       return host

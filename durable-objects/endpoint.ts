@@ -3,7 +3,7 @@ import type { EndpointConfig } from '../src/contract/endpoint-config.ts'
 import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
-import type { Holder } from '../src/domain/job.ts'
+import type { HostEvent } from '../src/domain/host-event.ts'
 import type { DecisionRecord } from '../src/domain/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker.ts'
 import type { Env } from '../src/env.ts'
@@ -15,6 +15,7 @@ import { cancelQueued, clientOperation } from './endpoint/client-operations.ts'
 import { plainStatus } from './endpoint/client-reads.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { MAX_DECISIONS } from './endpoint/decision-log.ts'
+import { applyHostEvent } from './endpoint/host-events.ts'
 import { applyWorkloadReport } from './endpoint/host-reports.ts'
 import { refusal } from './endpoint/openai-outcome.ts'
 import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply } from './endpoint/replies.ts'
@@ -22,7 +23,7 @@ import { run, type SubmitCall } from './endpoint/submissions.ts'
 import { cancelJob, drainWorker } from './endpoint/transitions.ts'
 import { placeThrottled } from './endpoint/worker-effects.ts'
 import { workerOperation } from './endpoint/worker-operations.ts'
-import { takeResult } from './endpoint/worker-posts.ts'
+import { type Sender, takeResult } from './endpoint/worker-posts.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
@@ -57,7 +58,7 @@ export class EndpointObject extends DurableObject<Env> {
   }
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
-  async done(endpointId: string, jobId: string, from: Holder, body: string): Promise<void> {
+  async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
     if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResult(this.core, jobId, from, body)
   }
 
@@ -94,6 +95,11 @@ export class EndpointObject extends DurableObject<Env> {
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
   async workloadReport(report: WorkloadReport): Promise<void> {
     await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
+  }
+
+  /** What has become of the machine on which some workers of this endpoint are. */
+  async hostChanged(workerIds: string[], event: HostEvent): Promise<void> {
+    await this.core.transact((effects) => applyHostEvent(this.core, workerIds, event, effects))
   }
 
   /** The workers that take part in something (END-13), from the rows that `/health` counts. */

@@ -1,56 +1,56 @@
 import { DurableObject } from 'cloudflare:workers'
 import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
-import { setHostStatus } from '../src/db/enrolment.ts'
+import { SUSPECT_AFTER_MS } from '../src/domain/host-presence.ts'
 import type { Env } from '../src/env.ts'
-import {
-  AgentMessage,
-  BEAT_INTERVAL_MS,
-  HOST_LEASE_MS,
-  type Inventory,
-  type PlaneMessage,
-  type Workload,
-  type WorkloadReport,
-  type WorkloadStats,
-} from '../src/host-protocol/messages.ts'
+import type { AgentMessage, Workload, WorkloadReport, WorkloadStats } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
+import { returnHostOfPods } from '../src/services/pod-hosts.ts'
 import { Alarms } from './alarms.ts'
-import { HostLinks, sendTo } from './host/links.ts'
-import { PodWaiters } from './host/pod-waiters.ts'
-import { HostPods } from './host/pods.ts'
+import { spendAssertion } from './host/assertions.ts'
+import { DesiredState } from './host/desired-state.ts'
+import { HostGpuHealth } from './host/gpu-health.ts'
+import { HostLinks, lastBeat, readMessage, sendTo } from './host/links.ts'
+import { HostPods, MARKS_TIMER, MOVES_TIMER } from './host/pods.ts'
+import { HostPresence, PRESENCE_TIMER } from './host/presence.ts'
+import { PullLogins } from './host/pull-logins.ts'
 import { HostReports } from './host/reports.ts'
 import { HostStats } from './host/stats.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
 import { applySchema } from './sql-migrations.ts'
 
-/** A closed link gets this long to come back before the host counts as offline. */
-const RECONNECT_GRACE_MS = 10_000
-/** A host that misses this much is not given new work. */
-const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 const ALARM_RETRY_MS = 5_000
-/** A marked pod that nobody asked to be looked at is looked at after this. */
-const POD_LOOK_AFTER_MS = 5_000
-const MAX_MESSAGE_CHARS = 1_000_000
+
+type Hello = Extract<AgentMessage, { type: 'hello' }>
 
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
 export class HostObject extends DurableObject<Env> {
   private readonly store: WorkloadStore
-  private readonly links: HostLinks
+  readonly links: HostLinks
   private readonly reports: HostReports
+  private readonly presenceOf: HostPresence
+  private readonly gpuHealth: HostGpuHealth
   private readonly pods: HostPods
   private readonly alarms: Alarms
-  private readonly podWaiters = new PodWaiters()
+  private readonly desired: DesiredState
   private readonly stats = new HostStats()
+  /** Milliseconds since the epoch; tests set their own clock. */
+  now: () => number = () => Date.now()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql)
-    this.links = new HostLinks(ctx)
-    this.reports = new HostReports(ctx, env, this.store, (podId) => this.podWaiters.wake(podId))
-    this.pods = new HostPods(ctx, env, this.store)
+    const now = () => this.now()
     this.alarms = new Alarms(ctx.storage)
+    this.links = new HostLinks(ctx, now)
+    this.presenceOf = new HostPresence(env, this.store, this.links, this.alarms, now, (hostId) => this.pods.moveAway(hostId))
+    this.gpuHealth = new HostGpuHealth(env, this.store)
+    this.desired = new DesiredState(this.store, this.links, new PullLogins(env.TOKEN_SECRET))
+    const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
+    this.pods = new HostPods({ storage: ctx.storage, env, store: this.store, desired: this.desired, alarms: this.alarms, now, lastHeardMs })
+    this.reports = new HostReports(ctx, env, this.store, (...reported) => this.pods.reported(...reported))
   }
 
   /**
@@ -58,28 +58,29 @@ export class HostObject extends DurableObject<Env> {
    * itself. False when the host is suspect: a new pod had better go elsewhere.
    */
   async markPod(hostId: string, podId: string): Promise<boolean> {
-    const nowMs = Date.now()
     this.store.setHostId(hostId)
-    this.pods.marks.add(podId, nowMs)
-    await this.alarms.setBy('pods', nowMs + POD_LOOK_AFTER_MS)
+    await this.pods.mark(podId)
     return this.links.heardWithin(SUSPECT_AFTER_MS)
   }
 
-  /** Puts in force what a pod's row says now. Repeating it changes nothing. */
+  /** Puts in force what a pod's row says now, and takes one mark away. */
   async syncPod(hostId: string, podId: string): Promise<void> {
-    if (await this.pods.sync(hostId, podId)) this.links.broadcast(this.desired())
-    this.pods.marks.remove(podId)
-    this.podWaiters.wake(podId)
+    await this.pods.settle(hostId, podId)
   }
 
-  /** Resolves when anything about a pod has changed since the call, at the latest after `timeoutMs`. */
+  /** As `HostPods.waitForChange`. */
   async podChanged(podId: string, timeoutMs: number): Promise<void> {
-    await this.podWaiters.wait(podId, timeoutMs)
+    await this.pods.waitForChange(podId, timeoutMs)
+  }
+
+  /** As `HostPods.moveAway`: this host is lost or being emptied. */
+  async movePods(hostId: string): Promise<void> {
+    await this.pods.moveAway(hostId)
   }
 
   /** What containers use at the moment, as far as their agent has said lately. Kept in memory only. */
   async readStats(workloadIds: string[]): Promise<WorkloadStats[]> {
-    return this.stats.read(workloadIds, Date.now())
+    return this.stats.read(workloadIds, this.now())
   }
 
   /**
@@ -89,12 +90,10 @@ export class HostObject extends DurableObject<Env> {
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
     if (!this.store.get(workload.id)) {
       if (!this.links.heardWithin(SUSPECT_AFTER_MS)) return false
-      this.ctx.storage.transactionSync(() => {
-        this.store.setHostId(hostId)
-        this.store.want(workload, ownerId)
-      })
+      this.store.setHostId(hostId)
+      await this.desired.want(this.ctx.storage, workload, ownerId)
     }
-    this.links.broadcast(this.desired())
+    await this.desired.broadcast()
     return true
   }
 
@@ -112,8 +111,18 @@ export class HostObject extends DurableObject<Env> {
       }
       return row !== null
     })
-    if (known) this.links.broadcast(this.desired())
+    if (known) await this.desired.broadcast()
     return known
+  }
+
+  /** What the operator sees of the link; null before there has been one. */
+  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean } | null> {
+    return this.presenceOf.view()
+  }
+
+  /** Marks an assertion as used (HOST-38). */
+  async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {
+    return spendAssertion(this.ctx.storage.sql, jti, this.now())
   }
 
   /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. */
@@ -145,97 +154,72 @@ export class HostObject extends DurableObject<Env> {
     }
     if (this.sendIfRevoked(socket)) return
     this.links.heard(socket)
-    if (message.type === 'hello') return this.welcomeOrClose(socket, message.inventory)
+    if (message.type === 'hello') return this.welcomeOrClose(socket, message)
     sendTo(socket, { type: 'beatAck', beat: message.beat })
-    if (message.stats) this.stats.take(message.stats, Date.now())
-    if (message.appliedRevision < this.store.revision()) sendTo(socket, this.desired())
+    if (message.stats) this.stats.take(message.stats, this.now())
+    if (message.appliedRevision < this.store.revision()) await this.desired.sendTo(socket)
+    if (message.gpuHealth) await this.gpuHealth.note(message.gpuHealth)
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     // 1005 and 1006 say that no code came; they may not be sent.
     socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
-    await this.linkEnded()
+    await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
-  override async webSocketError(): Promise<void> {
-    await this.linkEnded()
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
-  /** While the host is online, looks once per lease whether it still beats. */
+  /** Looks whether the host still beats. */
   override async alarm(): Promise<void> {
-    for (const timer of this.alarms.due(Date.now())) {
+    const due = this.alarms.due(this.now())
+    // The alarm of a release that had no timers was about presence.
+    for (const timer of due.length > 0 ? due : [{ name: PRESENCE_TIMER, dueAtMs: this.now() }]) {
       try {
-        await (timer.name === 'pods' ? this.lookAtMarkedPods() : this.checkBeats())
+        await this.look(timer.name)
         this.alarms.clear(timer)
       } catch (error) {
         // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
         logEvent('error', 'host alarm failed', { hostId: this.store.hostId(), timer: timer.name, error })
-        await this.alarms.set(timer.name, Date.now() + ALARM_RETRY_MS)
+        await this.alarms.set(timer.name, this.now() + ALARM_RETRY_MS)
       }
     }
     await this.alarms.arm()
   }
 
-  private async lookAtMarkedPods(): Promise<void> {
+  private async look(timer: string): Promise<void> {
     const hostId = this.store.hostId()
-    if (hostId !== null && (await this.pods.syncMarked(hostId, Date.now()))) this.links.broadcast(this.desired())
-    if (this.pods.marks.all().length > 0) await this.alarms.setBy('pods', Date.now() + POD_LOOK_AFTER_MS)
-  }
-
-  private async linkEnded(): Promise<void> {
-    if (this.links.none()) await this.alarms.set('beats', Date.now() + RECONNECT_GRACE_MS)
-  }
-
-  private async checkBeats(): Promise<void> {
-    if (this.links.heardWithin(HOST_LEASE_MS)) {
-      await this.alarms.set('beats', Date.now() + HOST_LEASE_MS)
-      return
+    if (timer === MARKS_TIMER && hostId !== null) await this.pods.lookAtMarked(hostId)
+    if (timer === MOVES_TIMER && hostId !== null) await this.pods.moveAway(hostId)
+    if (timer === PRESENCE_TIMER) {
+      await this.presenceOf.check()
+      await this.gpuHealth.apply()
     }
-    this.links.closeAll(4003, 'no beat within the lease')
-    const hostId = this.store.hostId()
-    if (hostId === null) return
-    await setHostStatus(openDatabase(this.env.DB), hostId, 'OFFLINE', Date.now())
-    logEvent('warn', 'host offline', { hostId })
-    await this.reports.giveUpNeverStarted()
   }
 
   // The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again.
-  private async welcomeOrClose(socket: WebSocket, inventory: Inventory): Promise<void> {
+  private async welcomeOrClose(socket: WebSocket, hello: Hello): Promise<void> {
     try {
-      await this.welcome(socket, inventory)
+      await this.welcome(socket, hello)
     } catch (error) {
       logEvent('error', 'host could not be welcomed', { hostId: this.store.hostId(), error })
       socket.close(4004, 'the plane could not take the inventory')
     }
   }
 
-  private async welcome(socket: WebSocket, inventory: Inventory): Promise<void> {
+  private async welcome(socket: WebSocket, { inventory, workloads }: Hello): Promise<void> {
     const hostId = this.store.hostId() ?? ''
-    const db = openDatabase(this.env.DB)
-    await saveInventory(db, hostId, inventory, Date.now())
-    await setHostStatus(db, hostId, 'ONLINE', Date.now())
-    await this.alarms.set('beats', Date.now() + HOST_LEASE_MS)
-    sendTo(socket, this.desired())
+    await saveInventory(openDatabase(this.env.DB), hostId, inventory, this.now())
+    await this.presenceOf.cameOnline(hostId)
+    await returnHostOfPods(this.env, hostId, workloads)
+    await this.desired.sendTo(socket)
     this.ctx.waitUntil(announceCapacity(this.env))
-    logEvent('info', 'host online', { hostId })
   }
 
   private sendIfRevoked(socket: WebSocket): boolean {
     const reason = this.store.revoked()
     if (reason !== null) sendTo(socket, { type: 'revoked', reason })
     return reason !== null
-  }
-
-  private desired(): PlaneMessage {
-    return { type: 'desired', revision: this.store.revision(), workloads: this.store.all().map((row) => row.workload) }
-  }
-}
-
-function readMessage(data: string | ArrayBuffer): AgentMessage | null {
-  if (typeof data !== 'string' || data.length > MAX_MESSAGE_CHARS) return null
-  try {
-    return AgentMessage.safeParse(JSON.parse(data)).data ?? null
-  } catch {
-    return null
   }
 }

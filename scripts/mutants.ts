@@ -3,13 +3,16 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
+import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
+import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
-// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain` or
-// `-- objects` for a part, and a second word for the bugs whose name holds it.
+// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
+// `-- resources`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -41,16 +44,32 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
   [/pod-log|take-logs/, ['rest/worker-logs']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
+  [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
+/** Tests of the resources that pods refer to. */
+const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'registries', 'ssh-keys', 'endpoint-templates'].map(
+  (name) => `test/worker/rest/${name}`,
+)
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
+/** Those of the agent that start no process. */
+const AGENT_TESTS = ['reconcile', 'supervisor', 'ports', 'mounts', 'container-images', 'parts'].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
-    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS],
+    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS, ...RESOURCE_DOMAIN_MUTANTS, ...HOST_DOMAIN_MUTANTS],
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain'],
       ['--project', 'unit', 'test/model'],
     ],
+  },
+  resources: {
+    mutants: RESOURCE_WORKER_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', ...RESOURCE_TESTS]],
+  },
+  hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
+  agent: {
+    mutants: AGENT_MUTANTS,
+    stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],
   },
   objects: {
     mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],

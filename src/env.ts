@@ -23,6 +23,7 @@ export interface Env {
   JOB_LIMITS: string
   REQUESTS_PER_WORKER: string
   WEBHOOK_ALLOW: string
+  HOST_LOST_AFTER_MS: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
@@ -46,27 +47,37 @@ export interface Settings {
   sshProxy: { host: string; port: number } | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
+  /** How long a host is offline before it counts as lost, milliseconds (HOST-37). */
+  hostLostAfterMs: number
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
+/** A host may be offline 10 s after its last beat, and stops its work 29 s after it: what is given up earlier could still run. */
+const MIN_HOST_LOST_AFTER_MS = 30_000
 const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
+const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
 
 /** Reads the operator's variables; a value that cannot be used falls back to its documented default. */
 export function readSettings(env: Env): Settings {
-  const ping = Number(env.WORKER_PING_INTERVAL_MS)
   return {
     baseUrl: env.BASE_URL || null,
     serverlessUrl: env.SERVERLESS_URL || null,
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
-    workerPingIntervalMs: Number.isFinite(ping) && ping >= MIN_PING_INTERVAL_MS ? Math.floor(ping) : DEFAULT_PING_INTERVAL_MS,
+    workerPingIntervalMs: readDuration(env.WORKER_PING_INTERVAL_MS, MIN_PING_INTERVAL_MS, DEFAULT_PING_INTERVAL_MS),
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
     placementStrategy: env.PLACEMENT === 'spread' ? 'spread' : 'pack',
     sshProxy: env.SSH_HOST ? { host: env.SSH_HOST, port: portOf(env.SSH_PORT) } : null,
     webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
+    hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
   }
+}
+
+function readDuration(text: string | undefined, minMs: number, defaultMs: number): number {
+  const given = Number(text)
+  return Number.isFinite(given) && given >= minMs ? Math.floor(given) : defaultMs
 }
 
 function portOf(text: string | undefined): number {

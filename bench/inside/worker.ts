@@ -2,9 +2,10 @@ import { endpointStub } from '../../durable-objects/stubs.ts'
 import { parseJobCall } from '../../src/contract/job-routes.ts'
 import type { Env } from '../../src/env.ts'
 import { callEndpoint } from '../../src/services/endpoint-calls.ts'
-import plane, { HostObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
+import plane, { PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
 import { DOOR_HEADER, type Door } from './doors.ts'
 import { OpenEndpointObject } from './endpoint.ts'
+import { CountingHostObject, statementsOfHosts } from './host.ts'
 
 // The plane's own Worker; a request that names a door goes past its front. All others pay for the look at one header.
 
@@ -15,9 +16,10 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-export { HostObject, OpenEndpointObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+export { CountingHostObject, OpenEndpointObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
 
 async function enter(door: Door, request: Request, env: Env): Promise<Response> {
+  if (door === 'hostStatements') return Response.json(statementsOfHosts())
   const url = new URL(request.url)
   const [, , endpointId = ''] = url.pathname.split('/')
   // The bench's configuration binds the class below; its type is the plane's.
@@ -32,7 +34,12 @@ function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
   return callEndpoint(env, request, call, { userId: 'bench', exempt: true })
 }
 
-function callInside(stub: DurableObjectStub<OpenEndpointObject>, door: Exclude<Door, 'direct'>, count: number, input: string) {
+function callInside(
+  stub: DurableObjectStub<OpenEndpointObject>,
+  door: Exclude<Door, 'direct' | 'hostStatements'>,
+  count: number,
+  input: string,
+) {
   switch (door) {
     case 'nothing':
       return stub.nothing()

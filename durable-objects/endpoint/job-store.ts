@@ -66,7 +66,8 @@ export class JobStore {
   save(before: Job, job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ? WHERE seq = ?`,
+         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
+         delivery = ? WHERE seq = ?`,
       CODES[job.state],
       job.orderKey,
       dueAtMs(job),
@@ -84,6 +85,7 @@ export class JobStore {
       job.error,
       job.errorDetail,
       job.chunks,
+      job.delivery,
       job.seq,
     )
     this.count(before, -1)
@@ -210,6 +212,7 @@ function toJob(row: Row): Job {
     error: textOrNull(row.error),
     errorDetail: textOrNull(row.error_detail),
     chunks: Number(row.chunks ?? 0),
+    delivery: textOrNull(row.delivery),
   }
 }
 

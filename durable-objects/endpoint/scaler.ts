@@ -64,6 +64,7 @@ function newWorker({ version, container, compute }: EndpointConfig, nowMs: numbe
     forgetAtMs: null,
     released: false,
     lastTakeAtMs: null,
+    excusedUntilMs: null,
   }
 }
 

@@ -96,4 +96,8 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   `ALTER TABLE workers ADD COLUMN image TEXT NOT NULL DEFAULT '';
    ALTER TABLE workers ADD COLUMN gpu_count INTEGER NOT NULL DEFAULT 0;
    CREATE TABLE scaling_log (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision TEXT NOT NULL);`,
+  // Until when the silence of a worker is that of its host (HOST-36).
+  'ALTER TABLE workers ADD COLUMN excused_until INTEGER;',
+  // The newest post of the running attempt, so that a repeat of it is known (HOST-22).
+  'ALTER TABLE jobs ADD COLUMN delivery TEXT;',
 ]

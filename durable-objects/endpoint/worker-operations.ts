@@ -1,6 +1,7 @@
 import type { JobCall } from '../../src/contract/job-routes.ts'
 import { type Holder, missPing, renewLease } from '../../src/domain/job.ts'
 import type { Worker } from '../../src/domain/worker.ts'
+import { DELIVERY_HEADER, parseDelivery } from '../../src/host-protocol/delivery.ts'
 import type { EndpointCore } from './core.ts'
 import type { Effects } from './effects.ts'
 import { jsonReply, problemReply } from './replies.ts'
@@ -20,14 +21,18 @@ export async function workerOperation(core: EndpointCore, call: JobCall, request
     case 'job-stop':
       return stopPoll(core, from, request.signal)
     case 'job-done':
-      return postResult(core, call.jobId, from, request)
+      return postResult(core, call.jobId, { ...from, delivery: deliveryOf(request) }, request)
     case 'job-stream':
-      return postChunk(core, call.jobId, from, request)
+      return postChunk(core, call.jobId, { ...from, delivery: deliveryOf(request) }, request)
     case 'ping':
       return ping(core, call, from)
     default:
       return problemReply('pathNotFound', 'The requested path was not found.')
   }
+}
+
+function deliveryOf(request: Request) {
+  return parseDelivery(request.headers.get(DELIVERY_HEADER))
 }
 
 async function ping(core: EndpointCore, call: JobCall, from: Holder): Promise<Response> {

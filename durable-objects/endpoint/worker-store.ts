@@ -45,8 +45,9 @@ export class WorkerStore {
     this.known = null
     this.sql.exec(
       `INSERT OR REPLACE INTO workers (id, boot, version, phase, host_id, gpu_type_id, data_center_id, created_at, started_at, last_seen_at,
-         idle_since, reason, next_attempt_at, attempts, forget_at, released, last_take_at, image, gpu_count)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         idle_since, reason, next_attempt_at, attempts, forget_at, released, last_take_at, image, gpu_count,
+         excused_until)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       w.id,
       w.boot,
       w.version,
@@ -66,6 +67,7 @@ export class WorkerStore {
       w.lastTakeAtMs,
       w.image,
       w.gpuCount,
+      w.excusedUntilMs,
     )
   }
 
@@ -166,5 +168,6 @@ function toWorker(row: Row): Worker {
     forgetAtMs: number(row.forget_at),
     released: row.released === 1,
     lastTakeAtMs: number(row.last_take_at),
+    excusedUntilMs: number(row.excused_until),
   }
 }

@@ -1,4 +1,6 @@
-import type { PlaneMessage } from '../../src/host-protocol/messages.ts'
+import { AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
+
+const MAX_MESSAGE_CHARS = 1_000_000
 
 interface LinkState {
   lastBeatAtMs: number
@@ -7,9 +9,11 @@ interface LinkState {
 /** The hibernatable sockets of one host. When each was last heard is kept with the socket, so it survives hibernation without a write. */
 export class HostLinks {
   private readonly ctx: DurableObjectState
+  private readonly now: () => number
 
-  constructor(ctx: DurableObjectState) {
+  constructor(ctx: DurableObjectState, now: () => number) {
     this.ctx = ctx
+    this.now = now
   }
 
   /** Accepts a new link, replacing any older one; returns the socket that goes to the agent. */
@@ -22,12 +26,19 @@ export class HostLinks {
   }
 
   heard(socket: WebSocket): void {
-    socket.serializeAttachment({ lastBeatAtMs: Date.now() } satisfies LinkState)
+    socket.serializeAttachment({ lastBeatAtMs: this.now() } satisfies LinkState)
   }
 
   /** Whether the host was heard of within the last `ms`. */
   heardWithin(ms: number): boolean {
-    return this.open().some((socket) => Date.now() - lastBeat(socket) < ms)
+    const heardAtMs = this.lastHeardAtMs()
+    return heardAtMs !== null && this.now() - heardAtMs < ms
+  }
+
+  /** When an open link was last heard; null without one. */
+  lastHeardAtMs(): number | null {
+    const times = this.open().map(lastBeat)
+    return times.length === 0 ? null : Math.max(...times)
   }
 
   none(): boolean {
@@ -56,7 +67,18 @@ export function sendTo(socket: WebSocket, message: PlaneMessage): void {
   }
 }
 
-function lastBeat(socket: WebSocket): number {
+/** When a socket was last heard, also one that has closed. */
+export function lastBeat(socket: WebSocket): number {
   const state = socket.deserializeAttachment() as LinkState | null
   return state?.lastBeatAtMs ?? 0
+}
+
+/** What an agent says; null when it is not understood. */
+export function readMessage(data: string | ArrayBuffer): AgentMessage | null {
+  if (typeof data !== 'string' || data.length > MAX_MESSAGE_CHARS) return null
+  try {
+    return AgentMessage.safeParse(JSON.parse(data)).data ?? null
+  } catch {
+    return null
+  }
 }

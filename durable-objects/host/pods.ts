@@ -3,53 +3,107 @@ import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods.t
 import { isToRun } from '../../src/domain/pod.ts'
 import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod-workloads.ts'
 import type { Env } from '../../src/env.ts'
-import { Workload } from '../../src/host-protocol/messages.ts'
+import { Workload, type WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { movePodsAway } from '../../src/services/pod-hosts.ts'
 import { releasePod } from '../../src/services/pod-reports.ts'
 import { applyWish, podWorkload } from '../../src/services/pod-spec.ts'
+import type { Alarms } from '../alarms.ts'
+import type { DesiredState } from './desired-state.ts'
 import { PodMarks } from './pod-marks.ts'
+import { PodWaiters } from './pod-waiters.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
 
 /** A request that marked a pod has ended, or was ended by the platform, after this. */
 const MARK_TTL_MS = 120_000
+/** A marked pod that nobody asked to be looked at is looked at after this. */
+const LOOK_AFTER_MS = 5_000
+/** Pods that are to leave this host and found no other try again after this. */
+const MOVE_AGAIN_AFTER_MS = 60_000
 
-/** The pods of one host: what it is to run for them is derived from their rows in D1. */
+/** Timers of the host object that are about pods. */
+export const MARKS_TIMER = 'pods'
+export const MOVES_TIMER = 'moves'
+
+export interface HostPodsDeps {
+  storage: DurableObjectStorage
+  env: Env
+  store: WorkloadStore
+  desired: DesiredState
+  alarms: Alarms
+  now(): number
+  /** When the host was last heard of, milliseconds since the epoch. */
+  lastHeardMs(): number
+}
+
+/** The pods of one host: what it is to run for them is derived from their rows in D1 (adr/0012). */
 export class HostPods {
-  readonly marks: PodMarks
-  private readonly storage: DurableObjectStorage
-  private readonly env: Env
-  private readonly store: WorkloadStore
+  private readonly deps: HostPodsDeps
+  private readonly marks: PodMarks
+  private readonly waiters = new PodWaiters()
   /** Looks at one pod follow one another, so that an older row is never put in force after a newer one. */
-  private readonly looking = new Map<string, Promise<boolean>>()
+  private readonly looking = new Map<string, Promise<void>>()
 
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore) {
-    this.storage = ctx.storage
-    this.env = env
-    this.store = store
-    this.marks = new PodMarks(ctx.storage.sql)
+  constructor(deps: HostPodsDeps) {
+    this.deps = deps
+    this.marks = new PodMarks(deps.storage.sql)
   }
 
-  /** Reads a pod's row and puts in force what it says. True when that changed what the host is to run. */
-  async sync(hostId: string, podId: string): Promise<boolean> {
-    const before = this.looking.get(podId) ?? Promise.resolve(false)
-    const look = before.catch(() => false).then(() => this.look(hostId, podId))
+  /** A pod's row is about to change; whoever says so asks for a look afterwards, and if he dies before, the timer looks. */
+  async mark(podId: string): Promise<void> {
+    const nowMs = this.deps.now()
+    this.marks.add(podId, nowMs)
+    await this.deps.alarms.setBy(MARKS_TIMER, nowMs + LOOK_AFTER_MS)
+  }
+
+  /** The look that was promised with a mark. */
+  async settle(hostId: string, podId: string): Promise<void> {
+    await this.sync(hostId, podId)
+    this.marks.remove(podId)
+    this.waiters.wake(podId)
+  }
+
+  /** Resolves when anything about a pod has changed since the call, at the latest after `timeoutMs`. */
+  waitForChange(podId: string, timeoutMs: number): Promise<void> {
+    return this.waiters.wait(podId, timeoutMs)
+  }
+
+  /** A report became the pod's state. A container that ended must not be wanted any more, or a machine that forgot it would start it anew. */
+  async reported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
+    if (state === 'exited' || state === 'error' || state === 'gone') await this.sync(hostId, podId)
+    this.waiters.wake(podId)
+  }
+
+  /** Looks at every pod that somebody marked and may have died over. */
+  async lookAtMarked(hostId: string): Promise<void> {
+    for (const podId of this.marks.all()) await this.sync(hostId, podId)
+    this.marks.removeOlderThan(this.deps.now() - MARK_TTL_MS)
+    if (this.marks.all().length > 0) await this.deps.alarms.set(MARKS_TIMER, this.deps.now() + LOOK_AFTER_MS)
+  }
+
+  /** Pods that are to leave this host go where there is room; as long as one finds none, it is tried again. */
+  async moveAway(hostId: string): Promise<void> {
+    const object = {
+      markPod: (_hostId: string, podId: string) => this.mark(podId),
+      syncPod: (_hostId: string, podId: string) => this.settle(hostId, podId),
+    }
+    const waiting = await movePodsAway(this.deps.env, { hostId, object }, this.deps.lastHeardMs())
+    if (waiting > 0) await this.deps.alarms.set(MOVES_TIMER, this.deps.now() + MOVE_AGAIN_AFTER_MS)
+  }
+
+  // Reads a pod's row and puts in force what it says. Repeating it changes nothing.
+  private async sync(hostId: string, podId: string): Promise<void> {
+    const before = this.looking.get(podId) ?? Promise.resolve()
+    const look = before.catch(() => undefined).then(() => this.look(hostId, podId))
     this.looking.set(podId, look)
     try {
-      return await look
+      await look
     } finally {
       if (this.looking.get(podId) === look) this.looking.delete(podId)
     }
   }
 
-  /** Looks at every pod that somebody marked and may have died over. True when anything changed. */
-  async syncMarked(hostId: string, nowMs: number): Promise<boolean> {
-    let hasChanged = false
-    for (const podId of this.marks.all()) hasChanged = (await this.sync(hostId, podId)) || hasChanged
-    this.marks.removeOlderThan(nowMs - MARK_TTL_MS)
-    return hasChanged
-  }
-
-  private async look(hostId: string, podId: string): Promise<boolean> {
-    const row = await findPodForHost(openDatabase(this.env.DB), podId)
+  private async look(hostId: string, podId: string): Promise<void> {
+    const row = await findPodForHost(openDatabase(this.deps.env.DB), podId)
     const pod = row?.hostId === hostId ? row : null
     const known = this.knownOf(podId)
     const wanted: Workload[] = []
@@ -57,13 +111,12 @@ export class HostPods {
       const workload = await this.workloadOf(pod, podId, wish, known)
       if (workload) wanted.push(workload)
     }
-    const hasChanged = this.want(podId, wanted, known)
+    if (await this.want(podId, wanted, known)) await this.deps.desired.broadcast()
     await this.returnUnused(hostId, podId, row, new Set(known.keys()))
-    return hasChanged
   }
 
   private knownOf(podId: string): Map<number, HostWorkload> {
-    const rows = this.store.ownedBy(podId).flatMap((row) => {
+    const rows = this.deps.store.ownedBy(podId).flatMap((row) => {
       const generation = generationOf(podId, row.workload.id)
       return generation === null ? [] : [[generation, row] as const]
     })
@@ -73,23 +126,22 @@ export class HostPods {
   private async workloadOf(pod: PodRow | null, podId: string, wish: ContainerWish, known: Map<number, HostWorkload>) {
     const former = known.get(wish.generation)
     if (former) return applyWish(former.workload, podId, wish)
-    return pod && podWorkload(this.env, pod, wish)
+    return pod && podWorkload(this.deps.env, pod, wish)
   }
 
-  private want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): boolean {
+  private async want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {
+    const { desired, storage, store } = this.deps
     const present = new Map([...known.values()].map(({ workload }) => [workload.id, textOf(workload)]))
+    const changed = wanted.filter((workload) => present.get(workload.id) !== textOf(workload))
     // A container that was reported gone meanwhile must not come back into the desired state.
-    const isGone = (id: string) => present.has(id) && this.store.get(id) === null
-    const changed = wanted.filter((workload) => present.get(workload.id) !== textOf(workload) && !isGone(workload.id))
-    this.storage.transactionSync(() => {
-      for (const workload of changed) this.store.want(workload, podId)
-    })
+    const isThere = (id: string) => !present.has(id) || store.get(id) !== null
+    for (const workload of changed) await desired.want(storage, workload, podId, () => isThere(workload.id))
     return changed.length > 0
   }
 
   // What a host was never told of will never be reported as gone by it.
   private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: ReadonlySet<number>): Promise<void> {
-    const db = openDatabase(this.env.DB)
+    const db = openDatabase(this.deps.env.DB)
     const isHere = pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED'
     if (!isHere) {
       if (known.size === 0) await releasePod(db, podId, hostId)

@@ -7,17 +7,19 @@ import { announceCapacity } from '../../src/services/capacity.ts'
 import { applyPodReport } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
 import { isLastOfPod } from './pods.ts'
-import type { HostWorkload, WorkloadStore } from './workload-store.ts'
+import type { WorkloadStore } from './workload-store.ts'
+
+type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
 
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
-  private readonly podChanged: (podId: string) => void
+  private readonly podChanged: PodChanged
 
-  /** `podChanged` is told of every pod whose report was passed on. */
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: (podId: string) => void) {
+  /** `podChanged` is told of every pod whose report was passed on, before the report counts as taken. */
+  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: PodChanged) {
     this.ctx = ctx
     this.env = env
     this.store = store
@@ -57,22 +59,6 @@ export class HostReports {
     )
   }
 
-  /** The machine is offline. A worker that was on its way to it would be waited for until it returned; its endpoint looks for another. */
-  async giveUpNeverStarted(): Promise<void> {
-    for (const row of this.store.all()) {
-      const { kind, desired } = row.workload
-      if (kind === 'worker' && desired === 'running' && row.state !== 'running') await this.giveUp(row)
-    }
-  }
-
-  private async giveUp({ workload, ownerId, sequence }: HostWorkload): Promise<void> {
-    const reason = 'its host went offline before it started'
-    const report = { workloadId: workload.id, state: 'error' as const, exitCode: null, reason, at: Date.now(), sequence }
-    await endpointStub(this.env, ownerId)
-      .workloadReport(report)
-      .catch((error: unknown) => logEvent('warn', 'a report could not be passed on', { workloadId: workload.id, error }))
-  }
-
   private async passOnOne(hostId: string, report: WorkloadReport): Promise<void> {
     const row = this.store.get(report.workloadId)
     if (!row || report.sequence <= row.sequence) return
@@ -91,6 +77,6 @@ export class HostReports {
 
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
     await applyPodReport(this.env, { hostId, podId, isLast: isLastOfPod(this.store, podId, report.workloadId) }, report)
-    this.podChanged(podId)
+    await this.podChanged(hostId, podId, report.state)
   }
 }

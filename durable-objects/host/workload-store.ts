@@ -7,6 +7,8 @@ export interface HostWorkload {
   ownerId: string
   state: WorkloadState | null
   sequence: number
+  /** Credential for its image, as `PullLogins` seals it. */
+  sealedLogin: string | null
 }
 
 export const HOST_SCHEMA: readonly string[] = [
@@ -21,6 +23,9 @@ export const HOST_SCHEMA: readonly string[] = [
   `CREATE INDEX workloads_owner ON workloads (owner_id);
    CREATE TABLE pod_marks (pod_id TEXT PRIMARY KEY, marks INTEGER NOT NULL, marked_at INTEGER NOT NULL) WITHOUT ROWID;
    ${ALARMS_SCHEMA}`,
+  // Ids of assertions that were exchanged for an access token (HOST-38).
+  'CREATE TABLE assertions (jti TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;',
+  'ALTER TABLE workloads ADD COLUMN sealed_login TEXT;',
 ]
 
 /** Desired state of one host and its revision. */
@@ -66,13 +71,15 @@ export class WorkloadStore {
     return this.sql.exec('SELECT * FROM workloads WHERE owner_id = ? ORDER BY id', ownerId).toArray().map(toHostWorkload)
   }
 
-  /** Adds or replaces what is wanted, under a new revision. */
-  want(workload: Workload, ownerId: string): void {
+  /** Adds or replaces what is wanted, under a new revision. A credential stays with its workload. */
+  want(workload: Workload, ownerId: string, sealedLogin: string | null = null): void {
     this.sql.exec(
-      'INSERT INTO workloads (id, owner_id, spec) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET spec = excluded.spec',
+      `INSERT INTO workloads (id, owner_id, spec, sealed_login) VALUES (?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, sealed_login = COALESCE(excluded.sealed_login, sealed_login)`,
       workload.id,
       ownerId,
       JSON.stringify(workload),
+      sealedLogin,
     )
     this.writeMeta('revision', String(this.revision() + 1))
   }
@@ -92,12 +99,12 @@ export class WorkloadStore {
     this.writeMeta('revision', String(this.revision() + 1))
   }
 
-  private readMeta(key: string): string | null {
+  readMeta(key: string): string | null {
     const row = this.sql.exec('SELECT value FROM meta WHERE key = ?', key).toArray()[0]
     return row ? String(row.value) : null
   }
 
-  private writeMeta(key: string, value: string): void {
+  writeMeta(key: string, value: string): void {
     this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, value)
   }
 }
@@ -108,5 +115,6 @@ function toHostWorkload(row: Record<string, SqlStorageValue>): HostWorkload {
     ownerId: String(row.owner_id),
     state: typeof row.state === 'string' ? (row.state as WorkloadState) : null,
     sequence: Number(row.sequence),
+    sealedLogin: typeof row.sealed_login === 'string' ? row.sealed_login : null,
   }
 }

@@ -63,16 +63,25 @@ program
     return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/quotas`, body))
   })
 
-program
-  .command('join-tokens')
-  .description('tokens with which machines join')
+const joinTokens = program.command('join-tokens').description('tokens with which machines join')
+joinTokens
   .command('create')
   .description('make a token for one machine; it is shown this once')
   .option('--name <name>', 'name of the machine')
   .option('--data-center <id>', 'data center of the machine')
-  .action(({ name, dataCenter }: { name?: string; dataCenter?: string }) => {
-    return call((api) => api.request('POST', `${API}/join-tokens`, { name, dataCenterId: dataCenter }))
+  .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
+  .action(({ name, dataCenter, cloud }: { name?: string; dataCenter?: string; cloud?: string }) => {
+    return call((api) => api.request('POST', `${API}/join-tokens`, { name, dataCenterId: dataCenter, cloud }))
   })
+
+joinTokens
+  .command('list')
+  .description('list join tokens of the last 30 days, without their secrets')
+  .action(() => call((api) => api.request('GET', `${API}/join-tokens`)))
+joinTokens
+  .command('revoke <id>')
+  .description('revoke a join token that no machine has used')
+  .action((id: string) => call((api) => api.request('DELETE', `${API}/join-tokens/${encodeURIComponent(id)}`)))
 
 const hosts = program.command('hosts').description('machines')
 hosts
@@ -83,6 +92,24 @@ hosts
   .command('get <id>')
   .description('show one machine')
   .action((id: string) => call((api) => api.request('GET', `${API}/hosts/${encodeURIComponent(id)}`)))
+hosts
+  .command('cordon <id>')
+  .description('give a machine no new work; what runs there stays')
+  .option('--reason <text>', 'shown with the machine')
+  .action((id: string, body: { reason?: string }) =>
+    call((api) => api.request('POST', `${API}/hosts/${encodeURIComponent(id)}/cordon`, body)),
+  )
+hosts
+  .command('uncordon <id>')
+  .description('give a machine new work again; ends a drain')
+  .action((id: string) => call((api) => api.request('POST', `${API}/hosts/${encodeURIComponent(id)}/uncordon`)))
+hosts
+  .command('drain <id>')
+  .description('cordon a machine and let its workers leave once they have finished')
+  .option('--reason <text>', 'shown with the machine')
+  .action((id: string, body: { reason?: string }) =>
+    call((api) => api.request('POST', `${API}/hosts/${encodeURIComponent(id)}/drain`, body)),
+  )
 hosts
   .command('remove <id>')
   .description('withdraw the enrolment of a machine that holds nothing')

@@ -14,7 +14,12 @@ export const containerRequestFields = {
   env: z.record(z.string().regex(ENV_NAME), z.string().regex(NO_NUL)).optional().meta({ description: 'Environment variables.' }),
   image: z.string().regex(PLAIN_TEXT).optional().meta({ description: 'Container image reference.' }),
   ports: z.array(z.string().regex(PORT)).optional().meta({ description: 'Exposed ports, each `<port>/http` or `<port>/tcp`.' }),
-  registry: z.string().nullable().optional().meta({ description: 'Id of a registry credential; null or empty for none.' }),
+  registry: z
+    .string()
+    .regex(PLAIN_TEXT)
+    .nullable()
+    .optional()
+    .meta({ description: 'Id of a registry credential; null or empty for none.' }),
 }
 
 /** The container configuration of a response: always whole (CON-5). */

@@ -19,6 +19,8 @@ export interface EndpointConfig {
   flashboot: 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT'
   dataCenterIds: string[]
   networkVolumes: string[]
+  /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
+  templateId?: string
   /** RFC 3339, seconds precision (GEN-2). */
   createdAt: string
 }

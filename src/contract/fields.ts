@@ -15,7 +15,11 @@ export const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 /** Ids of data centers: what an operator names, not only those of the seed. */
 export const DATA_CENTER_ID = /^[A-Za-z0-9-]{2,32}$/
 
+/** Longest name of what is listed whole, characters (RES-9). */
+const MAX_NAME_LENGTH = 191
+
 export const Name = z.string().min(1).regex(PLAIN_TEXT)
+export const ShortName = Name.max(MAX_NAME_LENGTH)
 export const ResourceId = z.string().min(1).regex(PLAIN_TEXT)
 export const DataCenterId = z.string().regex(DATA_CENTER_ID)
 export const CudaVersion = z.string().regex(CUDA_VERSION)

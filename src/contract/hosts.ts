@@ -5,17 +5,54 @@ import { DataCenterId, Name, Timestamp } from './fields.ts'
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
 export const JOIN_TOKEN_TTL_MS = 30 * 60 * 1000
 
+const Cloud = z.enum(['SECURE', 'COMMUNITY']).meta({ id: 'HostCloud' })
+
 export const CreateJoinTokenRequest = z
   .strictObject({
     dataCenterId: DataCenterId.optional().meta({ description: '`LOCAL-1` by default.' }),
     name: Name.max(128).optional().meta({ description: 'Replaces the name that the machine gives itself.' }),
+    cloud: Cloud.optional().meta({ description: '`SECURE` by default.' }),
   })
   .meta({ id: 'CreateJoinTokenRequest', example: { dataCenterId: 'EU-RO-1', name: 'gpu-07' } })
 export type CreateJoinTokenRequest = z.infer<typeof CreateJoinTokenRequest>
 
+const tokenMembers = {
+  id: z.string(),
+  name: z.string().nullable(),
+  dataCenterId: z.string(),
+  cloud: Cloud,
+  expiresAt: Timestamp,
+}
+const TOKEN_EXAMPLE = {
+  id: '<token>',
+  name: 'gpu-07',
+  dataCenterId: 'EU-RO-1',
+  cloud: 'SECURE',
+  expiresAt: '2026-06-01T12:30:00Z',
+} as const
+
+export const NewJoinToken = z
+  .object({ token: z.string().meta({ description: 'Lets one machine join, once.' }), ...tokenMembers })
+  .meta({ id: 'NewJoinToken', example: { token: 'ppj_<random>', ...TOKEN_EXAMPLE } })
+export type NewJoinToken = z.infer<typeof NewJoinToken>
+
 export const JoinToken = z
-  .object({ token: z.string().meta({ description: 'Lets one machine join, once.' }), expiresAt: Timestamp })
-  .meta({ id: 'JoinToken', example: { token: 'ppj_<random>', expiresAt: '2026-06-01T12:30:00Z' } })
+  .object({ ...tokenMembers, createdAt: Timestamp, usedAt: Timestamp.nullable(), usedByHostId: z.string().nullable() })
+  .meta({
+    id: 'JoinToken',
+    description: 'A join token without its secret.',
+    example: { ...TOKEN_EXAMPLE, createdAt: '2026-06-01T12:00:00Z', usedAt: null, usedByHostId: null },
+  })
+export type JoinToken = z.infer<typeof JoinToken>
+
+export const ListJoinTokensResponse = z
+  .object({ joinTokens: z.array(JoinToken) })
+  .meta({ id: 'ListJoinTokensResponse', example: { joinTokens: [] } })
+
+export const CordonRequest = z
+  .strictObject({ reason: Name.max(200).optional().meta({ description: 'Shown with the host.' }) })
+  .meta({ id: 'CordonRequest', example: { reason: 'fan replacement' } })
+export type CordonRequest = z.infer<typeof CordonRequest>
 
 const Amount = z.object({ total: z.number(), free: z.number() }).meta({ id: 'HostAmount', example: { total: 16, free: 8 } })
 
@@ -25,24 +62,54 @@ export const HostGpu = z
     total: z.number().int(),
     free: z.number().int(),
     simulated: z.boolean(),
+    driverVersion: z.string().nullable(),
     cudaVersion: z.string().nullable(),
   })
-  .meta({ id: 'HostGpu', example: { typeId: 'NVIDIA L4', total: 2, free: 1, simulated: false, cudaVersion: '12.8' } })
+  .meta({
+    id: 'HostGpu',
+    example: { typeId: 'NVIDIA L4', total: 2, free: 1, simulated: false, driverVersion: '570.124.06', cudaVersion: '12.8' },
+  })
+
+export const HostHealth = z.enum(['HEALTHY', 'SUSPECT', 'UNHEALTHY', 'LOST']).meta({
+  id: 'HostHealth',
+  description:
+    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs.',
+})
+export type HostHealth = z.infer<typeof HostHealth>
+
+const Cordon = z
+  .object({ at: Timestamp, by: z.enum(['operator', 'health']), reason: z.string().nullable() })
+  .meta({ id: 'HostCordon', example: { at: '2026-06-01T12:00:00Z', by: 'health', reason: 'gpu 2: uncorrectable ECC errors' } })
+const Problem = z
+  .object({ gpu: z.number().int().nullable().meta({ description: 'Index on the machine; null for all of them.' }), problem: z.string() })
+  .meta({ id: 'HostGpuProblem', example: { gpu: 2, problem: 'uncorrectable ECC errors' } })
 
 export const Host = z
   .object({
     id: z.string(),
     name: z.string(),
     dataCenterId: z.string(),
+    cloud: Cloud,
     status: z.enum(['ONLINE', 'OFFLINE']),
+    health: HostHealth,
+    cordon: Cordon.nullable().meta({ description: 'Why it takes no new work; null when it does.' }),
+    draining: z.boolean().meta({ description: 'What runs there is asked to leave.' }),
+    workloads: z
+      .object({ workers: z.number().int(), pods: z.number().int() })
+      .meta({ id: 'HostWorkloads', description: 'What holds capacity there.', example: { workers: 2, pods: 1 } }),
     simulated: z.boolean().meta({ description: 'True when any capacity of the host is simulated.' }),
     gpus: z.array(HostGpu),
     vcpu: Amount,
     memoryGb: Amount,
     diskGb: Amount,
     runtimes: z.array(z.string()),
+    gpuProblems: z.array(Problem),
+    publicIp: z.string().nullable(),
+    portRange: z
+      .object({ from: z.number().int(), to: z.number().int() })
+      .meta({ id: 'HostPortRange', example: { from: 30000, to: 32767 } }),
     createdAt: Timestamp,
-    lastSeenAt: Timestamp.nullable(),
+    lastSeenAt: Timestamp.nullable().meta({ description: 'Last beat; in a list of more than 100 hosts when it last came online.' }),
   })
   .meta({ id: 'Host', description: 'A machine that offers capacity.' })
 export type Host = z.infer<typeof Host>

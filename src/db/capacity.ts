@@ -44,8 +44,9 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
   return rows.map((row) => ({
     id: row.id,
     online: row.status === 'ONLINE',
+    cordoned: row.cordonedAt !== null,
+    cloud: row.cloud,
     dataCenterId: row.dataCenterId,
-    cloud: 'SECURE',
     runtimes: row.inventory.runtimes,
     vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,
@@ -73,14 +74,15 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 }
 
 /**
- * Reserves capacity in one batch that fails as a whole: false when the host no longer has room (its CHECK refuses) or is not online.
+ * Reserves capacity in one batch that fails as a whole: false when the host no longer has room (its CHECK refuses), is not online or is
+ * cordoned.
  * A second reservation under the same id is an error of the caller's: look for the allocation first.
  */
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
   // Columns in the order of the table.
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
     ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE')`)
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`)
   try {
     await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
   } catch (error) {
@@ -104,7 +106,14 @@ export async function saveInventory(db: Database, hostId: string, inventory: Inv
   await db.batch([
     db
       .update(hosts)
-      .set({ inventory, vcpuTotal: inventory.vcpus, memoryMbTotal: inventory.memoryMb, diskGbTotal: inventory.diskGb, lastSeenAt: nowMs })
+      .set({
+        inventory,
+        vcpuTotal: inventory.vcpus,
+        memoryMbTotal: inventory.memoryMb,
+        diskGbTotal: inventory.diskGb,
+        publicIp: inventory.publicIp ?? null,
+        lastSeenAt: nowMs,
+      })
       .where(eq(hosts.id, hostId)),
     db.delete(hostGpus).where(eq(hostGpus.hostId, hostId)),
     ...gpus.map((gpu) =>

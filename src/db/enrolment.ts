@@ -10,28 +10,32 @@ export interface NewHost {
   inventory: Inventory
 }
 
+/** What a join token lets its machine be. */
+export interface JoinGrant {
+  dataCenterId: string
+  cloud: 'SECURE' | 'COMMUNITY'
+  name: string | null
+}
+
 /** Uses up a join token. Null when it is unknown, used or expired; of two callers at once, one gets it. */
-export async function useJoinToken(
-  db: Database,
-  tokenHash: string,
-  hostId: string,
-  nowMs: number,
-): Promise<{ dataCenterId: string; name: string | null } | null> {
+export async function useJoinToken(db: Database, tokenHash: string, hostId: string, nowMs: number): Promise<JoinGrant | null> {
   const rows = await db
     .update(joinTokens)
     .set({ usedAt: nowMs, usedByHostId: hostId })
     .where(and(eq(joinTokens.tokenHash, tokenHash), isNull(joinTokens.usedAt), gt(joinTokens.expiresAt, nowMs)))
-    .returning({ dataCenterId: joinTokens.dataCenterId, name: joinTokens.name })
+    .returning({ dataCenterId: joinTokens.dataCenterId, cloud: joinTokens.cloud, name: joinTokens.name })
   return rows[0] ?? null
 }
 
 /** Records a machine that has just joined. It is offline until its agent has linked. */
-export async function insertHost(db: Database, host: NewHost, dataCenterId: string, nowMs: number): Promise<void> {
+export async function insertHost(db: Database, host: NewHost, { dataCenterId, cloud }: JoinGrant, nowMs: number): Promise<void> {
   const { vcpus, memoryMb, diskGb } = host.inventory
   await db.insert(hosts).values({
     id: host.id,
     name: host.name,
     dataCenterId,
+    cloud,
+    publicIp: host.inventory.publicIp ?? null,
     status: 'OFFLINE',
     publicKeyX: host.publicKeyX,
     epoch: 1,
@@ -60,6 +64,14 @@ export async function findHostKey(db: Database, hostId: string): Promise<{ publi
 export async function setHostStatus(db: Database, hostId: string, status: 'ONLINE' | 'OFFLINE', nowMs: number): Promise<void> {
   await db
     .update(hosts)
-    .set({ status, ...(status === 'ONLINE' ? { lastSeenAt: nowMs } : {}) })
+    .set({ status, ...(status === 'ONLINE' ? { lastSeenAt: nowMs, lostAt: null } : {}) })
     .where(and(eq(hosts.id, hostId), ne(hosts.status, 'REMOVED')))
+}
+
+/** Notes that a host which is offline counts as lost. */
+export async function setHostLost(db: Database, hostId: string, nowMs: number): Promise<void> {
+  await db
+    .update(hosts)
+    .set({ lostAt: nowMs })
+    .where(and(eq(hosts.id, hostId), eq(hosts.status, 'OFFLINE')))
 }

@@ -1,30 +1,41 @@
-import { and, eq, inArray, ne, notExists, or } from 'drizzle-orm'
+import { and, count, eq, inArray, ne, notExists, or } from 'drizzle-orm'
 import type { Database } from './client.ts'
 import { allocations, hostGpus, hosts } from './schema.ts'
 
 export type HostRow = typeof hosts.$inferSelect
 export type HostGpuRow = typeof hostGpus.$inferSelect
 
-/** Hosts that are not removed, by name, with their GPUs. */
-export async function listHosts(db: Database): Promise<{ host: HostRow; gpus: HostGpuRow[] }[]> {
-  const present = db.select({ id: hosts.id }).from(hosts).where(ne(hosts.status, 'REMOVED'))
-  const [rows, gpus] = await db.batch([
-    db.select().from(hosts).where(ne(hosts.status, 'REMOVED')).orderBy(hosts.name, hosts.id),
-    db.select().from(hostGpus).where(inArray(hostGpus.hostId, present)).orderBy(hostGpus.gpuTypeId),
-  ])
-  return rows.map((host) => ({ host, gpus: gpus.filter((gpu) => gpu.hostId === host.id) }))
+/** A machine with its GPUs, and how many workloads hold capacity of it. */
+export interface HostRecord {
+  host: HostRow
+  gpus: HostGpuRow[]
+  workloads: { workers: number; pods: number }
 }
 
-/** One host that is not removed, with its GPUs, or undefined. */
-export async function findHost(db: Database, id: string): Promise<{ host: HostRow; gpus: HostGpuRow[] } | undefined> {
-  const [[host], gpus] = await db.batch([
+/** Hosts that are not removed, by name. */
+export async function listHosts(db: Database): Promise<HostRecord[]> {
+  const present = db.select({ id: hosts.id }).from(hosts).where(ne(hosts.status, 'REMOVED'))
+  const [rows, gpus, counts] = await db.batch([
+    db.select().from(hosts).where(ne(hosts.status, 'REMOVED')).orderBy(hosts.name, hosts.id),
+    db.select().from(hostGpus).where(inArray(hostGpus.hostId, present)).orderBy(hostGpus.gpuTypeId),
+    countWorkloads(db),
+  ])
+  const gpusOf = Map.groupBy(gpus, (gpu) => gpu.hostId)
+  const countsOf = Map.groupBy(counts, (row) => row.hostId)
+  return rows.map((host) => ({ host, gpus: gpusOf.get(host.id) ?? [], workloads: sumUp(countsOf.get(host.id) ?? []) }))
+}
+
+/** One host that is not removed, or undefined. */
+export async function findHost(db: Database, id: string): Promise<HostRecord | undefined> {
+  const [[host], gpus, counts] = await db.batch([
     db
       .select()
       .from(hosts)
       .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'))),
     db.select().from(hostGpus).where(eq(hostGpus.hostId, id)).orderBy(hostGpus.gpuTypeId),
+    countWorkloads(db, id),
   ])
-  return host && { host, gpus }
+  return host && { host, gpus, workloads: sumUp(counts) }
 }
 
 /** Marks a host as removed if nothing is placed on it; false when it is absent or in use. Checked inside the UPDATE, so placement cannot slip in. */
@@ -35,4 +46,17 @@ export async function removeIdleHost(db: Database, id: string): Promise<boolean>
     .set({ status: 'REMOVED' })
     .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'), or(eq(hosts.status, 'OFFLINE'), notExists(placed))))
   return result.meta.changes > 0
+}
+
+function countWorkloads(db: Database, hostId?: string) {
+  return db
+    .select({ hostId: allocations.hostId, kind: allocations.kind, count: count() })
+    .from(allocations)
+    .where(hostId === undefined ? undefined : eq(allocations.hostId, hostId))
+    .groupBy(allocations.hostId, allocations.kind)
+}
+
+function sumUp(counts: readonly { kind: 'worker' | 'pod'; count: number }[]): HostRecord['workloads'] {
+  const of = (kind: 'worker' | 'pod') => counts.find((row) => row.kind === kind)?.count ?? 0
+  return { workers: of('worker'), pods: of('pod') }
 }

@@ -1,9 +1,37 @@
+import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
 import type { Database } from './client.ts'
 import { joinTokens } from './schema.ts'
 
 export type JoinTokenRow = typeof joinTokens.$inferSelect
 
-/** Stores a single-use token's hash. */
+/** Most tokens that one list shows, newest first. */
+const MAX_LISTED = 1_000
+/** How long a token is listed after its end, so that the operator sees what became of it. */
+const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60_000
+
+/** Stores a single-use token's hash, and forgets tokens that ended long ago. */
 export async function insertJoinToken(db: Database, row: JoinTokenRow): Promise<void> {
-  await db.insert(joinTokens).values(row)
+  await db.batch([
+    db.delete(joinTokens).where(lt(joinTokens.expiresAt, row.createdAt - KEPT_AFTER_EXPIRY_MS)),
+    db.insert(joinTokens).values(row),
+  ])
+}
+
+/** Tokens, used and expired ones too, newest first. */
+export async function listJoinTokens(db: Database): Promise<(JoinTokenRow & { id: string })[]> {
+  const rows = await db
+    .select()
+    .from(joinTokens)
+    .where(isNotNull(joinTokens.id))
+    .orderBy(desc(joinTokens.createdAt), joinTokens.id)
+    .limit(MAX_LISTED)
+  return rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
+}
+
+/** Deletes a token that nobody has used. 'used' when a machine has joined with it, of two at once too; 'unknown' when there is none. */
+export async function deleteUnusedJoinToken(db: Database, id: string): Promise<'deleted' | 'used' | 'unknown'> {
+  const result = await db.delete(joinTokens).where(and(eq(joinTokens.id, id), isNull(joinTokens.usedAt)))
+  if (result.meta.changes > 0) return 'deleted'
+  const [row] = await db.select({ id: joinTokens.id }).from(joinTokens).where(eq(joinTokens.id, id))
+  return row ? 'used' : 'unknown'
 }

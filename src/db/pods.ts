@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { UsageInterval } from '../domain/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
 import type { Database } from './client.ts'
@@ -62,7 +62,7 @@ export async function insertPod(db: Database, pod: PodRow, resources: PodResourc
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE')`)
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
   const insert = db.insert(pods).values({ ...pod, id: needsAllocation })
@@ -115,15 +115,17 @@ export async function movePod(
   after: PodRow,
   { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
 ): Promise<boolean> {
-  const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
+  const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
+    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`
   const leave = db
     .update(allocations)
     .set({ id: formerAllocationId })
-    .where(and(eq(allocations.id, before.id), isCurrent))
+    .where(and(eq(allocations.id, before.id), canMove))
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${isCurrent}`)
-  const written = [guarded(db, before, after), ...(usage ? [usageInsert(db, before, after, usage)] : [])] as const
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${canMove}`)
+  const hasEntered = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${after.id} AND host_id = ${after.hostId})`
+  const written = [guarded(db, before, after, hasEntered), ...(usage ? [usageInsert(db, before, after, usage)] : [])] as const
   try {
     const results = await db.batch([leave, enter, ...recomputeHost(db, after.hostId, 'strict'), ...written])
     return (results[4]?.meta.changes ?? 0) > 0
@@ -152,11 +154,11 @@ function liveOf(teamId: string, id: string) {
   return and(eq(pods.teamId, teamId), eq(pods.id, id), ne(pods.status, 'TERMINATED'))
 }
 
-function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow) {
+function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {
   return db
     .update(pods)
     .set(after)
-    .where(and(eq(pods.id, before.id), eq(pods.version, before.version)))
+    .where(and(eq(pods.id, before.id), eq(pods.version, before.version), condition))
 }
 
 function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs, endedAtMs }: UsageInterval) {

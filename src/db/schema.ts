@@ -4,20 +4,29 @@ import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
 import { pods, podUsage } from './tables/pods.ts'
+import { registries } from './tables/registries.ts'
+import { sshKeys } from './tables/ssh-keys.ts'
+import { templates } from './tables/templates.ts'
+import { globalVolumes, networkVolumes } from './tables/volumes.ts'
 
 export {
   allocations,
   apiKeys,
   capacityWaiters,
   endpoints,
+  globalVolumes,
   hostGpus,
   hosts,
   joinTokens,
   memberships,
+  networkVolumes,
   pods,
   podUsage,
   quotas,
+  registries,
   releases,
+  sshKeys,
   teams,
+  templates,
   users,
 }

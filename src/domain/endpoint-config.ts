@@ -19,7 +19,10 @@ export type PatchResult =
   | { ok: true; config: EndpointConfig; changed: boolean; releaseDiff: ReleaseDiff[] | null }
   | { ok: false; problem: Refusal }
 
-/** The configuration that a create body asks for (END-2 to END-7), or why it is refused. `now` is in milliseconds. */
+/**
+ * The configuration that a create body asks for (END-2 to END-7), its template filled in, or why it is refused. `now` is in milliseconds. Whether
+ * its registry credential exists is for the caller to see.
+ */
 export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: string; teamId: string }, nowMs: number): ConfigResult {
   const refusal = refuseCreate(body)
   if (refusal) return { ok: false, problem: refusal }
@@ -47,6 +50,7 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
     flashboot: flashbootOf(body.flashboot) ?? 'OFF',
     dataCenterIds: body.dataCenterIds ?? [],
     networkVolumes: body.networkVolumes ?? [],
+    ...(body.templateId !== undefined && { templateId: body.templateId }),
     createdAt: formatTime(nowMs),
   }
   const problem = refuseConfig(config, body.workers)
@@ -94,8 +98,6 @@ function refused(detail: string): { ok: false; problem: Refusal } {
 }
 
 function refuseCreate(body: CreateEndpointRequest): Refusal | null {
-  // Templates are not served by this plane yet, so no id names one (END-8).
-  if (body.templateId !== undefined) return { key: 'notFound', detail: 'template not found' }
   if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }
   if (!body.image) return { key: 'badRequest', detail: 'image is required unless templateId is set' }
   if ((body.gpu === undefined) === (body.cpu === undefined)) return { key: 'badRequest', detail: 'exactly one of gpu and cpu is required' }
@@ -111,8 +113,6 @@ function refuseType(body: CreateEndpointRequest): Refusal | null {
 }
 
 function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
-  // An empty templateId names no template and changes nothing.
-  if (patch.templateId) return { key: 'notFound', detail: 'template not found' }
   if (patch.type !== undefined && patch.type !== config.type) return { key: 'badRequest', detail: 'type cannot be changed' }
   if (patch.image === '') return { key: 'badRequest', detail: 'image cannot be empty' }
   const { gpu, cpu } = patch
@@ -135,9 +135,7 @@ function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['work
   }
   const [volume] = config.networkVolumes
   if (volume !== undefined) return { key: 'badRequest', detail: `network volume ${volume} not found` }
-  const { registry, diskGb } = config.container
-  if (registry !== null) return { key: 'badRequest', detail: `container registry auth ${registry} not found` }
-  return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, diskGb)
+  return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, config.container.diskGb)
 }
 
 function mergeWorkers(current: EndpointConfig['workers'], asked: CreateEndpointRequest['workers']): EndpointConfig['workers'] {

@@ -46,6 +46,8 @@ export interface Job {
   errorDetail: string | null
   /** Stream chunks so far, over all attempts; the number of the newest one (STR-10). */
   chunks: number
+  /** The newest post that changed the running attempt, as its host numbered it (HOST-22). */
+  delivery: string | null
 }
 
 /** The ping interval `P` and what follows from it, milliseconds. */
@@ -87,6 +89,7 @@ export function submitJob(
     error: null,
     errorDetail: null,
     chunks: 0,
+    delivery: null,
   }
 }
 
@@ -120,6 +123,7 @@ export function leaseJob(job: Job, holder: Holder, nowMs: number, times: LeaseTi
     leaseUntilMs: nowMs + ACK_INTERVALS * times.pingIntervalMs,
     leaseEndReason: 'the worker never confirmed the job',
     missingPings: 0,
+    delivery: null,
   }
 }
 
@@ -153,6 +157,13 @@ export function missPing(job: Job, nowMs: number): Job {
 export function showIdle(job: Job, nowMs: number): Job {
   const until = Math.min(job.leaseUntilMs ?? Number.POSITIVE_INFINITY, nowMs + RESULT_GRACE_MS)
   return { ...job, leaseUntilMs: until, leaseEndReason: RESULT_LOST }
+}
+
+/** HOST-36: the host of the holder is silent. The lease ends no earlier than that host stops its work by itself. */
+export function holdLease(job: Job, untilMs: number): Job {
+  // A worker that has shown that it holds the job no longer (LSE-3) is waited for by nobody.
+  if (job.leaseEndReason === RESULT_LOST) return job
+  return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) }
 }
 
 /** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */

@@ -6,6 +6,8 @@ export interface PlacementHost {
   id: string
   /** Linked and beating; nothing is placed on one that is not. */
   online: boolean
+  /** Takes no new work: the operator, or the health of its GPUs, keeps it off. */
+  cordoned: boolean
   dataCenterId: string
   cloud: Cloud
   runtimes: readonly string[]
@@ -86,6 +88,7 @@ export function leftOver(shape: ComputeShape, host: PlacementHost): number {
 function failedConstraints(request: PlacementRequest, shape: ComputeShape, host: PlacementHost): string[] {
   const failed: string[] = []
   if (!host.online) failed.push('status: ONLINE > OFFLINE')
+  if (host.cordoned) failed.push('schedulable: yes > cordoned')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)

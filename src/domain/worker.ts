@@ -34,6 +34,8 @@ export interface Worker {
   released: boolean
   /** Its last take; pings alone do not prove that a worker still asks for work. */
   lastTakeAtMs: number | null
+  /** Its silence is that of its host: until then it proves nothing (HOST-36). */
+  excusedUntilMs: number | null
 }
 
 export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
@@ -119,9 +121,9 @@ export function placementRetryMs(attempts: number): number {
   return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
 }
 
-/** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping. */
+/** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping, not before HOST-36 allows it. */
 export function silentAtMs(worker: Worker, lostAfterMs: number): number {
-  return (worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs
+  return Math.max((worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs, worker.excusedUntilMs ?? 0)
 }
 
 /** The next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */

@@ -59,7 +59,8 @@ export class AccessTokens {
 
   private async renew(): Promise<string> {
     let answer = await this.request()
-    if (answer.status >= 400 && answer.clockCorrected) answer = await this.request()
+    // Not yet a verdict about this host: a wrong clock, or an assertion that something on the way has sent twice.
+    if (answer.status === 401 || (answer.status >= 400 && answer.clockCorrected)) answer = await this.request()
     if (answer.status === 401 || answer.status === 403) throw new IdentityRefused(answer.detail)
     // Anything else (a proxy's 404, say) is no verdict about this host.
     if (answer.status >= 300) throw new Error(`the plane answered ${answer.status}: ${answer.detail}`)

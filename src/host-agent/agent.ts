@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { HOST_LEASE_MS, type Inventory } from '../host-protocol/messages.ts'
 import { IdentityRefused } from './access-tokens.ts'
@@ -5,23 +6,28 @@ import { buildRuntimes, detectDocker } from './build-runtimes.ts'
 import { PlaneClock } from './clock-offset.ts'
 import type { DockerEngine } from './docker-engine.ts'
 import { establishIdentity, type Host, refusedIdentity } from './establish-identity.ts'
+import { GpuHealthWatch } from './gpu-health-watch.ts'
+import { readGpuUse } from './gpu-use.ts'
 import { HostKey } from './host-key.ts'
 import { buildInventory, type Machine, readMachine } from './inventory.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { Link } from './link.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './log-shipper.ts'
+import { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import { type GpuDevice, groupGpus, readGpus } from './nvidia-smi.ts'
 import type { AgentOptions } from './options.ts'
 import type { Relay } from './relay.ts'
 import { ReportQueue } from './report-queue.ts'
 import type { Runtime } from './runtime.ts'
+import { sendBehindPosts } from './send-behind-posts.ts'
 import { createLogSender } from './send-logs.ts'
-import { createReportSender } from './send-reports.ts'
+import { byPlaneClock, createReportSender } from './send-reports.ts'
 import { Supervisor } from './supervisor.ts'
 import { createUtilisationReader } from './utilisation.ts'
 import { WorkloadLedger } from './workload-ledger.ts'
 import { WorkloadRecords } from './workload-records.ts'
+import { STATS_INTERVAL_MS, StatsCollector } from './workload-stats.ts'
 
 const RECONCILE_MS = 10_000
 /** Most grace a workload gets when the agent itself ends. */
@@ -57,8 +63,10 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const { hostId, dataCenterId } = host.identity
   log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
 
-  const { runtimes, relays } = await openRuntimes(context, survey, host)
-  const send = createReportSender(options.planeUrl, host.tokens, clock, log)
+  const volumes = new PersistentVolumes(options.volumeDir, log)
+  volumes.sweep()
+  const { runtimes, relays } = await openRuntimes(context, survey, host, volumes)
+  const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
@@ -67,6 +75,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const supervisor = new Supervisor({
     runtimes,
     ledger,
+    volumes,
     isReporting: (id) => queue.holdsReportOf(id),
     logs,
     log,
@@ -77,7 +86,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   logs.start()
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey.inventory, host, supervisor, ledger)
+    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -86,19 +95,25 @@ export async function runAgent(context: AgentContext): Promise<void> {
 
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
 async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
+  const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
-  return { machine, devices, engine, inventory: buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes) }
+  return {
+    machine,
+    devices,
+    engine,
+    inventory: { ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes), publicIp, portRange },
+  }
 }
 
-async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host) {
+async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host, volumes: PersistentVolumes) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine }
+  const common = { ...context, machine, gpus, engine, volumes }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -121,8 +136,7 @@ async function stayLinked(
   { options, log, shutdown }: AgentContext,
   inventory: Inventory,
   host: Host,
-  supervisor: Supervisor,
-  ledger: WorkloadLedger,
+  { supervisor, ledger, clock }: { supervisor: Supervisor; ledger: WorkloadLedger; clock: PlaneClock },
 ): Promise<Outcome> {
   const readUtilisation = createUtilisationReader()
   const lease = new LeaseWatch(HOST_LEASE_MS, () => {
@@ -130,14 +144,17 @@ async function stayLinked(
     const reason = 'stopped by its host, which lost touch with the plane'
     void supervisor.stopAll(LEASE_LOSS_GRACE_MS, reason, (record) => record?.kind === 'worker')
   })
-  const timer = setInterval(() => supervisor.reconcile(), RECONCILE_MS)
+  const stats = createStats(supervisor, log)
+  const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
+  const gpuHealth = new GpuHealthWatch({ log })
+  if (inventory.gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
-    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports() }),
-    beat: () => ({ workloads: ledger.beatStates(), ...readUtilisation() }),
+    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
+    beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads) => supervisor.apply(workloads),
     onLease: (sentAt) => lease.renew(sentAt),
     onRevoked: (reason) => {
@@ -150,10 +167,20 @@ async function stayLinked(
   } catch (error) {
     throw error instanceof IdentityRefused ? refusedIdentity(host.identity, error) : error
   } finally {
-    clearInterval(timer)
+    for (const timer of timers) clearInterval(timer)
+    gpuHealth.close()
     lease.close()
     link.close()
   }
+}
+
+function createStats(supervisor: Supervisor, log: Log): StatsCollector {
+  const machineVcpus = cpus().length
+  const running = () =>
+    supervisor.runningPods().map(({ id, vcpus, runtime }) => {
+      return { id, vcpus: vcpus > 0 ? Math.min(vcpus, machineVcpus) : machineVcpus, read: () => runtime.usage(id) }
+    })
+  return new StatsCollector({ running, readGpus: readGpuUse, log, now: () => performance.now() })
 }
 
 function aborted(signal: AbortSignal): Promise<'shutdown'> {
@@ -179,7 +206,12 @@ interface Parts {
 async function end({ options }: AgentContext, outcome: Outcome, { supervisor, queue, logs, runtimes, relays }: Parts): Promise<void> {
   const revoked = outcome === 'revoked'
   const stop = revoked || options.onExit === 'stop'
-  if (stop) await supervisor.shutDown(EXIT_GRACE_MS, revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended')
+  if (stop)
+    await supervisor.shutDown(
+      EXIT_GRACE_MS,
+      revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended',
+      revoked ? 'remove' : 'keep',
+    )
   // A revoked host has nobody to report to.
   const flushMs = revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep']
   await Promise.all([queue.close(flushMs), logs.close(flushMs)])

@@ -2,13 +2,18 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { findBridgeAddress } from './docker-bridge.ts'
-import { connectDocker, type DockerEngine, engineText } from './docker-engine.ts'
+import { connectDocker } from './docker-client.ts'
+import type { DockerEngine } from './docker-engine.ts'
 import { DockerRuntime } from './docker-runtime.ts'
+import { engineText } from './engine-errors.ts'
 import { OperatorError } from './fail.ts'
 import type { HostGpus } from './gpu-allocation.ts'
+import { HostPorts } from './host-ports.ts'
 import type { Machine } from './inventory.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
 import type { Log } from './log.ts'
+import { buildMountDrivers } from './mounts/build-drivers.ts'
+import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import { ProcessRuntime } from './process-runtime.ts'
 import { type Relay, startRelay } from './relay.ts'
@@ -20,6 +25,7 @@ export interface RuntimesContext {
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
+  volumes: PersistentVolumes
   /** How to run this very program again. */
   command: readonly [string, ...string[]]
   log: Log
@@ -29,7 +35,9 @@ export interface RuntimesContext {
 export async function detectDocker(options: AgentOptions, log: Log): Promise<DockerEngine | undefined> {
   if (options.runtimes !== undefined && !options.runtimes.has('docker')) return undefined
   try {
-    return await connectDocker()
+    const engine = await connectDocker()
+    await warnAboutRestarts(engine, log)
+    return engine
   } catch (error) {
     if (options.runtimes?.has('docker')) {
       throw new OperatorError(`--runtime docker: Docker does not answer (${engineText(error)}); start it, or leave this flag out`)
@@ -37,6 +45,12 @@ export async function detectDocker(options: AgentOptions, log: Log): Promise<Doc
     log.info('Docker does not answer; only builtin/ images can run here', { error: engineText(error) })
     return undefined
   }
+}
+
+/** Without that setting a restart of the engine, an upgrade say, ends every pod of the machine (HOST-62). */
+async function warnAboutRestarts(engine: DockerEngine, log: Log): Promise<void> {
+  const { liveRestore } = await engine.info()
+  if (!liveRestore) log.warn('containers end when the container engine is restarted; set "live-restore": true in its daemon.json')
 }
 
 /** Starts a relay and a runtime for each way that this host runs workloads. */
@@ -58,6 +72,10 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
       new DockerRuntime({
         engine,
         gpus: context.gpus,
+        ports: new HostPorts({ range: options.portRange }),
+        mounts: buildMountDrivers(options, context.volumes),
+        stateDir: options.stateDir,
+        publicIp: options.publicIp,
         log: context.log,
         hostId: context.hostId,
         relayUrl: `http://${bridge.advertise}:${relay.port}`,

@@ -1,8 +1,10 @@
 import { Command } from 'commander'
+import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
 import { runAgent } from './agent.ts'
 import { errorText, OperatorError } from './fail.ts'
 import { createLog } from './log.ts'
-import { createStateDir, type Flags, readOptions } from './options.ts'
+import { createDirs, type Flags, readOptions } from './options.ts'
+import { portRangeText } from './port-range.ts'
 import { redact } from './redact.ts'
 import { lockStateDir } from './state-lock.ts'
 import { AGENT_VERSION } from './version.ts'
@@ -22,6 +24,14 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .option('--runtime <names...>', 'docker, process or both (default: process, and docker where it answers)')
     .option('--data-center <id>', 'informational; the join token decides')
     .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
+    .option('--volume-dir <dir>', 'where persistent volumes of pods are kept (default: <state dir>/volumes)')
+    .option(
+      '--network-volumes <dir|nfs://server/export>',
+      'where network volumes are: a directory mounted on every host of the data center, or an NFS export',
+    )
+    .option('--global-volumes <dir>', 'where global volumes are: a directory on which the bucket is mounted')
+    .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
+    .option('--port-range <from-to>', 'host ports for the ports of containers', portRangeText(DEFAULT_PORT_RANGE))
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
     .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
@@ -41,7 +51,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
 async function startAgent(flags: Flags, command: readonly [string, ...string[]]): Promise<void> {
   const options = readOptions(flags, process.env)
   const log = createLog(options.logLevel)
-  createStateDir(options.stateDir)
+  createDirs(options)
   const unlock = lockStateDir(options.stateDir)
   process.on('exit', unlock)
   if (options.dataCenter !== undefined) log.debug('--data-center is informational', { dataCenter: options.dataCenter })

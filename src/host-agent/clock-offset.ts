@@ -9,7 +9,12 @@ export class PlaneClock {
   private offsetMs = 0
 
   now(): number {
-    return Date.now() + this.offsetMs
+    return this.fromHost(Date.now())
+  }
+
+  /** What the plane's clock showed when this machine's showed `hostMs`. */
+  fromHost(hostMs: number): number {
+    return hostMs + this.offsetMs
   }
 
   /** Returns whether this changed our idea of the time enough that a refused signature is worth another try. */

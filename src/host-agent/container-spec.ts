@@ -1,40 +1,65 @@
-import type { Workload } from '../host-protocol/messages.ts'
+import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../host-protocol/messages.ts'
+import type { KeptDisk } from './container-disk.ts'
 import type { ContainerSpec } from './docker-engine.ts'
+import type { EngineMount } from './mounts/mount-driver.ts'
+import type { AssignedPort } from './port-choice.ts'
 import { substituteRelayUrl } from './relay-url.ts'
 import type { PublishedPort } from './runtime.ts'
 
 export const HOST_LABEL = 'podplane.host'
 export const WORKLOAD_LABEL = 'podplane.workload'
 export const GPUS_LABEL = 'podplane.gpus'
+export const PORTS_LABEL = 'podplane.ports'
 
 const PIDS_MAX = 4_096
 /** The engine refuses less. */
 const MEMORY_MIN_BYTES = 6 * 2 ** 20
 
-export interface SpecContext {
+/** What a host adds to every container. */
+export interface HostContext {
   hostId: string
   relayUrl: string
+  /** Where the published ports can be reached from outside; undefined: nowhere. */
+  publicIp: string | null
   /** Real capacity: simulated machines promise more than the engine accepts as a limit. */
   realVcpus: number
   realMemoryMb: number
+}
+
+/** What was chosen for one container. */
+export interface SpecContext extends HostContext {
   gpuIds: readonly string[]
+  ports: readonly AssignedPort[]
+  mounts: readonly EngineMount[]
+  /** Goes on with this instead of the image. */
+  disk: KeptDisk | undefined
+  /** The engine can limit the writable layer. */
+  limitDisk: boolean
 }
 
 export function containerName(workloadId: string): string {
   return `podplane-${workloadId}`
 }
 
-/** The container of a workload: never privileged, no host paths, no Docker socket, bounded in processes, memory and log size. */
+/** The container of a workload: never privileged, no host paths but its mounts, no Docker socket, bounded in processes, memory and log size. */
 export function buildContainerSpec(workload: Workload, context: SpecContext): ContainerSpec {
-  const env = { ...workload.env, ...substituteRelayUrl(workload.platformEnv, context.relayUrl) }
-  const ports = workload.ports.map(containerPort)
+  const { ports, disk } = context
+  const env = buildEnv(workload, context)
+  const mounted = new Set(context.mounts.map(({ Target }) => Target))
+  const mounts = [...(disk?.mounts ?? []).filter(({ Target }) => !mounted.has(Target)), ...context.mounts]
   return {
-    Image: workload.image,
+    ...disk?.config,
+    Image: disk?.image ?? workload.image,
     ...(workload.entrypoint.length > 0 ? { Entrypoint: workload.entrypoint } : {}),
     ...(workload.cmd.length > 0 ? { Cmd: workload.cmd } : {}),
-    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    Labels: { [HOST_LABEL]: context.hostId, [WORKLOAD_LABEL]: workload.id, [GPUS_LABEL]: context.gpuIds.join(',') },
-    ExposedPorts: Object.fromEntries(ports.map((port) => [port, {}])),
+    Env: [...formerEnv(env, disk), ...[...env].map(([name, value]) => `${name}=${value}`)],
+    Labels: {
+      [HOST_LABEL]: context.hostId,
+      [WORKLOAD_LABEL]: workload.id,
+      [GPUS_LABEL]: context.gpuIds.join(','),
+      [PORTS_LABEL]: JSON.stringify(publishedPorts(ports)),
+    },
+    ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}])),
     HostConfig: {
       ...resourceLimits(workload.resources, context),
       PidsLimit: PIDS_MAX,
@@ -43,7 +68,8 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
       CapDrop: ['NET_RAW', 'MKNOD'],
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
-      PortBindings: Object.fromEntries(ports.map((port) => [port, [{ HostPort: '' }]])),
+      PortBindings: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, [{ HostPort: String(port.public) }]])),
+      ...(mounts.length > 0 ? { Mounts: mounts } : {}),
       ...(context.gpuIds.length > 0
         ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...context.gpuIds], Capabilities: [['gpu']] }] }
         : {}),
@@ -51,24 +77,33 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
   }
 }
 
-function resourceLimits(resources: Workload['resources'], { realVcpus, realMemoryMb }: SpecContext) {
+/** A variable of the user wins over an injected one of the same name, except names that begin with RUNPOD_ (ENV-4). */
+function buildEnv(workload: Workload, { relayUrl, publicIp, ports }: SpecContext): Map<string, string> {
+  const env = new Map(Object.entries(workload.env))
+  const told = ports.filter(({ type }) => type === 'tcp').map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
+  const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl))
+  for (const [name, value] of [...injected, ...told]) {
+    if (name.startsWith('RUNPOD_') || !env.has(name)) env.set(name, value.replaceAll(PUBLIC_IP_PLACEHOLDER, publicIp ?? ''))
+  }
+  return env
+}
+
+/** Variables of the image, where the kept disk has lost them. */
+function formerEnv(env: ReadonlyMap<string, string>, disk: KeptDisk | undefined): string[] {
+  return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
+}
+
+function resourceLimits(resources: Workload['resources'], { realVcpus, realMemoryMb, limitDisk }: SpecContext) {
   const memoryBytes = Math.max(MEMORY_MIN_BYTES, Math.min(resources.memoryMb, realMemoryMb) * 2 ** 20)
   return {
     // Without swap on top, so that the limit is the limit.
     ...(resources.memoryMb > 0 ? { Memory: memoryBytes, MemorySwap: memoryBytes } : {}),
     ...(resources.vcpus > 0 ? { NanoCpus: Math.round(Math.min(resources.vcpus, realVcpus) * 1e9) } : {}),
+    ...(limitDisk && resources.diskGb > 0 ? { StorageOpt: { size: `${resources.diskGb}G` } } : {}),
   }
 }
 
-/** `8080/http` is a TCP port to the engine. */
-function containerPort(port: string): string {
-  return port.replace(/\/.*$/, port.endsWith('/udp') ? '/udp' : '/tcp')
-}
-
 /** The ports as reported to the plane, in the workload's own words for their types. */
-export function publishedPorts(ports: readonly string[], hostPorts: Record<string, number>): PublishedPort[] {
-  return ports.flatMap((port) => {
-    const published = hostPorts[containerPort(port)]
-    return published === undefined ? [] : [{ private: Number.parseInt(port, 10), public: published, type: port.split('/')[1] ?? 'tcp' }]
-  })
+export function publishedPorts(ports: readonly AssignedPort[]): PublishedPort[] {
+  return ports.map(({ private: inside, public: outside, type }) => ({ private: inside, public: outside, type }))
 }

@@ -1,4 +1,3 @@
-import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
 
 export type ContainerSpec = ContainerCreateOptions
@@ -10,20 +9,48 @@ export interface ContainerFacts {
   status: string
   exitCode: number
   outOfMemory: boolean
-  /** Host port by container port, such as `80/tcp` → 32768. */
-  hostPorts: Record<string, number>
+  /** By the engine's clock, milliseconds; null: never. */
+  startedAtMs: number | null
+  endedAtMs: number | null
+  /** Volumes that the engine made because the image asks for them. */
+  anonymousVolumes: { name: string; path: string }[]
+}
+
+/** How a container was configured, as far as an image made of its files alone would lose it. */
+export type ContainerConfig = Pick<ContainerSpec, 'Env' | 'Cmd' | 'Entrypoint' | 'WorkingDir' | 'User' | 'StopSignal' | 'Healthcheck'>
+
+export interface RegistryAuth {
+  username: string
+  password: string
+}
+
+/** The totals of one reading. */
+export interface ContainerUsage {
+  /** CPU time since the start, nanoseconds. */
+  cpuNanos: number
+  /** Without what the kernel would give back at once. */
+  memoryBytes: number
+  memoryLimitBytes: number
+}
+
+export interface EngineFacts {
+  /** Containers outlive the engine. */
+  liveRestore: boolean
 }
 
 /** The few calls of the Docker Engine that the agent makes; tests put a fake here. A container goes by its name. */
 export interface DockerEngine {
-  hasImage(image: string): Promise<boolean>
-  pull(image: string, signal: AbortSignal): Promise<void>
+  info(): Promise<EngineFacts>
+  /** Tags and digests of the image that this name leads to, in the engine's short form; undefined: none. */
+  imageNames(image: string): Promise<string[] | undefined>
+  pull(image: string, signal: AbortSignal, auth?: RegistryAuth): Promise<void>
   create(name: string, spec: ContainerSpec): Promise<void>
   start(name: string): Promise<void>
   inspect(name: string): Promise<ContainerFacts | undefined>
   /** Resolves when the container does not run any more; throws when the engine goes away meanwhile. */
   wait(name: string): Promise<void>
   stop(name: string, graceSeconds: number): Promise<void>
+  /** With its anonymous volumes, unless another container has them too. */
   remove(name: string): Promise<void>
   /** Names of all containers, running or not, with this label. */
   listNames(label: string): Promise<string[]>
@@ -31,116 +58,17 @@ export interface DockerEngine {
   readLogs(name: string, lines: number): Promise<Buffer>
   /** Output with time stamps since a second, in pieces as it comes; ends when the container does. */
   followLogs(name: string, sinceSeconds: number, signal: AbortSignal): Promise<AsyncIterable<Buffer>>
+  /** One reading of what a running container uses; undefined when it does not run. */
+  usage(name: string): Promise<ContainerUsage | undefined>
+  /** Makes an image of an ended container: what it was made of and what it wrote. `label` is `<name>=<value>`. */
+  commit(name: string, image: { repository: string; tag: string; label: string }): Promise<void>
+  /** How many layers the image of a container has. */
+  countLayers(name: string): Promise<number>
+  /** Makes an image of one layer of an ended container's files; what else its image said is returned. */
+  flatten(name: string, image: { repository: string; tag: string; label: string }): Promise<ContainerConfig>
+  /** Names (or ids, of those that have lost their name) of images with this label. */
+  listImages(label: string): Promise<string[]>
+  removeImage(image: string): Promise<void>
   /** Gateway of the default bridge network, when the engine states it. */
   bridge(): Promise<{ gateway: string | undefined; subnet: string | undefined }>
-}
-
-/** Newest API version this agent was written for; an older engine is spoken to in its own version. */
-const API_VERSION_MAX = '1.51'
-const PROBE_TIMEOUT_MS = 3_000
-
-/** Connects to the engine of DOCKER_HOST or the usual socket; throws when none answers. */
-export async function connectDocker(): Promise<DockerEngine> {
-  // Loaded on demand: it costs 35 MB and 140 ms, and the process runtime does without.
-  const { default: Dockerode } = await import('dockerode')
-  const probe = new Dockerode({ timeout: PROBE_TIMEOUT_MS })
-  const { ApiVersion, MinAPIVersion } = await probe.version()
-  if (MinAPIVersion !== undefined && compareVersions(MinAPIVersion, API_VERSION_MAX) > 0) {
-    throw new Error(`Docker speaks API ${MinAPIVersion} or newer, this agent ${API_VERSION_MAX} at most; upgrade the agent`)
-  }
-  const version = compareVersions(ApiVersion, API_VERSION_MAX) < 0 ? ApiVersion : API_VERSION_MAX
-  return wrapDockerode(new Dockerode({ version: `v${version}` }))
-}
-
-/** Compares `1.9` and `1.41` by their numbers. */
-export function compareVersions(a: string, b: string): number {
-  const [majorA = 0, minorA = 0] = a.split('.').map(Number)
-  const [majorB = 0, minorB = 0] = b.split('.').map(Number)
-  return majorA - majorB || minorA - minorB
-}
-
-function wrapDockerode(docker: Docker): DockerEngine {
-  return {
-    hasImage: async (image) => (await orUndefined(docker.getImage(image).inspect())) !== undefined,
-    pull: (image, signal) => pullImage(docker, image, signal),
-    // dockerode would repeat plain options, environment included, in the URL; this form keeps them in the body.
-    create: async (name, spec) => void (await docker.createContainer({ _query: { name }, _body: spec } as ContainerCreateOptions)),
-    start: (name) => docker.getContainer(name).start(),
-    inspect: async (name) => {
-      const info = await orUndefined(docker.getContainer(name).inspect())
-      return info === undefined ? undefined : readFacts(info)
-    },
-    wait: async (name) => void (await docker.getContainer(name).wait()),
-    stop: (name, graceSeconds) => ignoring([304, 404], docker.getContainer(name).stop({ t: graceSeconds })),
-    remove: (name) => ignoring([404, 409], docker.getContainer(name).remove({ force: true, v: true })),
-    listNames: async (label) => {
-      const found = await docker.listContainers({ all: true, filters: { label: [label] } })
-      return found.flatMap((container) => container.Names.slice(0, 1).map((name) => name.replace(/^\//, '')))
-    },
-    readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
-    followLogs: async (name, sinceSeconds, signal) => {
-      const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const
-      // Declared as a stream without its iterator, but it is Node's own response.
-      return (await docker.getContainer(name).logs(options)) as NodeJS.ReadableStream as AsyncIterable<Buffer>
-    },
-    bridge: async () => {
-      const config = (await docker.getNetwork('bridge').inspect()).IPAM?.Config?.[0]
-      return { gateway: config?.Gateway, subnet: config?.Subnet }
-    },
-  }
-}
-
-async function pullImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
-  const progress = await docker.pull(image, { abortSignal: signal })
-  // The engine answers 200 before it knows whether the pull works; a failure is a line in the stream.
-  const events = await new Promise<{ error?: string }[]>((resolve, reject) => {
-    docker.modem.followProgress(progress, (error, output) => (error ? reject(error) : resolve(output)))
-  })
-  const failure = events.find((event) => event.error !== undefined)?.error
-  if (failure !== undefined) throw new Error(failure)
-}
-
-function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
-  const published = Object.entries(info.NetworkSettings.Ports ?? {}).flatMap(([port, bindings]) => {
-    const hostPort = Number(bindings?.[0]?.HostPort)
-    return hostPort > 0 ? [[port, hostPort] as const] : []
-  })
-  return {
-    name: info.Name.replace(/^\//, ''),
-    labels: info.Config.Labels ?? {},
-    status: info.State.Status,
-    exitCode: info.State.ExitCode,
-    outOfMemory: info.State.OOMKilled,
-    hostPorts: Object.fromEntries(published),
-  }
-}
-
-function statusOf(error: unknown): number | undefined {
-  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
-}
-
-async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined
-    throw error
-  }
-}
-
-async function ignoring(statuses: readonly number[], call: Promise<unknown>): Promise<void> {
-  try {
-    await call
-  } catch (error) {
-    if (!statuses.includes(statusOf(error) ?? 0)) throw error
-  }
-}
-
-/** The engine's own words, without the client's "(HTTP code 404) no such image - " in front of them. */
-export function engineText(error: unknown): string {
-  if (error instanceof Error && 'json' in error && typeof error.json === 'object' && error.json !== null && 'message' in error.json) {
-    return String(error.json.message)
-  }
-  const text = error instanceof Error ? error.message : String(error)
-  return text.replace(/^\(HTTP code \d+\) [^-]+ - /, '').trim()
 }

@@ -1,87 +1,94 @@
+import { z } from 'zod'
 import type { Workload } from '../host-protocol/messages.ts'
 import { backoffMs, sleep } from './backoff.ts'
 import { BUILTIN_PREFIX } from './builtin/names.ts'
-import {
-  buildContainerSpec,
-  containerName,
-  GPUS_LABEL,
-  HOST_LABEL,
-  publishedPorts,
-  type SpecContext,
-  WORKLOAD_LABEL,
-} from './container-spec.ts'
-import { type ContainerFacts, type DockerEngine, engineText } from './docker-engine.ts'
+import { ContainerDisks } from './container-disk.ts'
+import { ContainerImages } from './container-image.ts'
+import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
+import { ContainerStarter } from './container-start.ts'
+import type { ContainerFacts, DockerEngine } from './docker-engine.ts'
 import { parseDockerLogs } from './docker-logs.ts'
 import { DockerOutput } from './docker-output.ts'
+import { engineText, ignoring } from './engine-errors.ts'
 import { describeExit, OUTPUT_TAIL_LINES } from './exit-reason.ts'
 import { chooseGpus, type HostGpus } from './gpu-allocation.ts'
+import type { HostPorts } from './host-ports.ts'
 import type { Log } from './log.ts'
+import { type MountDrivers, provideMounts } from './mounts/mount-driver.ts'
 import {
   type OutputChunk,
   type PublishedPort,
   type Runtime,
   type RuntimeWorkload,
   StartError,
+  type Started,
   type StartHooks,
+  type Usage,
   type WorkloadExit,
 } from './runtime.ts'
 
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
 const OUTPUT_RETRY_BASE_MS = 20
+const VANISHED = 'the container was removed by somebody else'
 
-export interface DockerRuntimeOptions extends Omit<SpecContext, 'gpuIds'> {
+const Ports = z.array(z.object({ private: z.number(), public: z.number(), type: z.string() }))
+
+export interface DockerRuntimeOptions extends HostContext {
   engine: DockerEngine
   gpus: HostGpus
+  ports: HostPorts
+  mounts: MountDrivers
+  stateDir: string
   log: Log
 }
 
 /** Runs workloads as containers of the machine's Docker engine; touches only containers that carry this host's label. */
 export class DockerRuntime implements Runtime {
   readonly name = 'docker'
+  readonly keepsDisk = true
   private readonly options: DockerRuntimeOptions
+  private readonly images: ContainerImages
+  private readonly disks: ContainerDisks
+  private readonly starter: ContainerStarter
   private readonly gpusInUse = new Map<string, readonly string[]>()
 
   constructor(options: DockerRuntimeOptions) {
     this.options = options
+    this.images = new ContainerImages(options)
+    this.disks = new ContainerDisks(options.engine, options.hostId)
+    this.starter = new ContainerStarter(options)
   }
 
   canRun(image: string): boolean {
     return !image.startsWith(BUILTIN_PREFIX)
   }
 
-  async start(workload: Workload, hooks: StartHooks): Promise<{ ports: PublishedPort[] }> {
-    const { engine } = this.options
-    await this.provideImage(workload.image, hooks)
-    hooks.signal.throwIfAborted()
-    hooks.onState('starting')
-    const gpuIds = this.reserveGpus(workload)
-    const name = containerName(workload.id)
-    let created = false
+  async start(workload: Workload, hooks: StartHooks): Promise<Started> {
+    const disk = await this.provideDisk(workload, hooks)
     try {
-      await engine.create(name, buildContainerSpec(workload, { ...this.options, gpuIds }))
-      created = true
-      await engine.start(name)
-      const facts = await engine.inspect(name)
-      return { ports: publishedPorts(workload.ports, facts?.hostPorts ?? {}) }
+      const mounts = await provideMounts(workload.mounts ?? [], this.options.mounts)
+      hooks.signal.throwIfAborted()
+      hooks.onState('starting')
+      const gpuIds = this.reserveGpus(workload)
+      return await this.starter.start(workload, { gpuIds, mounts, disk }, hooks)
     } catch (error) {
       this.gpusInUse.delete(workload.id)
-      // Only what this call made: on a name conflict the container is somebody else's.
-      if (created) await engine.remove(name).catch(() => {})
-      throw new StartError(`the container could not be started: ${engineText(error)}`)
+      if (disk !== undefined) await this.disks.drop(workload.id)
+      throw error
     }
   }
 
-  private async provideImage(image: string, hooks: StartHooks): Promise<void> {
-    const { engine, log } = this.options
-    try {
-      if (await engine.hasImage(image)) return
+  /** The disk to go on with, or undefined when the image is what it starts from; that one is there then. */
+  private async provideDisk(workload: Workload, hooks: StartHooks) {
+    // One that somebody removed has no disk to go on with.
+    if (hooks.diskOf != null && (await this.inspectOwn(hooks.diskOf)) !== undefined) {
+      // Like a pull, this makes nothing that runs: a start that is interrupted here may begin anew.
       hooks.onState('pulling')
-      log.info('pulling an image', { image })
-      await engine.pull(image, hooks.signal)
-    } catch (error) {
-      throw new StartError(`image pull failed: ${engineText(error)}`)
+      return await this.disks.handOn(hooks.diskOf, workload.id)
     }
+    await this.images.provide(workload, hooks)
+    return undefined
   }
 
   private reserveGpus(workload: Workload): string[] {
@@ -98,28 +105,39 @@ export class DockerRuntime implements Runtime {
   async watch(id: string): Promise<WorkloadExit> {
     const { engine, log } = this.options
     const name = containerName(id)
+    let engineWasAway = false
     for (let failures = 0; ; ) {
       try {
-        await engine.wait(name).catch(ignoreMissing)
+        await ignoring([404], engine.wait(name))
         const facts = await this.inspectOwn(id)
-        if (facts === undefined) return { exitCode: null, reason: 'the container was removed by somebody else' }
-        if (isEnded(facts)) return await this.describe(name, facts)
+        if (facts === undefined || isEnded(facts)) this.release(id)
+        if (facts === undefined) return { exitCode: null, reason: VANISHED, endedAtMs: null, vanished: true }
+        if (isEnded(facts)) return await this.describe(name, facts, engineWasAway)
         // Being removed, say; without a pause this would ask as fast as the engine answers.
         await sleep(RETRY_BASE_MS)
         failures = 0
       } catch (error) {
         // The engine is being restarted, say: the container may well go on running.
         log.warn('Docker does not answer; will ask again', { workload: id, error: engineText(error) })
+        engineWasAway = true
         await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
         failures += 1
       }
     }
   }
 
-  private async describe(name: string, facts: ContainerFacts): Promise<WorkloadExit> {
+  private async describe(name: string, facts: ContainerFacts, engineWasAway: boolean): Promise<WorkloadExit> {
     const raw = await this.options.engine.readLogs(name, OUTPUT_TAIL_LINES).catch(() => Buffer.alloc(0))
-    const { exitCode, outOfMemory } = facts
-    return { exitCode, reason: describeExit({ exitCode, outOfMemory, signal: null, tail: parseDockerLogs(raw) }) }
+    const { exitCode, outOfMemory, endedAtMs } = facts
+    const reason = describeExit({ exitCode, outOfMemory, signal: null, tail: parseDockerLogs(raw) })
+    // Without live-restore the engine takes its containers along.
+    return { exitCode, reason: engineWasAway ? `${reason}; the container engine was restarted` : reason, endedAtMs }
+  }
+
+  /** What an ended container has no use for; others may get it. */
+  private release(id: string): void {
+    this.gpusInUse.delete(id)
+    this.options.ports.release(id)
   }
 
   async followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
@@ -149,8 +167,13 @@ export class DockerRuntime implements Runtime {
         if (chunk !== undefined) take(chunk)
       }
     } catch (error) {
-      if (!signal.aborted) ignoreMissing(error)
+      if (!signal.aborted) await ignoring([404], Promise.reject(error))
     }
+  }
+
+  async usage(id: string): Promise<Usage | undefined> {
+    const usage = await this.options.engine.usage(containerName(id))
+    return usage === undefined ? undefined : { ...usage, gpuIds: this.gpusInUse.get(id) ?? [] }
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
@@ -160,7 +183,12 @@ export class DockerRuntime implements Runtime {
 
   async remove(id: string): Promise<void> {
     if ((await this.inspectOwn(id)) !== undefined) await this.options.engine.remove(containerName(id))
-    this.gpusInUse.delete(id)
+    await this.disks.drop(id)
+    this.release(id)
+  }
+
+  async sweep(): Promise<void> {
+    await this.disks.sweep()
   }
 
   private async inspectOwn(id: string): Promise<ContainerFacts | undefined> {
@@ -173,13 +201,22 @@ export class DockerRuntime implements Runtime {
     const found = await Promise.all(names.map((name) => this.options.engine.inspect(name)))
     return found.flatMap((facts) => {
       const id = facts?.labels[WORKLOAD_LABEL]
-      if (facts === undefined || id === undefined) return []
+      return facts === undefined || id === undefined ? [] : [this.adopt(id, facts)]
+    })
+  }
+
+  private adopt(id: string, facts: ContainerFacts): RuntimeWorkload {
+    const phase = facts.status === 'created' ? 'created' : isEnded(facts) ? 'ended' : 'running'
+    const ports = readPorts(facts.labels[PORTS_LABEL])
+    if (phase === 'running') {
+      const gpus = (facts.labels[GPUS_LABEL] ?? '').split(',')
       this.gpusInUse.set(
         id,
-        (facts.labels[GPUS_LABEL] ?? '').split(',').filter((gpu) => gpu !== ''),
+        gpus.filter((gpu) => gpu !== ''),
       )
-      return [{ id, phase: facts.status === 'created' ? 'created' : isEnded(facts) ? 'ended' : 'running', ports: [] }]
-    })
+      this.options.ports.adopt(id, ports)
+    }
+    return { id, phase, ports, startedAtMs: facts.startedAtMs }
   }
 
   close(): void {}
@@ -189,6 +226,10 @@ function isEnded(facts: ContainerFacts): boolean {
   return facts.status === 'exited' || facts.status === 'dead'
 }
 
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Error && 'statusCode' in error && error.statusCode === 404)) throw error
+function readPorts(label: string | undefined): PublishedPort[] {
+  try {
+    return Ports.safeParse(JSON.parse(label ?? '[]')).data ?? []
+  } catch {
+    return []
+  }
 }

@@ -11,7 +11,8 @@ export interface LinkDeps {
   tokens: AccessTokens
   log: Log
   hello(): Extract<AgentMessage, { type: 'hello' }>
-  beat(): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'cpuPercent' | 'memoryPercent'>
+  /** `first`: of a link, so that it has to say what later ones leave out. */
+  beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent' | 'gpuHealth'>
   onDesired(workloads: Workload[]): void
   /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
   onLease(sentAtMonotonicMs: number): void
@@ -24,6 +25,7 @@ const RECONNECT_MAX_MS = 10_000
 const CONNECT_TIMEOUT_MS = 15_000
 const MESSAGE_MAX_BYTES = 32 * 2 ** 20
 const BEAT_JITTER = 0.2
+const FIRST_BEAT = 1
 
 /** The WebSocket to the plane: dialled out, beaten, dialled again for as long as the agent lives. */
 export class Link {
@@ -87,14 +89,24 @@ export class Link {
     const beat = (number: number) => {
       if (performance.now() - lastAck > ACK_TIMEOUT_MS) return drop(`no beat was acknowledged for ${ACK_TIMEOUT_MS / 1000} s`)
       sentBeats.set(number, performance.now())
-      send(socket, { type: 'beat', beat: number, appliedRevision: this.revision, sentAt: Date.now(), ...this.deps.beat() })
+      send(socket, {
+        type: 'beat',
+        beat: number,
+        appliedRevision: this.revision,
+        sentAt: Date.now(),
+        ...this.deps.beat(number === FIRST_BEAT),
+      })
+      this.deps.tokens.get().catch((error: unknown) => {
+        // Renewed on a beat in the last third of its life. Without a new one the old one serves on; a refusal is final.
+        if (error instanceof IdentityRefused) drop(errorText(error))
+      })
       timer = setTimeout(() => beat(number + 1), BEAT_INTERVAL_MS * (1 - BEAT_JITTER + 2 * BEAT_JITTER * Math.random()))
     }
     socket.on('open', () => {
       this.deps.log.info('linked to the plane', { url: this.deps.planeUrl })
       lastAck = performance.now()
       send(socket, this.deps.hello())
-      beat(1)
+      beat(FIRST_BEAT)
     })
     socket.on('message', (data) => {
       const message = parsePlaneMessage(String(data))

@@ -1,10 +1,13 @@
+import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { GpuInventory } from '../host-protocol/messages.ts'
+import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
 import { OperatorError } from './fail.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { ensureDir } from './make-dir.ts'
+import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { parsePlaneUrl } from './plane-http.ts'
+import { parsePortRange } from './port-range.ts'
 import type { RuntimeName } from './runtime.ts'
 import { parseSimulatedGpus } from './simulated-gpus.ts'
 
@@ -17,6 +20,11 @@ export interface Flags {
   runtime?: string[]
   dataCenter?: string
   simulateGpus?: string
+  volumeDir?: string
+  networkVolumes?: string
+  globalVolumes?: string
+  publicIp?: string
+  portRange: string
   onExit: string
   onLeaseLoss: string
   logLevel: string
@@ -31,6 +39,15 @@ export interface AgentOptions {
   runtimes: ReadonlySet<RuntimeName> | undefined
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
+  /** Where the persistent volumes of pods are. */
+  volumeDir: string
+  /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
+  networkVolumes: string | NfsExport | undefined
+  globalVolumes: string | undefined
+  /** Address under which published ports are reached from outside. */
+  publicIp: string | null
+  /** Host ports for container ports. */
+  portRange: PortRange
   onExit: 'stop' | 'keep'
   onLeaseLoss: 'stop' | 'finish'
   logLevel: LogLevel
@@ -45,16 +62,22 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
   const name = flags.name ?? hostname()
   if (name === '' || name.length > NAME_MAX_CHARS) throw new OperatorError(`--name must have 1 to ${NAME_MAX_CHARS} characters`)
   const joinToken = flags.token ?? env.PODPLANE_JOIN_TOKEN
+  const stateDir = resolve(
+    flags.stateDir ?? env.PODPLANE_AGENT_STATE ?? join(homedir(), '.podplane-agent', name.replace(/[^A-Za-z0-9._-]/g, '_')),
+  )
   return {
     planeUrl: parsePlaneUrl(flags.url),
     joinToken: joinToken === '' ? undefined : joinToken,
     name,
-    stateDir: resolve(
-      flags.stateDir ?? env.PODPLANE_AGENT_STATE ?? join(homedir(), '.podplane-agent', name.replace(/[^A-Za-z0-9._-]/g, '_')),
-    ),
+    stateDir,
     runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
+    volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
+    networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
+    globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
+    publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
+    portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
     logLevel: oneOf('--log-level', flags.logLevel, LOG_LEVELS),
@@ -66,13 +89,21 @@ function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
   return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
 }
 
+function parseIp(text: string): string {
+  // An address with a zone (`fe80::1%eth0`) means something on this machine only.
+  if (isIP(text) === 0 || text.includes('%'))
+    throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
+  return text
+}
+
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value)
   if (found === undefined) throw new OperatorError(`${flag} '${value}' is unknown; use one of: ${allowed.join(', ')}`)
   return found
 }
 
-/** Makes the state directory, readable by its owner only, or checks that the one there can be written. */
-export function createStateDir(stateDir: string): void {
+/** Makes the directories of the agent, readable by their owner only, or checks that those there can be written. */
+export function createDirs({ stateDir, volumeDir }: AgentOptions): void {
   ensureDir(stateDir, '--state-dir')
+  ensureDir(volumeDir, '--volume-dir')
 }

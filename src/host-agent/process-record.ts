@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -56,6 +56,11 @@ export class ProcessRecord {
 
   readExitCode(): number | null {
     return Exit.safeParse(readJsonFile(this.exitPath)).data?.exitCode ?? null
+  }
+
+  /** When the program wrote how it ended, by this machine's clock. */
+  readExitTime(): number | null {
+    return statSync(this.exitPath, { throwIfNoEntry: false })?.mtimeMs ?? null
   }
 
   async readOutputTail(): Promise<string[]> {

@@ -11,7 +11,15 @@ import { identifyProcess, isAlive } from './process-identity.ts'
 import { ProcessOutput } from './process-output.ts'
 import { listProcessRecords, ProcessRecord } from './process-record.ts'
 import { substituteRelayUrl } from './relay-url.ts'
-import { type OutputChunk, type Runtime, type RuntimeWorkload, StartError, type StartHooks, type WorkloadExit } from './runtime.ts'
+import {
+  type OutputChunk,
+  type Runtime,
+  type RuntimeWorkload,
+  StartError,
+  type Started,
+  type StartHooks,
+  type WorkloadExit,
+} from './runtime.ts'
 
 const POLL_MS = 100
 const OUTPUT_POLL_MS = 250
@@ -31,6 +39,7 @@ const TENANT_VARIABLES: ReadonlySet<string> = new Set(['PROBE_CONCURRENCY'])
 /** Runs images named `builtin/…` as child processes, so that a machine without Docker can do real work. */
 export class ProcessRuntime implements Runtime {
   readonly name = 'process'
+  readonly keepsDisk = false
   private readonly children = new Map<string, ChildProcess>()
   private readonly closing = new AbortController()
   private readonly options: ProcessRuntimeOptions
@@ -43,18 +52,19 @@ export class ProcessRuntime implements Runtime {
     return image.startsWith(BUILTIN_PREFIX)
   }
 
-  async start(workload: Workload, hooks: StartHooks): Promise<{ ports: [] }> {
+  async start(workload: Workload, hooks: StartHooks): Promise<Started> {
     const name = workload.image.slice(BUILTIN_PREFIX.length)
     if (!BUILTIN_NAMES.some((known) => known === name)) {
       const known = BUILTIN_NAMES.map((builtin) => BUILTIN_PREFIX + builtin).join(', ')
       throw new StartError(`unknown built-in image ${workload.image}; known: ${known}`)
     }
+    if ((workload.mounts ?? []).length > 0) throw new StartError('built-in images run outside any container and take no mounts')
     hooks.onState('starting')
     const record = new ProcessRecord(this.options.dir, workload.id)
     record.create()
     try {
       await this.spawnChild(workload, name, record)
-      return { ports: [] }
+      return { ports: [], startedAtMs: Date.now() }
     } catch (error) {
       record.remove()
       throw new StartError(`could not start ${workload.image}: ${errorText(error)}`)
@@ -97,7 +107,8 @@ export class ProcessRuntime implements Runtime {
   async watch(id: string): Promise<WorkloadExit> {
     const record = new ProcessRecord(this.options.dir, id)
     const ended = await this.waitForEnd(id, record)
-    return { exitCode: ended.exitCode, reason: describeExit({ ...ended, outOfMemory: false, tail: await record.readOutputTail() }) }
+    const reason = describeExit({ ...ended, outOfMemory: false, tail: await record.readOutputTail() })
+    return { exitCode: ended.exitCode, reason, endedAtMs: record.readExitTime() }
   }
 
   private async waitForEnd(id: string, record: ProcessRecord): Promise<{ exitCode: number | null; signal: string | null }> {
@@ -123,6 +134,10 @@ export class ProcessRuntime implements Runtime {
       else if (isOver) return
       else await sleep(OUTPUT_POLL_MS, signal)
     }
+  }
+
+  async usage(): Promise<undefined> {
+    return undefined
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
@@ -163,8 +178,11 @@ export class ProcessRuntime implements Runtime {
       phase:
         record.readIdentity() === undefined && !this.children.has(record.id) ? 'created' : this.isRunning(record) ? 'running' : 'ended',
       ports: [],
+      startedAtMs: null,
     }))
   }
+
+  async sweep(): Promise<void> {}
 
   close(): void {
     this.closing.abort()

@@ -2,23 +2,40 @@
 export interface RelayBounds {
   /** How long a take or stop poll is held while the plane is away, before it is answered 204. */
   pollHoldMs: number
-  /** How long a result is offered to the plane before the worker is told that it failed. */
-  deliverMs: number
-  pingTimeoutMs: number
+  /** How long a post waits for the plane's answer before it is put on disk; stock workers wait 20 s or more. */
+  spoolAfterMs: number
+  /** A delivery on whose connection nothing moves for so long is broken off and tried again. */
+  postIdleMs: number
+  /** How long a ping is offered to the plane; by then the worker has sent the next one. */
+  pingKeepMs: number
   retryBaseMs: number
   retryMaxMs: number
   bodyMaxBytes: number
   /** All buffered results together, those that are still arriving included. */
   bufferMaxBytes: number
+  /** Posts on disk, and what their bodies take. */
+  spoolMaxEntries: number
+  spoolMaxBytes: number
+  /** A post that waited longer is dropped. */
+  spoolMaxAgeMs: number
+  /** Posts from the disk that are on their way at the same time, each of another job. */
+  deliverers: number
 }
 
 export const RELAY_BOUNDS: RelayBounds = {
   pollHoldMs: 25_000,
-  deliverMs: 300_000,
-  pingTimeoutMs: 10_000,
+  spoolAfterMs: 1_000,
+  postIdleMs: 30_000,
+  pingKeepMs: 10_000,
   retryBaseMs: 250,
   retryMaxMs: 5_000,
   // More than the plane takes (20 MiB): it has to hear about a result that is too big, so that it can fail the job.
   bodyMaxBytes: 32 * 2 ** 20,
   bufferMaxBytes: 1_024 * 2 ** 20,
+  // Minutes of 16 workers that stream 10 chunks a second.
+  spoolMaxEntries: 50_000,
+  spoolMaxBytes: 1_024 * 2 ** 20,
+  // The longest ttl: no job is older.
+  spoolMaxAgeMs: 7 * 24 * 3_600_000,
+  deliverers: 8,
 }

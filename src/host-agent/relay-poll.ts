@@ -12,14 +12,15 @@ import type { Upstream } from './relay-upstream.ts'
 export async function relayPoll(
   upstream: Upstream,
   bounds: RelayBounds,
-  route: RelayRoute,
+  /** Looked up for every try, because what the relay keeps changes meanwhile. */
+  route: () => Pick<RelayRoute, 'method' | 'target'>,
   headers: OutgoingHttpHeaders,
   response: ServerResponse,
   gone: AbortSignal,
 ): Promise<void> {
   const deadline = performance.now() + bounds.pollHoldMs
   for (let attempt = 0; !gone.aborted; attempt += 1) {
-    const reply = await upstream.send({ ...route, headers, signal: gone }).catch(() => undefined)
+    const reply = await upstream.send({ ...route(), headers, signal: gone }).catch(() => undefined)
     if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) return await passOn(reply, response)
     reply?.resume()
     const leftMs = deadline - performance.now()

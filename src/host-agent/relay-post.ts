@@ -1,68 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { backoffMs, sleep } from './backoff.ts'
-import type { RelayBounds } from './relay-bounds.ts'
+import type { Post } from './post-spool.ts'
 import { copyHeaders } from './relay-poll.ts'
 import type { Upstream } from './relay-upstream.ts'
-import type { ResultSpool, SpooledResult } from './result-spool.ts'
 
+/** What the plane said to a post. */
 export interface PostAnswer {
   reply: IncomingMessage
+  status: number
   text: Buffer
 }
 
-export interface Delivery {
-  upstream: Upstream
-  bounds: RelayBounds
-  spool: ResultSpool | undefined
-  /** Ends the delivery early; what is spooled stays for the next agent process. */
-  closing: AbortSignal
-}
+/** What a worker is told of its post: the plane's answer, that it is safe on disk, or that there is no room for it. */
+export type PostOutcome = PostAnswer | 'kept' | 'full'
 
-/**
- * Offers a result until the plane takes it; undefined when it did not in time. The worker's disconnection does not end
- * this: the result is complete, and a worker that was killed meanwhile must not take it along. After the first failure
- * it is on disk, so neither does the end of the agent.
- */
-export async function deliverPost(
-  { upstream, bounds, spool, closing }: Delivery,
-  result: SpooledResult,
-  spooled?: () => void,
+/** These are about the moment, not about the post. */
+const PASSING_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429])
+
+/** Offers a post to the plane once; undefined when no answer came. */
+export async function offerPost(
+  upstream: Upstream,
+  { body, ...post }: Post,
+  idleMs: number,
+  signal: AbortSignal,
 ): Promise<PostAnswer | undefined> {
-  const deadline = performance.now() + bounds.deliverMs
-  let unspool = spooled
-  for (let attempt = 0; !closing.aborted; attempt += 1) {
-    const answer = await offer(upstream, result, closing)
-    if (answer !== undefined && (answer.reply.statusCode ?? 500) < 500) {
-      unspool?.()
-      return answer
-    }
-    unspool ??= spool?.add(result)
-    const leftMs = deadline - performance.now()
-    if (leftMs <= 0) break
-    await sleep(Math.min(leftMs, backoffMs(attempt, bounds.retryBaseMs, bounds.retryMaxMs)), closing)
-  }
-  if (!closing.aborted) unspool?.()
-  return undefined
-}
-
-async function offer(upstream: Upstream, { target, headers, body }: SpooledResult, signal: AbortSignal): Promise<PostAnswer | undefined> {
+  const headers = post.method === 'POST' ? { ...post.headers, 'content-length': body.length } : post.headers
   try {
-    const reply = await upstream.send({ method: 'POST', target, headers: { ...headers, 'content-length': body.length }, body, signal })
-    return { reply, text: await buffer(reply) }
+    const reply = await upstream.send({ ...post, headers, idleMs, signal, ...(post.method === 'POST' && { body }) })
+    return { reply, status: reply.statusCode ?? 500, text: await buffer(reply) }
   } catch {
     return undefined
   }
 }
 
-export function answerPost(response: ServerResponse, answer: PostAnswer | undefined): void {
+/** Whether the plane has decided about a post, so that it is not offered again. */
+export function isDecided({ status }: PostAnswer): boolean {
+  return status < 300 || (status >= 400 && status < 500 && !PASSING_REFUSALS.has(status))
+}
+
+export function answerPost(response: ServerResponse, { reply, status, text }: PostAnswer): void {
   if (response.destroyed) return
-  if (answer === undefined) {
-    response.writeHead(502, { 'content-type': 'application/json' }).end('{"error":"the plane did not take the result in time"}')
-    return
-  }
-  response.statusCode = answer.reply.statusCode ?? 502
-  copyHeaders(answer.reply, response)
-  response.setHeader('content-length', answer.text.length)
-  response.end(answer.text)
+  response.statusCode = status
+  copyHeaders(reply, response)
+  response.setHeader('content-length', text.length)
+  response.end(text)
 }

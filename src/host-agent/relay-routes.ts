@@ -13,6 +13,11 @@ const TREATMENTS: Record<string, { method: 'GET' | 'POST'; treatment: RelayTreat
 export interface RelayRoute {
   treatment: RelayTreatment
   method: 'GET' | 'POST'
+  endpoint: string
+  verb: string
+  worker: string
+  /** As it stands in the path; empty on routes without a job. */
+  job: string
   /** Normalised path and query, to be appended to the plane's URL. */
   target: string
 }
@@ -24,8 +29,31 @@ export interface RelayRoute {
 export function parseRelayRoute(method: string | undefined, rawUrl: string | undefined): RelayRoute | undefined {
   if (rawUrl === undefined || !rawUrl.startsWith('/v2/') || !URL.canParse(rawUrl, 'http://relay')) return undefined
   const url = new URL(rawUrl, 'http://relay')
-  const verb = /^\/v2\/[^/]+\/([^/]+)\/[^/]/.exec(url.pathname)?.[1] ?? ''
+  const [, , endpoint = '', verb = '', worker = '', job = ''] = url.pathname.split('/')
   const route = Object.hasOwn(TREATMENTS, verb) ? TREATMENTS[verb] : undefined
-  if (route === undefined || route.method !== method) return undefined
-  return { ...route, target: url.pathname + url.search }
+  if (route === undefined || route.method !== method || endpoint === '' || worker === '') return undefined
+  return { ...route, endpoint, verb, worker: cutGlued(worker), job: cutGlued(job), target: url.pathname + url.search }
+}
+
+// WRK-3: a template without a `?` makes the worker glue its parameters to the last path segment.
+function cutGlued(segment: string): string {
+  return segment.replace(/&.*/, '')
+}
+
+/** A ping that says more than "these jobs are running" (WRK-3): it has to arrive, however late. */
+export function isReport({ treatment, target }: RelayRoute): boolean {
+  return treatment === 'ping' && /[?&]status=/.test(target)
+}
+
+/**
+ * What a worker asks or says about itself, with the jobs in it whose results the relay keeps: the worker is done with them, but the plane must
+ * not conclude that their results are lost (LSE-3, LSE-5), or it would run them again.
+ */
+export function tellKeptJobs({ treatment, target }: RelayRoute, keptJobs: readonly string[]): string {
+  if (keptJobs.length === 0) return target
+  if (treatment === 'poll') return target.replace(/([?&]job_in_progress=)0(?=&|$)/, (_, name: string) => `${name}1`)
+  const listed = /[?&]job_id=([^&]*)/.exec(target)?.[1]
+  if (listed === undefined) return `${target}&job_id=${keptJobs.join(',')}`
+  const jobs = [...new Set([...listed.split(/,|%2C/i), ...keptJobs])].filter((job) => job !== '')
+  return target.replace(/([?&]job_id=)[^&]*/, (_, name: string) => name + jobs.join(','))
 }

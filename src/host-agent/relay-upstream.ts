@@ -11,6 +11,8 @@ export interface UpstreamRequest {
   target: string
   headers: OutgoingHttpHeaders
   body?: Buffer
+  /** How long nothing may move on the connection; longer than any long poll when absent. */
+  idleMs?: number
   /** Drops the request in a way that the plane notices at once. */
   signal: AbortSignal
 }
@@ -27,10 +29,10 @@ export function createUpstream(planeUrl: string): Upstream {
   const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const prefix = plane.pathname.replace(/\/+$/, '')
 
-  function send({ method, target, headers, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
+  function send({ method, target, headers, body, idleMs, signal }: UpstreamRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(new Error('dropped before it was sent'))
-      const options = { method, agent, headers, timeout: UPSTREAM_IDLE_MS }
+      const options = { method, agent, headers, timeout: idleMs ?? UPSTREAM_IDLE_MS }
       const outgoing = (secure ? httpsRequest : httpRequest)(new URL(prefix + target, plane), options)
       const drop = () => {
         // A plain close (FIN) goes unnoticed by workerd until it writes; a reset tells it that the take is gone.

@@ -4,11 +4,12 @@ import { errorText, hasCode } from './fail.ts'
 import type { Log } from './log.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './relay-bounds.ts'
 import { RelayMemory } from './relay-memory.ts'
+import { PingRelay } from './relay-ping.ts'
 import { relayPoll } from './relay-poll.ts'
-import { answerPost, deliverPost } from './relay-post.ts'
-import { parseRelayRoute, type RelayRoute } from './relay-routes.ts'
-import { createUpstream, pickHeaders } from './relay-upstream.ts'
-import { ResultSpool } from './result-spool.ts'
+import { answerPost } from './relay-post.ts'
+import { PostQueue } from './relay-posts.ts'
+import { isReport, parseRelayRoute, type RelayRoute, tellKeptJobs } from './relay-routes.ts'
+import { createUpstream, pickHeaders, type Upstream } from './relay-upstream.ts'
 
 const RETRY_AFTER_SECONDS = 5
 
@@ -18,8 +19,8 @@ export interface RelayOptions {
   address: string
   /** Preferred port, so that running workloads reach a restarted agent; another is taken when it is in use. */
   port?: number | undefined
-  /** Where results are kept that the plane has not taken yet. */
-  spoolDir?: string
+  /** Where posts are kept that the plane has not taken yet. */
+  spoolDir: string
   bounds?: Partial<RelayBounds>
   log: Log
 }
@@ -27,16 +28,18 @@ export interface RelayOptions {
 export interface Relay {
   address: string
   port: number
+  /** Waits for a moment until the plane has everything that these workers posted; undefined when it has. */
+  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
 }
 
 /** Starts the server that workloads speak to in place of the plane. It knows the worker routes and nothing else. */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const bounds = { ...RELAY_BOUNDS, ...options.bounds }
-  const upstream = createUpstream(options.planeUrl)
+  const upstream: Upstream = noticeAnswers(createUpstream(options.planeUrl), () => posts.planeAnswered())
   const closing = new AbortController()
-  const spool = options.spoolDir === undefined ? undefined : new ResultSpool(options.spoolDir)
-  const delivery = { upstream, bounds, spool, closing: closing.signal }
+  const posts = new PostQueue({ upstream, bounds, log: options.log, spoolDir: options.spoolDir })
+  const pings = new PingRelay({ upstream, bounds, closing: closing.signal })
   const memory = new RelayMemory(bounds.bufferMaxBytes)
 
   const server = createServer((request, response) => {
@@ -51,20 +54,14 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = parseRelayRoute(request.method, request.url)
     if (route === undefined) return answerJson(response, 404, { error: 'the relay serves worker routes only' })
-    const gone = new AbortController()
-    response.on('close', () => {
-      if (!response.writableFinished) gone.abort()
-    })
-    if (route.treatment === 'post') return await handlePost(route, request, response)
+    if (route.treatment === 'post' || isReport(route)) return await handlePost(route, request, response)
     const headers = pickHeaders(request.headers)
-    const signal = AbortSignal.any([gone.signal, closing.signal])
-    if (route.treatment === 'poll') return await relayPoll(upstream, bounds, route, headers, response, signal)
-    const timed = AbortSignal.any([signal, AbortSignal.timeout(bounds.pingTimeoutMs)])
-    await upstream.send({ ...route, headers, signal: timed }).then(
-      (reply) => reply.resume(),
-      () => undefined,
-    )
-    // A worker can do nothing about a plane that is away, so a ping always succeeds.
+    const target = () => tellKeptJobs(route, posts.keptJobs(route, headers))
+    if (route.treatment === 'poll') {
+      const signal = AbortSignal.any([whenGone(response), closing.signal])
+      return await relayPoll(upstream, bounds, () => ({ method: route.method, target: target() }), headers, response, signal)
+    }
+    await pings.relay(route, target, headers)
     answerJson(response, 200, {})
   }
 
@@ -72,29 +69,48 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     const held = await memory.read(request, bounds.bodyMaxBytes)
     // 503 is tried again by workers, and by then the buffer may have room.
     if (held === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
-    try {
-      const result = { target: route.target, headers: pickHeaders(request.headers), body: held.body }
-      answerPost(response, await deliverPost(delivery, result))
-    } finally {
-      held.release()
-    }
+    const outcome = await posts.submit(route, pickHeaders(request.headers), held)
+    if (outcome === 'kept') return answerJson(response, 200, {})
+    if (outcome === 'full') return answerJson(response, 503, { error: 'the plane is away and there is no room to keep the result' })
+    answerPost(response, outcome)
   }
 
   const port = await listen(server, options)
-  for (const { result, remove } of spool?.takeOver() ?? []) {
-    options.log.info('delivers a result of a former agent process', { path: result.target.replace(/\?.*/, '') })
-    void deliverPost(delivery, result, remove)
-  }
   return {
     address: options.address,
     port,
-    close: () => {
+    settled: (workerIds) => posts.settled(workerIds),
+    close: async () => {
       closing.abort()
+      await posts.close()
+      // The workers whose posts were put on disk just now are still to hear of it.
+      await new Promise((resolve) => setImmediate(resolve))
       upstream.close()
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+// Whatever the plane answers, it is there: what waits for it need not wait longer.
+function noticeAnswers(upstream: Upstream, notice: () => void): Upstream {
+  return {
+    ...upstream,
+    async send(request) {
+      const reply = await upstream.send(request)
+      if ((reply.statusCode ?? 500) < 500) notice()
+      return reply
+    },
+  }
+}
+
+/** Fires when the worker goes away before it has its answer. */
+function whenGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  return gone.signal
 }
 
 async function listen(server: ReturnType<typeof createServer>, { address, port, log }: RelayOptions): Promise<number> {

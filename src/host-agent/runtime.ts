@@ -7,6 +7,10 @@ export interface WorkloadExit {
   /** By the shell's convention 128 + n when signal n ended it; null when nobody can tell any more. */
   exitCode: number | null
   reason: string
+  /** By this machine's clock; null when nobody can tell any more. */
+  endedAtMs: number | null
+  /** Nothing is left of it. */
+  vanished?: boolean
 }
 
 /** A workload of this agent that a runtime holds something for: a container or process, running or ended. */
@@ -15,6 +19,15 @@ export interface RuntimeWorkload {
   /** `created`: prepared but never started; `ended`: its exit was not collected yet. */
   phase: 'created' | 'running' | 'ended'
   ports: PublishedPort[]
+  /** By this machine's clock; null when it is not known. */
+  startedAtMs: number | null
+}
+
+/** A main process that runs. */
+export interface Started {
+  ports: PublishedPort[]
+  /** By this machine's clock. */
+  startedAtMs: number
 }
 
 export interface StartHooks {
@@ -22,11 +35,25 @@ export interface StartHooks {
   onState(state: 'pulling' | 'starting'): void
   /** Gives up on a start that is no longer wanted. */
   signal: AbortSignal
+  /** The ended workload whose writable layer this one goes on with. */
+  diskOf?: string | null
+  /** Host ports that the pod had before; it gets them again where they are free. */
+  formerPorts?: readonly PublishedPort[]
 }
 
 /** Thrown by `start`; the message is what the user reads as the reason. */
 export class StartError extends Error {
   override readonly name = 'StartError'
+}
+
+/** One reading of what a running workload uses. */
+export interface Usage {
+  /** CPU time since its start, nanoseconds. */
+  cpuNanos: number
+  memoryBytes: number
+  memoryLimitBytes: number
+  /** Ids of the real GPUs that it was given. */
+  gpuIds: readonly string[]
 }
 
 /** Output that was read in one go. */
@@ -41,9 +68,11 @@ export interface OutputChunk {
 /** One way to run workloads. Every method is safe to repeat; none decides *whether* something should run. */
 export interface Runtime {
   readonly name: RuntimeName
+  /** Whether an ended workload can be kept, so that a later one goes on with what it wrote (`StartHooks.diskOf`). */
+  readonly keepsDisk: boolean
   canRun(image: string): boolean
-  /** Resolves when the main process runs. On any failure nothing is left behind. */
-  start(workload: Workload, hooks: StartHooks): Promise<{ ports: PublishedPort[] }>
+  /** Resolves when the main process runs. On any failure nothing is left behind, and the workload of `diskOf` is as it was. */
+  start(workload: Workload, hooks: StartHooks): Promise<Started>
   /** Resolves when the main process has ended, also one that a former agent process started or that ended meanwhile. */
   watch(id: string): Promise<WorkloadExit>
   /**
@@ -51,10 +80,14 @@ export interface Runtime {
    * ended and all was handed over, or when the signal fires. No line is left out or given twice, whoever follows after whom.
    */
   followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void>
+  /** What it uses now; undefined when it does not run or that is not known. */
+  usage(id: string): Promise<Usage | undefined>
   /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
   stop(id: string, graceMs: number): Promise<void>
   remove(id: string): Promise<void>
   list(): Promise<RuntimeWorkload[]>
+  /** Removes what interrupted starts left behind and no workload needs; to be called while none starts. */
+  sweep(): Promise<void>
   /** Stops watching; leaves workloads as they are. */
   close(): void
 }

@@ -11,7 +11,9 @@ export function createReportSender(base: string, tokens: AccessTokens, clock: Pl
   return async function sendReports(reports: WorkloadReport[]): Promise<SendResult> {
     try {
       const token = await tokens.get()
-      const answer = await postToPlane(planeUrl(base, '/host/v1/events'), { reports }, clock, token)
+      // Converted as late as possible: when a report was made, perhaps by a former process, the plane's clock may not have been known.
+      const body = { reports: reports.map((report) => byPlaneClock(report, clock)) }
+      const answer = await postToPlane(planeUrl(base, '/host/v1/events'), body, clock, token)
       if (answer.status === 200) return 'taken'
       if (answer.status === 401) tokens.invalidate(token)
       log.warn('the plane did not take reports', { status: answer.status, detail: answer.detail })
@@ -23,4 +25,9 @@ export function createReportSender(base: string, tokens: AccessTokens, clock: Pl
       return 'later'
     }
   }
+}
+
+/** A report whose time is the plane's, so that an event is billed and shown when it happened (HOST-60). */
+export function byPlaneClock(report: WorkloadReport, clock: PlaneClock): WorkloadReport {
+  return { ...report, at: Math.round(clock.fromHost(report.at)) }
 }

@@ -28,12 +28,13 @@ export class WorkloadLedger {
     return this.deps.records
   }
 
-  change(id: string, change: Partial<WorkloadRecord>): void {
+  /** `atMs`: when it happened, by this machine's clock; now unless the caller knows better. */
+  change(id: string, change: Partial<WorkloadRecord>, atMs?: number | null): void {
     const former = this.records.get(id) ?? newRecord(id, null)
     // How it ended stays true when it is gone or noted absent; a new state otherwise starts without it.
     const kept = change.state === undefined || change.state === 'gone' ? former : { exitCode: null, reason: null }
     const reason = change.reason == null ? kept.reason : redact(change.reason).slice(0, REASON_MAX_CHARS)
-    const stamp = { sequence: former.sequence + 1, at: this.deps.now() }
+    const stamp = { sequence: former.sequence + 1, at: atMs ?? this.deps.now() }
     const record = { ...former, exitCode: kept.exitCode, ...change, reason, ...stamp }
     this.records.save(record)
     this.deps.log.info('workload', { workload: id, state: record.state, exitCode: record.exitCode, reason })

@@ -14,7 +14,10 @@ const WorkloadRecord = z.object({
   reason: z.string().nullable(),
   ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })),
   sequence: z.number().int(),
+  /** When it came into this state, by this machine's clock. */
   at: z.number(),
+  /** Its persistent volumes were removed. */
+  wiped: z.boolean().optional(),
   /** Since when the plane's snapshot lacks this id. */
   absentSince: z.number().nullable(),
 })

@@ -34,6 +34,13 @@ export const GpuInventory = z.object({
 })
 export type GpuInventory = z.infer<typeof GpuInventory>
 
+/** Host ports on which an agent publishes container ports when it was told nothing else. */
+export const DEFAULT_PORT_RANGE = { from: 30_000, to: 32_767 } as const
+
+const Port = z.number().int().min(1).max(65_535)
+export const PortRange = z.object({ from: Port, to: Port })
+export type PortRange = z.infer<typeof PortRange>
+
 export const Inventory = z.object({
   agentVersion: z.string().max(64),
   protocolVersion: z.number().int(),
@@ -46,6 +53,10 @@ export const Inventory = z.object({
   runtimes: z.array(z.enum(['docker', 'process'])).max(8),
   /** True when any capacity above is simulated (`--simulate-gpus`). */
   simulated: z.boolean(),
+  /** Address under which published ports are reached from outside; null or absent: none is known. */
+  publicIp: z.union([z.ipv4(), z.ipv6()]).nullable().optional(),
+  /** Host ports on which container ports are published; absent: `DEFAULT_PORT_RANGE`. */
+  portRange: PortRange.optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
 
@@ -169,6 +180,15 @@ export type WorkloadStats = z.infer<typeof WorkloadStats>
 export const EventsRequest = z.object({ reports: z.array(WorkloadReport).min(1).max(128) })
 export type EventsRequest = z.infer<typeof EventsRequest>
 
+/** Something that is wrong with a GPU, or with all of them (`index` null). */
+export const GpuProblem = z.object({
+  index: z.number().int().min(0).max(1024).nullable(),
+  uuid: z.string().max(64).nullable(),
+  /** The same words as long as it is the same problem: a text that was not there before is a new problem. */
+  problem: z.string().min(1).max(200),
+})
+export type GpuProblem = z.infer<typeof GpuProblem>
+
 /** Agent → plane over the link. */
 export const AgentMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hello'), inventory: Inventory, workloads: z.array(WorkloadReport) }),
@@ -184,6 +204,8 @@ export const AgentMessage = z.discriminatedUnion('type', [
     stats: z.array(WorkloadStats).max(1_024).optional(),
     cpuPercent: z.number().optional(),
     memoryPercent: z.number().optional(),
+    /** All problems of the GPUs; in the first beat of a link and whenever they have changed, absent otherwise. */
+    gpuHealth: z.array(GpuProblem).max(64).optional(),
   }),
 ])
 export type AgentMessage = z.infer<typeof AgentMessage>

@@ -6,6 +6,7 @@ import { openApiApp } from './openapi-app.ts'
 import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/admin-accounts.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
+import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { unmatched } from './unmatched.ts'
 
 const INFO = {
@@ -21,6 +22,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.get('/admin/v1/openapi.json', (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
+  registerJoinTokens(app)
   registerAdminHosts(app)
   app.all('/admin/v1/*', unmatched(app))
   return app

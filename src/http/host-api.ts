@@ -41,8 +41,8 @@ export function hostApi(): Hono<AppEnv> {
 }
 
 async function requireHost(c: AppContext): Promise<string> {
-  const hostId = await verifyHostToken(c.env, c.req.header('authorization') ?? null)
-  if (hostId === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged or expired' })
+  const hostId = await verifyHostToken(c.env, c.req.header('authorization') ?? null, Date.now())
+  if (hostId === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged, expired or withdrawn' })
   return hostId
 }
 

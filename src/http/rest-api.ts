@@ -8,7 +8,12 @@ import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
+import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerNetworkVolumes } from './routes/network-volumes.ts'
+import { registerRegistries } from './routes/registries.ts'
 import { registerServerless } from './routes/serverless.ts'
+import { registerSshKeys } from './routes/ssh-keys.ts'
+import { registerTemplates } from './routes/templates.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 import { registerWorkerLogs } from './routes/worker-logs.ts'
 import { unmatched } from './unmatched.ts'
@@ -34,6 +39,11 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWebhooks(app)
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
+  registerTemplates(app)
+  registerNetworkVolumes(app)
+  registerGlobalVolumes(app)
+  registerRegistries(app)
+  registerSshKeys(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import type { AppEnv } from './app-env.ts'
 
 /** Security requirement of every route but the documents. */
@@ -35,4 +36,14 @@ export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
     schema: { type: 'integer' },
     example: 7,
   })
+}
+
+/** A successful answer to a known caller. */
+export function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
+}
+
+/** A JSON body. `required` matters: without it, a request that names no content type would skip validation altogether. */
+export function json<Schema extends z.ZodType>(schema: Schema) {
+  return { required: true, content: { 'application/json': { schema } } }
 }

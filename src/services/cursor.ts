@@ -27,6 +27,16 @@ export function pageOf<Row>(
   return { shown, pagination: { nextCursor, hasNextPage: nextCursor !== null } }
 }
 
+/** How many of these rows a page may hold: `limit` of them, and no more than `maxBytes` unless the first alone is larger. */
+export function rowsWithin(sizes: readonly number[], limit: number, maxBytes: number): number {
+  let total = 0
+  const first = sizes.slice(0, limit).findIndex((bytes, index) => {
+    total += bytes
+    return total > maxBytes && index > 0
+  })
+  return first < 0 ? limit : first
+}
+
 /** The position of a cursor, opaque text; null for none. Throws 422 for one that is malformed or comes from another list (PAG-3). */
 export function decodeCursor(binding: string, cursor: string | undefined): ListPosition | null {
   if (cursor === undefined) return null

@@ -3,6 +3,7 @@ import type { JobCall } from '../contract/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/body-length.ts'
 import type { Env } from '../env.ts'
+import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
 import { type Caller, withCaller } from './caller.ts'
 
 /** A body up to this size is read in the Worker; a larger one is streamed, so that many at a time do not fill the isolate's memory. */
@@ -17,7 +18,12 @@ export async function callEndpoint(env: Env, request: Request, call: JobCall, ca
   const stub = endpointStub(env, call.endpointId)
   if (!caller) {
     if (call.operation !== 'job-done' || !isSmall(request)) return stub.fetch(request)
-    await stub.done(call.endpointId, call.jobId, { workerId: call.workerId, boot: call.query.get('boot') ?? '' }, await readBody(request))
+    const from = {
+      workerId: call.workerId,
+      boot: call.query.get('boot') ?? '',
+      delivery: parseDelivery(request.headers.get(DELIVERY_HEADER)),
+    }
+    await stub.done(call.endpointId, call.jobId, from, await readBody(request))
     return new Response('{}', { headers: { 'content-type': 'application/json' } })
   }
   if (call.operation === 'status') {

@@ -6,12 +6,15 @@ import { Problem, problemOf } from '../contract/problems.ts'
 import { openDatabase } from '../db/client.ts'
 import * as table from '../db/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../domain/endpoint-config.ts'
+import { fillCreate, fillUpdate } from '../domain/endpoint-template.ts'
 import type { ReleaseDiff } from '../domain/release-diff.ts'
 import type { Env } from '../env.ts'
 import { forgetEndpointTeam, type Principal } from './authenticate.ts'
 import { decodeCursor, pageOf } from './cursor.ts'
 import { newResourceId } from './ids.ts'
+import { requireRegistry } from './registries.ts'
 import { requireScope } from './require-scope.ts'
+import { assertMergedSize, useTemplate } from './templates.ts'
 
 /** What every verb needs: where, who and when (milliseconds). */
 export interface VerbContext {
@@ -27,8 +30,10 @@ const MAX_UPDATE_ATTEMPTS = 2
 /** Creates an endpoint and its queue (END-1 to END-7). Throws 400, 403, 404 (template) and 422. */
 export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
-  const result = createEndpointConfig(body, { id: newResourceId(), teamId: ctx.principal.teamId }, ctx.nowMs)
+  const { teamId } = ctx.principal
+  const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
+  await requireRegistry(ctx.env, teamId, result.config.container.registry)
   await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []))
   await endpointStub(ctx.env, result.config.id).configure(result.config)
   return result.config
@@ -55,9 +60,10 @@ export async function listEndpoints(
 /** Changes an endpoint (END-11, END-12). Throws 400, 403, 404, 422, and 409 when others kept changing it meanwhile. */
 export async function updateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
+  const asked = await filledUpdate(ctx, id, patch)
   for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
     const before = await findOrThrow(ctx, id)
-    const result = patchEndpointConfig(before, patch)
+    const result = patchEndpointConfig(before, asked)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
@@ -65,6 +71,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
       return before
     }
     const { config, releaseDiff } = result
+    if (asked.registry !== undefined) await requireRegistry(ctx.env, config.teamId, config.container.registry)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
       await endpointStub(ctx.env, id).configure(config)
@@ -84,6 +91,22 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   if (exists || (await table.isDeletedEndpoint(db, teamId, id))) await endpointStub(ctx.env, id).destroy()
   forgetEndpointTeam(id)
   if (!exists || !(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
+}
+
+async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
+  if (body.templateId === undefined) return body
+  const filled = fillCreate(body, await useTemplate(ctx.env, ctx.principal.teamId, body.templateId, { serverless: true }))
+  assertMergedSize(filled)
+  return filled
+}
+
+// An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
+async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
+  if (!patch.templateId) return patch
+  await findOrThrow(ctx, id)
+  const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal.teamId, patch.templateId, { serverless: true }))
+  assertMergedSize(filled)
+  return filled
 }
 
 async function findOrThrow(ctx: VerbContext, id: string): Promise<EndpointConfig> {

@@ -8,6 +8,7 @@ import { placementRequestOf } from '../domain/worker-shape.ts'
 import type { Env } from '../env.ts'
 import { freeCapacity } from './capacity.ts'
 import { grantLog } from './log-access.ts'
+import { openRegistry } from './registries.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
@@ -55,7 +56,9 @@ async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: Work
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
   const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
-  const workload = { ...workerWorkload(config, identity, candidate.shape), log }
+  const { registry } = config.container
+  const registryAuth = registry === null ? null : await openRegistry(env, config.teamId, registry)
+  const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(registryAuth && { registryAuth }) }
   const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }

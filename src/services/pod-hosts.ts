@@ -1,5 +1,6 @@
 import { hostStub } from '../../durable-objects/stubs.ts'
 import { openDatabase } from '../db/client.ts'
+import { findDeparture } from '../db/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../db/pods.ts'
 import { decideHostLost, decideReplacement, isToRun } from '../domain/pod.ts'
 import { podDiskGb } from '../domain/pod-placement.ts'
@@ -13,31 +14,54 @@ import { applyPodReport, changePod, formerAllocationId } from './pod-reports.ts'
 const MAX_TRIES = 3
 const DRAINED = 'moved to another host: its own is being emptied'
 
+/** The host that pods leave. It is its own object that moves them, and an object need not call itself. */
+export interface FormerHost {
+  hostId: string
+  object: PodHost
+}
+
+interface PodHost {
+  /** A stub's answer is typed by its outcomes, one by one. */
+  markPod(hostId: string, podId: string): Promise<unknown>
+  syncPod(hostId: string, podId: string): Promise<void>
+}
+
+/**
+ * Pods leave a machine that is lost or being emptied, as far as they may and there is room. Returns how many still wait for a place.
+ * `lastHeardMs`: the machine's last sign of life.
+ */
+export async function movePodsAway(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
+  const departure = await findDeparture(openDatabase(env.DB), here.hostId)
+  if (departure === 'lost') return loseHostOfPods(env, here, lastHeardMs)
+  return departure === 'draining' ? drainPods(env, here) : 0
+}
+
 /**
  * A machine is taken for lost: pods that may be replaced elsewhere are, the others keep their record and say why (PP-78). Returns how many
  * pods still wait for a place elsewhere; repeating it tries those again.
  */
-export async function loseHostOfPods(env: Env, hostId: string, lastHeardMs: number): Promise<number> {
+export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
   const reason = `its host has not been heard of since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host returns`
+  const { hostId, object } = here
   let waiting = 0
   for (const pod of await listPodsOfHost(openDatabase(env.DB), hostId)) {
     if (!isToRun(pod)) continue
     const replaceable = isReplaceable(pod)
-    if (replaceable && (await replacePod(env, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
+    if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
     if (replaceable) waiting += 1
     await changePod(openDatabase(env.DB), pod.id, (row) =>
       row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null,
     )
-    await hostStub(env, hostId).syncPod(hostId, pod.id)
+    await object.syncPod(hostId, pod.id)
   }
   return waiting
 }
 
 /** A machine is being emptied: pods that may run elsewhere go there. Returns how many of those still wait for a place. */
-export async function drainPods(env: Env, hostId: string): Promise<number> {
+export async function drainPods(env: Env, here: FormerHost): Promise<number> {
   let waiting = 0
-  for (const pod of await listPodsOfHost(openDatabase(env.DB), hostId)) {
-    if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, pod, Date.now(), DRAINED))) waiting += 1
+  for (const pod of await listPodsOfHost(openDatabase(env.DB), here.hostId)) {
+    if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, Date.now(), DRAINED))) waiting += 1
   }
   return waiting
 }
@@ -55,7 +79,7 @@ function isReplaceable({ spec, clusterId }: PodRow): boolean {
   return spec.onHostLoss === 'REPLACE' && spec.mounts.persistent === undefined && clusterId === null
 }
 
-async function replacePod(env: Env, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
+async function replacePod(env: Env, here: FormerHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
   const { candidates } = await rankPod(env, pod.spec)
   for (const { hostId, dataCenterId, cudaVersion, shape } of candidates
     .filter((candidate) => candidate.hostId !== pod.hostId)
@@ -64,27 +88,28 @@ async function replacePod(env: Env, pod: PodRow, lastHeardMs: number, statusReas
     if (!change) return true
     const granted = { hostId, dataCenterId, cudaVersion, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
     const after = { ...change.pod, ...granted, statusReason }
-    if (await moveTo(env, pod, after, change.usage, { ...shape, diskGb: podDiskGb(pod.spec) })) return true
+    if (await moveTo(env, here, pod, after, change.usage, { ...shape, diskGb: podDiskGb(pod.spec) })) return true
   }
   return false
 }
 
 async function moveTo(
   env: Env,
+  here: FormerHost,
   before: PodRow,
   after: PodRow,
   usage: Parameters<typeof movePod>[3]['usage'],
   resources: Parameters<typeof movePod>[3]['resources'],
 ): Promise<boolean> {
-  const hosts = [before.hostId, after.hostId]
-  for (const hostId of hosts) await hostStub(env, hostId).markPod(hostId, before.id)
+  // The former host first: its container is told to stop before the new one starts.
+  const hosts: FormerHost[] = [here, { hostId: after.hostId, object: hostStub(env, after.hostId) }]
+  for (const { hostId, object } of hosts) await object.markPod(hostId, before.id)
   try {
     const former = formerAllocationId(before.id, before.hostId)
     const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
     if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
     return hasMoved
   } finally {
-    // The former host first: its container is told to stop before the new one starts.
-    for (const hostId of hosts) await hostStub(env, hostId).syncPod(hostId, before.id)
+    for (const { hostId, object } of hosts) await object.syncPod(hostId, before.id)
   }
 }

@@ -4,6 +4,7 @@ import { type ContainerWish, workloadIdOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
 import { grantLog } from './log-access.ts'
+import { openRegistry } from './registries.ts'
 
 /** SIGTERM to SIGKILL of a pod's container. */
 const STOP_GRACE_MS = 10_000
@@ -12,6 +13,7 @@ const STOP_GRACE_MS = 10_000
 export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): Promise<Workload> {
   const id = workloadIdOf(pod.id, wish.generation)
   const { container } = pod.spec
+  const registryAuth = container.registry === null ? null : await openRegistry(env, pod.teamId, container.registry)
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   return applyWish(
     {
@@ -27,6 +29,7 @@ export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): P
       resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },
       log,
       mounts: mountsOf(pod),
+      ...(registryAuth && { registryAuth }),
     },
     pod.id,
     wish,

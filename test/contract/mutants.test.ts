@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { AGENT_MUTANTS } from '../mutants/agent.ts'
+import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
+import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
 
@@ -10,9 +13,14 @@ const ALL = [
   ...DOMAIN_MUTANTS,
   ...QUEUE_DOMAIN_MUTANTS,
   ...SUBMIT_DOMAIN_MUTANTS,
+  ...RESOURCE_DOMAIN_MUTANTS,
+  ...HOST_DOMAIN_MUTANTS,
+  ...HOST_OBJECT_MUTANTS,
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
+  ...RESOURCE_WORKER_MUTANTS,
+  ...AGENT_MUTANTS,
 ]
 
 test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {

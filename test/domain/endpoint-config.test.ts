@@ -54,7 +54,6 @@ describe('create', () => {
     ['[END-3] no image', { image: undefined }, ['badRequest', 'image is required unless templateId is set']],
     ['[END-2] neither gpu nor cpu', { gpu: undefined }, ['badRequest', 'exactly one of gpu and cpu is required']],
     ['[END-2] both gpu and cpu', { cpu: [{ id: 'cpu3c', vcpuCount: 2 }] }, ['badRequest', 'exactly one of gpu and cpu is required']],
-    ['[END-8] a template', { templateId: 't' }, ['notFound', 'template not found']],
     ['[END-4] an unknown pool', { gpu: { pools: ['NOPE'] } }, ['badRequest', 'gpu pool NOPE not found']],
     [
       '[END-4] an exclusion outside the pools',
@@ -83,7 +82,6 @@ describe('create', () => {
       ['badRequest', 'scaling type QUEUE_DELAY is for QUEUE endpoints only'],
     ],
     ['load balancing', { type: 'LOAD_BALANCER' }, ['badRequest', 'load balancing endpoints are not available on this plane yet']],
-    ['[CON-7] a registry', { registry: 'r1' }, ['badRequest', 'container registry auth r1 not found']],
     ['a network volume', { networkVolumes: ['v1'] }, ['badRequest', 'network volume v1 not found']],
   ]
   for (const [title, changes, expected] of refused) it(`${title} is refused`, () => expect(refusal(changes)).toEqual(expected))
@@ -204,7 +202,6 @@ describe('patch', () => {
       'an endpoint cannot change between gpu and cpu',
     )
     expect(patchRefusal(config, { image: '' })).toBe('image cannot be empty')
-    expect(patchRefusal(config, { templateId: 't' })).toBe('template not found')
   })
 
   it('[END-6] bounds are checked against what stays', () => {

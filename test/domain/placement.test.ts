@@ -5,6 +5,7 @@ import { type ComputeShape, judgeHosts, type PlacementHost, type PlacementReques
 const host = (id: string, change: Partial<PlacementHost> = {}): PlacementHost => ({
   id,
   online: true,
+  cordoned: false,
   dataCenterId: 'LOCAL-1',
   cloud: 'SECURE',
   runtimes: ['process', 'docker'],
@@ -33,6 +34,7 @@ describe('placement', () => {
 
   test.each([
     ['status: ONLINE > OFFLINE', request, { online: false }],
+    ['schedulable: yes > cordoned', request, { cordoned: true }],
     ['runtime: docker > process', request, { runtimes: ['process'] }],
     ['gpu NVIDIA L4: 1 > 0', request, { gpus: [] }],
     ['vcpu: 2 > 1', request, { vcpuFree: 1 }],
@@ -70,6 +72,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
   const anyHost: fc.Arbitrary<PlacementHost> = fc.record({
     id: fc.constantFrom('h1', 'h2'),
     online: fc.boolean(),
+    cordoned: fc.boolean(),
     dataCenterId: fc.constantFrom('EU-RO-1', 'US-KS-2', 'LOCAL-1'),
     cloud: fc.constantFrom('SECURE', 'COMMUNITY'),
     runtimes: fc.subarray(['docker', 'process']),
@@ -97,6 +100,8 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     switch (kind) {
       case 'status':
         return { ...host, online: true }
+      case 'schedulable':
+        return { ...host, cordoned: false }
       case 'runtime':
         return { ...host, runtimes: [...host.runtimes, value] }
       case 'dataCenter':

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { ProcessRuntime } from '../../src/host-agent/process-runtime.ts'
 import { FakePlane } from './support/fake-plane.ts'
+import { installProgram } from './support/fake-program.ts'
 import { waitUntil } from './support/wait-until.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
 
@@ -86,6 +87,34 @@ describe('agent against a plane', () => {
     await waitUntil('gone', () => plane.last('pod1')?.state === 'gone')
     expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited', 'gone'])
     expect(plane.reports.map((report) => report.sequence)).toEqual([1, 2, 3, 4])
+  })
+
+  test('[HOST-40, HOST-41] says what the machine is, where it is reached, and what its GPUs suffer from', async ({ expect }) => {
+    const path = process.env.PATH
+    const gpu = 'GPU-8a2c5e1f-3f0b-6d4e-9a71-2b8d1c9e7f10'
+    installProgram(
+      stateDir,
+      'nvidia-smi',
+      `case "$1" in
+        --query-gpu=name*) echo 'NVIDIA A40, 46068, 570.124.06, ${gpu}' ;;
+        --query-gpu=index*) echo '0, ${gpu}, 00000000:3B:00.0, 2, No, 41' ;;
+        *) echo '| NVIDIA-SMI 570.124.06   Driver Version: 570.124.06   CUDA Version: 12.8 |' ;;
+      esac`,
+    )
+    for (const program of ['journalctl', 'dmesg']) installProgram(stateDir, program, 'exit 1')
+    process.env.PATH = `${stateDir}${delimiter}${path}`
+    try {
+      startAgent('--public-ip', '203.0.113.7', '--port-range', '40000-40100')
+    } finally {
+      process.env.PATH = path
+    }
+    const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
+    expect(hello.inventory).toMatchObject({ publicIp: '203.0.113.7', portRange: { from: 40_000, to: 40_100 } })
+    expect(hello.inventory.gpus).toMatchObject([{ typeId: 'NVIDIA A40', driverVersion: '570.124.06', cudaVersion: '12.8' }])
+    const health = () => plane.messages.find((message) => message.type === 'beat' && message.gpuHealth !== undefined)
+    expect(await waitUntil('a word about the GPUs', health)).toMatchObject({
+      gpuHealth: [{ index: 0, uuid: gpu, problem: 'uncorrectable ECC errors' }],
+    })
   })
 
   test('a worker takes a job through the relay and posts its result', async ({ expect }) => {
@@ -181,10 +210,13 @@ describe('agent against a plane', () => {
 
   test('--on-exit stop stops and reports before the agent ends', async ({ expect }) => {
     const agent = startAgent('--on-exit', 'stop')
-    plane.want(makeWorkload({ id: 'pod1' }))
-    await waitUntil('running', () => plane.last('pod1')?.state === 'running')
+    const worker = makeWorkload({ id: 'w1', kind: 'worker', image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1') })
+    plane.want(makeWorkload({ id: 'pod1' }), worker)
+    await waitUntil('running', () => plane.last('pod1')?.state === 'running' && plane.last('w1')?.state === 'running')
     expect(await end(agent, 'SIGTERM')).toBe(0)
-    expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    expect(plane.states('w1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    // A pod is the user's to start again (HOST-61).
+    expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited'])
   })
 
   test('an image that no runtime can run is an error with the reason', async ({ expect }) => {
@@ -193,6 +225,27 @@ describe('agent against a plane', () => {
     await waitUntil('errors', () => plane.last('pod1')?.state === 'error' && plane.last('pod2')?.state === 'error')
     expect(plane.last('pod1')?.reason).toBe("no runtime on this host can run image 'nginx:1.27': Docker does not answer")
     expect(plane.last('pod2')?.reason).toBe('unknown built-in image builtin/nothing; known: builtin/echo, builtin/idle, builtin/probe')
+  })
+
+  test('[HOST-50][HOST-51] a built-in pod is held, started again under a new id, and terminated', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'p-1' }))
+    await waitUntil('running', () => plane.last('p-1')?.state === 'running')
+    plane.want(makeWorkload({ id: 'p-1', desired: 'held' }))
+    await waitUntil('exited', () => plane.last('p-1')?.state === 'exited')
+    plane.want(makeWorkload({ id: 'p-1', desired: 'held' }), makeWorkload({ id: 'p-2', replaces: ['p-1'], keepDisk: true }))
+    await waitUntil('the former gone', () => plane.last('p-1')?.state === 'gone')
+    expect(plane.states('p-1')).toEqual(['starting', 'running', 'exited', 'gone'])
+    expect(plane.last('p-2')?.state).toBe('running')
+    plane.want(makeWorkload({ id: 'p-2', desired: 'stopped', wipe: true }))
+    await waitUntil('gone', () => plane.last('p-2')?.state === 'gone')
+  })
+
+  test('a built-in pod takes no mounts', async ({ expect }) => {
+    startAgent()
+    plane.want(makeWorkload({ id: 'p-1', mounts: [{ kind: 'persistent', id: 'p', path: '/workspace', sizeGb: 1 }] }))
+    await waitUntil('error', () => plane.last('p-1')?.state === 'error')
+    expect(plane.last('p-1')?.reason).toBe('built-in images run outside any container and take no mounts')
   })
 
   test('a shorter grace overtakes the stop under way', async ({ expect }) => {

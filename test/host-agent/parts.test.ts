@@ -1,7 +1,8 @@
 import { describe, test, vi } from 'vitest'
-import { buildContainerSpec, publishedPorts } from '../../src/host-agent/container-spec.ts'
+import { buildContainerSpec } from '../../src/host-agent/container-spec.ts'
 import { findBridgeAddress } from '../../src/host-agent/docker-bridge.ts'
-import { compareVersions, type DockerEngine } from '../../src/host-agent/docker-engine.ts'
+import { compareVersions } from '../../src/host-agent/docker-client.ts'
+import type { DockerEngine } from '../../src/host-agent/docker-engine.ts'
 import { parseDockerLogs } from '../../src/host-agent/docker-logs.ts'
 import { describeExit } from '../../src/host-agent/exit-reason.ts'
 import { LeaseWatch } from '../../src/host-agent/lease-watch.ts'
@@ -32,7 +33,18 @@ describe('exit reasons', () => {
 })
 
 describe('container spec', () => {
-  const context = { hostId: 'h1', relayUrl: 'http://172.17.0.1:4000', realVcpus: 4, realMemoryMb: 8_000, gpuIds: [] }
+  const context = {
+    hostId: 'h1',
+    relayUrl: 'http://172.17.0.1:4000',
+    publicIp: '203.0.113.7',
+    realVcpus: 4,
+    realMemoryMb: 8_000,
+    gpuIds: [],
+    ports: [],
+    mounts: [],
+    disk: undefined,
+    limitDisk: false,
+  }
 
   test('is locked down, capped at the real machine, and gets the relay only in platform variables', ({ expect }) => {
     const workload = makeWorkload({
@@ -43,20 +55,45 @@ describe('container spec', () => {
       ports: ['8080/http', '22/tcp'],
       resources: { vcpus: 64, memoryMb: 1_000_000, diskGb: 10, gpu: { typeId: 'NVIDIA L4', count: 1 } },
     })
-    const spec = buildContainerSpec(workload, context)
+    const ports = [
+      { requested: 8_080, private: 8_080, public: 30_001, type: 'http' },
+      { requested: 22, private: 22, public: 30_002, type: 'tcp' },
+    ]
+    const spec = buildContainerSpec(workload, { ...context, ports })
     expect(spec).not.toHaveProperty('Cmd')
-    expect(spec.Env).toEqual(['MINE={{relay_url}}', 'RUNPOD_WEBHOOK_PING=http://172.17.0.1:4000/v2/ep/ping/$RUNPOD_POD_ID?a=b'])
-    expect(spec.Labels).toEqual({ 'podplane.host': 'h1', 'podplane.workload': 'w1', 'podplane.gpus': '' })
+    expect(spec.Env).toEqual([
+      'MINE={{relay_url}}',
+      'RUNPOD_WEBHOOK_PING=http://172.17.0.1:4000/v2/ep/ping/$RUNPOD_POD_ID?a=b',
+      'RUNPOD_TCP_PORT_22=30002',
+    ])
+    expect(spec.Labels).toEqual({
+      'podplane.host': 'h1',
+      'podplane.workload': 'w1',
+      'podplane.gpus': '',
+      'podplane.ports': '[{"private":8080,"public":30001,"type":"http"},{"private":22,"public":30002,"type":"tcp"}]',
+    })
     expect(spec.HostConfig).toMatchObject({
       Memory: 8_000 * 2 ** 20,
       NanoCpus: 4e9,
       PidsLimit: 4_096,
       SecurityOpt: ['no-new-privileges'],
       RestartPolicy: { Name: 'no' },
-      PortBindings: { '8080/tcp': [{ HostPort: '' }], '22/tcp': [{ HostPort: '' }] },
+      PortBindings: { '8080/tcp': [{ HostPort: '30001' }], '22/tcp': [{ HostPort: '30002' }] },
     })
-    for (const name of ['Privileged', 'Binds', 'DeviceRequests']) expect(spec.HostConfig).not.toHaveProperty(name)
-    expect(publishedPorts(workload.ports, { '8080/tcp': 32_768 })).toEqual([{ private: 8_080, public: 32_768, type: 'http' }])
+    for (const name of ['Privileged', 'Binds', 'Mounts', 'DeviceRequests', 'StorageOpt']) expect(spec.HostConfig).not.toHaveProperty(name)
+  })
+
+  test('[ENV-4] a variable of the user wins over an injected one, unless its name begins with RUNPOD_', ({ expect }) => {
+    const workload = makeWorkload({
+      id: 'w1',
+      env: { PUBLIC_KEY: 'mine', RUNPOD_POD_ID: 'mine', RUNPOD_OWN: 'mine', RUNPOD_TCP_PORT_22: 'mine' },
+      platformEnv: { PUBLIC_KEY: 'theirs', RUNPOD_POD_ID: 'theirs', RUNPOD_PUBLIC_IP: '{{public_ip}}', JUPYTER_PASSWORD: 'theirs' },
+    })
+    const ports = [{ requested: 22, private: 22, public: 30_002, type: 'tcp' }]
+    const given = ['PUBLIC_KEY=mine', 'RUNPOD_POD_ID=theirs', 'RUNPOD_OWN=mine', 'RUNPOD_TCP_PORT_22=30002']
+    const env = (publicIp: string | undefined) => buildContainerSpec(workload, { ...context, ports, publicIp }).Env
+    expect(env('203.0.113.7')).toEqual([...given, 'RUNPOD_PUBLIC_IP=203.0.113.7', 'JUPYTER_PASSWORD=theirs'])
+    expect(env(undefined)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs'])
   })
 
   test('asks for real GPUs by their ids; no limits where none are wanted', ({ expect }) => {
@@ -67,6 +104,23 @@ describe('container spec', () => {
     expect(spec.HostConfig?.DeviceRequests).toEqual([{ Driver: 'nvidia', DeviceIDs: ['GPU-1', 'GPU-2'], Capabilities: [['gpu']] }])
     expect(spec.HostConfig).not.toHaveProperty('Memory')
     expect([spec.Entrypoint, spec.Cmd]).toEqual([['python'], ['-V']])
+  })
+
+  test('[HOST-52] goes on with a kept disk under the new configuration, without what the new mounts cover', ({ expect }) => {
+    const kept = [
+      { Type: 'volume' as const, Source: 'a', Target: '/data' },
+      { Type: 'volume' as const, Source: 'b', Target: '/cache' },
+    ]
+    const disk = { image: 'podplane-disk:w2', config: { Env: ['A=old', 'B=old'], WorkingDir: '/app' }, mounts: kept }
+    const mounts = [{ Type: 'bind' as const, Source: '/volumes/p', Target: '/data' }]
+    const spec = buildContainerSpec(makeWorkload({ id: 'w2', image: 'nginx', env: { B: 'new' } }), { ...context, disk, mounts })
+    expect(spec).toMatchObject({ Image: 'podplane-disk:w2', WorkingDir: '/app', Env: ['A=old', 'B=new'] })
+    expect(spec.HostConfig?.Mounts).toEqual([kept[1], mounts[0]])
+  })
+
+  test('limits the disk where the engine can', ({ expect }) => {
+    const workload = makeWorkload({ id: 'w1', resources: { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null } })
+    expect(buildContainerSpec(workload, { ...context, limitDisk: true }).HostConfig?.StorageOpt).toEqual({ size: '10G' })
   })
 })
 
@@ -133,13 +187,15 @@ describe('lease watch', () => {
 })
 
 describe('flags', () => {
-  const flags = { url: 'http://localhost:8787/', onExit: 'keep', onLeaseLoss: 'stop', logLevel: 'info' }
+  const flags = { url: 'http://localhost:8787/', portRange: '30000-32767', onExit: 'keep', onLeaseLoss: 'stop', logLevel: 'info' }
 
   test('have defaults', ({ expect }) => {
     expect(readOptions({ ...flags, name: 'gpu 1' }, {})).toMatchObject({
       planeUrl: 'http://localhost:8787',
       name: 'gpu 1',
       runtimes: undefined,
+      publicIp: null,
+      portRange: { from: 30_000, to: 32_767 },
     })
     expect(readOptions(flags, { PODPLANE_AGENT_STATE: '/var/lib/a' }).stateDir).toBe('/var/lib/a')
     expect(readOptions({ ...flags, runtime: ['docker,process'] }, {}).runtimes).toEqual(new Set(['docker', 'process']))
@@ -149,5 +205,20 @@ describe('flags', () => {
     expect(() => readOptions({ ...flags, url: 'localhost:8787' }, {})).toThrow(/^--url 'localhost:8787' is not/)
     expect(() => readOptions({ ...flags, runtime: ['podman'] }, {})).toThrow("--runtime 'podman' is unknown; use one of: docker, process")
     expect(() => readOptions({ ...flags, logLevel: 'loud' }, {})).toThrow(/^--log-level 'loud'/)
+    for (const publicIp of ['gpu-07.example.com', '203.0.113', '', 'fe80::1%eth0']) {
+      expect(() => readOptions({ ...flags, publicIp }, {})).toThrow(`--public-ip '${publicIp}' is not an IP address`)
+    }
+  })
+
+  test('[HOST-40] address and port range of the machine', ({ expect }) => {
+    for (const publicIp of ['203.0.113.7', '2001:db8::7']) expect(readOptions({ ...flags, publicIp }, {}).publicIp).toBe(publicIp)
+    const range = (portRange: string) => readOptions({ ...flags, portRange }, {}).portRange
+    expect([range('1024-1024'), range('1024-65535')]).toEqual([
+      { from: 1_024, to: 1_024 },
+      { from: 1_024, to: 65_535 },
+    ])
+    for (const text of ['1023-2000', '2000-65536', '2001-2000', '2000', '2000-', '-', 'a-b', '2000-3000-4000']) {
+      expect(() => range(text)).toThrow(`--port-range '${text}' is no range of ports`)
+    }
   })
 })

@@ -30,16 +30,16 @@ async function startPlane(handler: Handler, port = 0): Promise<{ url: string; po
 
 async function startTestRelay(
   planeUrl: string,
-  spoolDir?: string,
+  spoolDir = tempDir('relay-spool'),
   more: Partial<RelayBounds> = {},
 ): Promise<{ relay: Relay; origin: string }> {
-  const bounds = { pollHoldMs: 300, deliverMs: 3_000, retryBaseMs: 10, retryMaxMs: 50, bodyMaxBytes: 1_000, pingTimeoutMs: 200, ...more }
+  const bounds = { pollHoldMs: 300, spoolAfterMs: 300, retryBaseMs: 10, retryMaxMs: 50, bodyMaxBytes: 1_000, ...more }
   const relay = await startRelay({
     planeUrl,
     address: '127.0.0.1',
     bounds,
     log: silentLog(),
-    ...(spoolDir === undefined ? {} : { spoolDir }),
+    spoolDir,
   })
   cleanups.push(() => relay.close())
   return { relay, origin: `http://127.0.0.1:${relay.port}` }

@@ -194,6 +194,7 @@ function newWorker(id: string, nowMs: number): Worker {
     forgetAtMs: null,
     released: false,
     lastTakeAtMs: null,
+    excusedUntilMs: null,
     image: 'image',
     gpuCount: 0,
   }

@@ -52,6 +52,24 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'progress accepted late', file: JOB, find: "job.state === 'IN_QUEUE' && final", replace: "job.state === 'IN_QUEUE'" },
   { id: 'late result never accepted', file: JOB, find: "return 'accept-late'", replace: "return 'superseded'" },
   { id: 'progress after the end is a duplicate result', file: JOB, find: 'last && final && isTerminal', replace: 'last && isTerminal' },
+  {
+    id: 'the newest post counts again',
+    file: 'src/domain/delivery.ts',
+    find: 'delivery.number <= last.number',
+    replace: 'delivery.number < last.number',
+  },
+  {
+    id: 'all agent processes share their numbers',
+    file: 'src/domain/delivery.ts',
+    find: 'last.session === delivery.session && ',
+    replace: '',
+  },
+  {
+    id: 'a new attempt remembers the posts of the last one',
+    file: JOB,
+    find: 'missingPings: 0,\n    delivery: null,',
+    replace: 'missingPings: 0,',
+  },
   { id: 'deadline one millisecond late', file: JOB, find: 'if (nowMs < dueAtMs(job))', replace: 'if (nowMs <= dueAtMs(job))' },
   { id: 'ttl does not win', file: JOB, find: 'if (nowMs >= job.ttlAtMs) return', replace: 'if (nowMs > job.ttlAtMs) return' },
   {
@@ -422,6 +440,24 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'const woken = over ? null : Promise.resolve().then(() => core.parking.waitForStop(from.workerId, leftMs, signal))',
   },
   { id: 'results are not fenced', file: POSTS, find: "if (verdict !== 'accept' && verdict !== 'accept-late') return", replace: '' },
+  {
+    id: 'a repeated chunk is appended',
+    file: POSTS,
+    find: '    if (isRepeat(job, from.delivery)) return\n    const longer',
+    replace: '    const longer',
+  },
+  {
+    id: 'a repeated progress update is taken',
+    file: POSTS,
+    find: '  if (isRepeat(job, from.delivery)) return\n  if (post',
+    replace: '  if (post',
+  },
+  {
+    id: 'small posts come without their number',
+    file: 'src/services/endpoint-calls.ts',
+    find: 'parseDelivery(request.headers.get(DELIVERY_HEADER))',
+    replace: 'null',
+  },
   { id: 'a failed result completes', file: POSTS, find: "post.error === null ? 'COMPLETED' : 'FAILED'", replace: "'COMPLETED'" },
   {
     id: 'oversize results are kept without output',

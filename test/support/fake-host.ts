@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
 import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { admin, expect, send } from './harness.ts'
@@ -18,24 +18,36 @@ const INVENTORY: Inventory = {
 /** A machine that speaks the host protocol with the plane and starts nothing: tests play its workers by hand. */
 export class FakeHost {
   readonly id: string
-  private readonly socket: WebSocket
-  private readonly accessToken: string
+  private readonly key: CryptoKey
+  private readonly inventory: Inventory
+  private socket: WebSocket | undefined
+  accessToken: string
   private readonly sequences = new Map<string, number>()
   private workloads: Workload[] = []
   private waiting: (() => void)[] = []
   private beats: ReturnType<typeof setInterval> | undefined
+  private beatNumber = 0
+  private acknowledged: ((beat: number) => void)[] = []
 
-  private constructor(id: string, socket: WebSocket, accessToken: string) {
+  private constructor(id: string, key: CryptoKey, accessToken: string, inventory: Inventory) {
     this.id = id
-    this.socket = socket
+    this.key = key
     this.accessToken = accessToken
-    socket.addEventListener('message', (event) => this.receive(JSON.parse(String(event.data)) as PlaneMessage))
+    this.inventory = inventory
   }
 
-  /** Enrols through the public path and waits until the plane has taken the host in. */
-  static async join(change: Partial<Inventory> = {}): Promise<FakeHost> {
+  /** Enrols through the public path, waits until the plane has taken the host in, and beats. */
+  static async join(change: Partial<Inventory> = {}, token: Record<string, unknown> = {}): Promise<FakeHost> {
+    const host = await FakeHost.enrol(change, token)
+    await host.link()
+    host.beats = setInterval(() => host.sendBeat(), 5_000)
+    return host
+  }
+
+  /** Enrols, and leaves it to the test to link and to beat. */
+  static async enrol(change: Partial<Inventory> = {}, tokenBody: Record<string, unknown> = {}): Promise<FakeHost> {
     const inventory = { ...INVENTORY, ...change }
-    const token = (await admin().post('/admin/v1/join-tokens', { name: 'test-host' })).body.token
+    const token = (await admin().post('/admin/v1/join-tokens', { name: 'test-host', ...tokenBody })).body.token
     const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const jwk = await exportJWK(publicKey)
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
@@ -57,24 +69,78 @@ export class FakeHost {
     })
     expect(reply.status).toBe(200)
     const { hostId, accessToken } = (await reply.json()) as { hostId: string; accessToken: string }
-    const link = await send('/host/v1/link', { headers: { Upgrade: 'websocket', Authorization: `Bearer ${accessToken}` } })
+    return new FakeHost(hostId, privateKey, accessToken, inventory)
+  }
+
+  /** Opens a link and waits until the plane has taken the host in. */
+  async link(): Promise<void> {
+    const link = await this.openLink()
     expect(link.status).toBe(101)
     const socket = link.webSocket
     if (!socket) throw new Error('no socket')
-    const host = new FakeHost(hostId, socket, accessToken)
+    socket.addEventListener('message', (event) => this.receive(JSON.parse(String(event.data)) as PlaneMessage))
+    this.socket = socket
     socket.accept()
-    const welcomed = host.changed()
-    socket.send(JSON.stringify({ type: 'hello', inventory, workloads: [] }))
+    const welcomed = this.changed()
+    socket.send(JSON.stringify({ type: 'hello', inventory: this.inventory, workloads: [] }))
     await welcomed
-    let beat = 0
-    host.beats = setInterval(
-      () =>
-        socket.send(
-          JSON.stringify({ type: 'beat', beat: beat++, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [] }),
-        ),
-      5_000,
-    )
-    return host
+  }
+
+  /** The answer to a request for a link. */
+  openLink(): Promise<Response> {
+    return send('/host/v1/link', { headers: { Upgrade: 'websocket', Authorization: `Bearer ${this.accessToken}` } })
+  }
+
+  /** Calls back with the code with which the plane closes the link. */
+  onClose(call: (code: number) => void): void {
+    this.socket?.addEventListener('close', (event) => call(event.code))
+  }
+
+  /** One beat; resolves once the plane has acknowledged it. */
+  async beat(change: Record<string, unknown> = {}): Promise<void> {
+    const number = this.sendBeat(change)
+    await new Promise<void>((resolve) => {
+      this.acknowledged.push((beat) => {
+        if (beat === number) resolve()
+      })
+    })
+  }
+
+  private sendBeat(change: Record<string, unknown> = {}): number {
+    const beat = this.beatNumber++
+    const message = { type: 'beat', beat, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [], ...change }
+    this.socket?.send(JSON.stringify(message))
+    return beat
+  }
+
+  /** An assertion of this host, as `HostKey` signs it; `skewMs` is how wrong its clock is. */
+  async assertion({ skewMs = 0, ...claims }: { skewMs?: number; epoch?: number; jti?: string } = {}): Promise<string> {
+    const now = Math.floor((Date.now() + skewMs) / 1000)
+    const jwt = new SignJWT({ iss: this.id, epoch: 1, jti: crypto.randomUUID(), ...claims })
+    return await jwt
+      .setProtectedHeader({ alg: 'EdDSA' })
+      .setAudience('podplane-host')
+      .setSubject(this.id)
+      .setIssuedAt(now)
+      .setExpirationTime(now + 60)
+      .sign(this.key)
+  }
+
+  /** Asks for an access token; a good one is used from now on. */
+  async renew(assertion: string): Promise<number> {
+    const reply = await postJson('/host/v1/token', { assertion })
+    const body = (await reply.json()) as { accessToken?: string }
+    if (body.accessToken) this.accessToken = body.accessToken
+    return reply.status
+  }
+
+  /** The status of a callback with the present access token. */
+  async callStatus(path: 'events' | 'logs'): Promise<number> {
+    const report = { workloadId: 'nothing', state: 'running', exitCode: null, reason: null, at: 0, sequence: 1 }
+    const access = { kind: 'worker', ownerId: 'nobody', grant: 'none' }
+    const lines = [{ seq: 1, at: 0, source: 'container', line: '' }]
+    const body = path === 'events' ? { reports: [report] } : { batches: [{ workloadId: 'nothing', access, lines }] }
+    return statusOf(await postJson(`/host/v1/${path}`, body, this.accessToken))
   }
 
   /** Waits for a workload that satisfies `wanted`. */
@@ -126,10 +192,11 @@ export class FakeHost {
 
   leave(): void {
     clearInterval(this.beats)
-    this.socket.close(1000, 'test over')
+    this.socket?.close(1000, 'test over')
   }
 
   private receive(message: PlaneMessage): void {
+    if (message.type === 'beatAck') for (const hear of this.acknowledged) hear(message.beat)
     if (message.type !== 'desired') return
     this.workloads = message.workloads
     const waiting = this.waiting
@@ -147,6 +214,7 @@ export class FakeWorker {
   readonly id: string
   readonly workload: Workload
   private readonly token: string
+  private delivery: string | undefined
 
   constructor(workload: Workload) {
     this.workload = workload
@@ -202,6 +270,13 @@ export class FakeWorker {
     return reply.status === 200 ? ((await reply.json()) as { jobsToStop: string[] }).jobsToStop : []
   }
 
+  /** The same worker behind an agent's relay that numbers its posts, all of them with this one. */
+  withDelivery(delivery: string): FakeWorker {
+    const worker = new FakeWorker(this.workload)
+    worker.delivery = delivery
+    return worker
+  }
+
   /** The same worker under another boot nonce: what a paused predecessor would send. */
   withBoot(boot: string): FakeWorker {
     const platformEnv = Object.fromEntries(
@@ -221,6 +296,7 @@ export class FakeWorker {
     const headers = {
       Authorization: this.token,
       'Content-Type': body === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+      ...(this.delivery !== undefined && { 'podplane-delivery': this.delivery }),
     }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const init = body === undefined ? { headers } : { method: 'POST', headers, body: text }

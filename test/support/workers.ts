@@ -22,6 +22,7 @@ export function workerIn(phase: WorkerPhase, id: string, change: Partial<Worker>
     forgetAtMs: null,
     released: false,
     lastTakeAtMs: null,
+    excusedUntilMs: null,
     ...change,
   }
 }

@@ -1,17 +1,27 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Inventory } from '../../host-protocol/messages.ts'
+import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { GpuProblem, Inventory } from '../../host-protocol/messages.ts'
+
+/** Whose machine it is: the operator's own or a partner's data center, or anybody's. */
+const CLOUDS = ['SECURE', 'COMMUNITY'] as const
 
 /** Single-use tokens with which a machine joins. Only a SHA-256 of the token is stored, in hex. */
-export const joinTokens = sqliteTable('join_tokens', {
-  tokenHash: text('token_hash').primaryKey(),
-  name: text('name'),
-  dataCenterId: text('data_center_id').notNull(),
-  createdAt: integer('created_at').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-  usedAt: integer('used_at'),
-  usedByHostId: text('used_by_host_id'),
-})
+export const joinTokens = sqliteTable(
+  'join_tokens',
+  {
+    tokenHash: text('token_hash').primaryKey(),
+    /** What the operator knows the token by; null in rows of a release that listed none. */
+    id: text('id'),
+    name: text('name'),
+    dataCenterId: text('data_center_id').notNull(),
+    cloud: text('cloud', { enum: CLOUDS }).notNull().default('SECURE'),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    usedAt: integer('used_at'),
+    usedByHostId: text('used_by_host_id'),
+  },
+  (t) => [uniqueIndex('join_tokens_id').on(t.id), index('join_tokens_expiry').on(t.expiresAt)],
+)
 
 /**
  * GPU machines. The `*_free` columns are recomputed from the allocations inside the batch that changes them, so they cannot drift,
@@ -36,10 +46,25 @@ export const hosts = sqliteTable(
     diskGbTotal: integer('disk_gb_total').notNull(),
     diskGbFree: integer('disk_gb_free').notNull(),
     createdAt: integer('created_at').notNull(),
+    /** When it last came online; the last beat is known to the host's object. */
     lastSeenAt: integer('last_seen_at'),
+    cloud: text('cloud', { enum: CLOUDS }).notNull().default('SECURE'),
+    /** Cordoned, so without new work, since then; null for one that takes work. */
+    cordonedAt: integer('cordoned_at'),
+    cordonReason: text('cordon_reason'),
+    cordonBy: text('cordon_by', { enum: ['operator', 'health'] }),
+    /** The operator wants what runs there to leave. */
+    draining: integer('draining', { mode: 'boolean' }).notNull().default(false),
+    /** Address under which its ports are reached from outside, when its agent was told one. */
+    publicIp: text('public_ip'),
+    /** OFFLINE for so long that it counts as lost, since then. */
+    lostAt: integer('lost_at'),
+    /** What its GPUs suffer from at present. */
+    gpuProblems: text('gpu_problems', { mode: 'json' }).$type<GpuProblem[]>().notNull().default([]),
   },
   (t) => [
     index('hosts_status').on(t.status),
+    index('hosts_data_center').on(t.dataCenterId),
     check('hosts_vcpu', sql`${t.vcpuFree} >= 0`),
     check('hosts_memory', sql`${t.memoryMbFree} >= 0`),
     check('hosts_disk', sql`${t.diskGbFree} >= 0`),

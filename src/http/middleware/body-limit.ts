@@ -1,10 +1,8 @@
 import type { Next } from 'hono'
+import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problems.ts'
 import { announcedBytes } from '../../domain/body-length.ts'
 import type { AppContext } from '../app-env.ts'
-
-/** Largest body of a REST request, bytes (LIM-6). */
-const MAX_REST_BODY_BYTES = 102_400
 
 /** Refuses a large body before anything else is looked at (LIM-6, ERR-6). A body of undeclared length is read up to the cap first. */
 export async function limitBody(c: AppContext, next: Next): Promise<void> {

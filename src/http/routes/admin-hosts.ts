@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CreateJoinTokenRequest, Host, JoinToken, ListHostsResponse } from '../../contract/hosts.ts'
+import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts.ts'
 import * as machines from '../../services/machines.ts'
 import type { AppEnv } from '../app-env.ts'
 import { refuseProtoMembers } from '../middleware/strict-json.ts'
@@ -9,20 +9,6 @@ import { BEARER } from '../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
 const common = { tags: ['Hosts'], security: BEARER }
-
-const createJoinTokenRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/join-tokens',
-  operationId: 'createJoinToken',
-  summary: 'Make a token with which one machine joins within 30 minutes',
-  middleware: refuseProtoMembers,
-  request: { body: { required: true, content: { 'application/json': { schema: CreateJoinTokenRequest } } } },
-  responses: {
-    201: { description: 'The token, shown this once.', content: { 'application/json': { schema: JoinToken } } },
-    ...problemResponses([400, 401, 413, 415, 422]),
-  },
-})
 
 const listHostsRoute = createRoute({
   ...common,
@@ -59,9 +45,52 @@ const removeHostRoute = createRoute({
   responses: { 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409]) },
 })
 
-/** Registers join tokens and machines of the operator API (AUT-4a). */
+const host = { content: { 'application/json': { schema: Host } } }
+const cordonBody = { required: true, content: { 'application/json': { schema: CordonRequest } } }
+
+const cordonHostRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/admin/v1/hosts/{id}/cordon',
+  operationId: 'cordonHost',
+  summary: 'Give a machine no new work',
+  middleware: refuseProtoMembers,
+  request: { params: Params, body: cordonBody },
+  responses: { 200: { description: 'What runs there stays.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+})
+
+const uncordonHostRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/admin/v1/hosts/{id}/uncordon',
+  operationId: 'uncordonHost',
+  summary: 'Give a machine new work again',
+  description: 'Also ends a drain, and lifts a cordon that the health of its GPUs has caused until a new problem shows.',
+  request: { params: Params },
+  responses: { 200: { description: 'The machine.', ...host }, ...problemResponses([401, 404]) },
+})
+
+const drainHostRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/admin/v1/hosts/{id}/drain',
+  operationId: 'drainHost',
+  summary: 'Cordon a machine and ask what runs there to leave',
+  description: 'Workers finish the jobs that they hold, then stop and are replaced elsewhere. `workloads` says what is left.',
+  middleware: refuseProtoMembers,
+  request: { params: Params, body: cordonBody },
+  responses: { 200: { description: 'It is under way.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422, 503]) },
+})
+
+/** Registers the machines of the operator API (AUT-4a). */
 export function registerAdminHosts(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(createJoinTokenRoute, async (c) => c.json(await machines.createJoinToken(c.env, c.req.valid('json'), Date.now()), 201))
+  app.openapi(cordonHostRoute, async (c) =>
+    c.json(await machines.cordonHost(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
+  )
+  app.openapi(uncordonHostRoute, async (c) => c.json(await machines.uncordonHost(c.env, c.req.valid('param').id), 200))
+  app.openapi(drainHostRoute, async (c) =>
+    c.json(await machines.drainHost(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
+  )
   app.openapi(listHostsRoute, async (c) => c.json({ hosts: await machines.listHosts(c.env) }, 200))
   app.openapi(getHostRoute, async (c) => c.json(await machines.getHost(c.env, c.req.valid('param').id), 200))
   app.openapi(removeHostRoute, async (c) => {

@@ -8,7 +8,7 @@ import * as endpointWorkers from '../../services/endpoint-workers.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { problemResponses } from '../openapi-app.ts'
-import { BEARER, RATE_HEADERS } from '../rest-components.ts'
+import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
 const common = { tags: ['Serverless'], security: BEARER, 'x-scope': 'serverless:read' }
@@ -67,8 +67,4 @@ export function registerEndpointWorkers(app: OpenAPIHono<AppEnv>): void {
     c.json(await endpointWorkers.listBuilds(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200),
   )
   app.openapi(scalingRoute, async (c) => c.json(await endpointWorkers.listScalingDecisions(verbContext(c), c.req.valid('param').id), 200))
-}
-
-function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
-  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
 }

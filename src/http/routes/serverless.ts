@@ -9,7 +9,7 @@ import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { refuseProtoMembers } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
-import { BEARER, RATE_HEADERS } from '../rest-components.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
 const PATH = '/v2/serverless'
 const ITEM_PATH = '/v2/serverless/{id}'
@@ -104,15 +104,6 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
     await endpoints.deleteEndpoint(verbContext(c), c.req.valid('param').id)
     return c.body(null, 204)
   })
-}
-
-function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
-  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
-}
-
-/** `required` matters: without it, a request that names no content type would skip validation altogether. */
-function json<Schema extends z.ZodType>(schema: Schema) {
-  return { required: true, content: { 'application/json': { schema } } }
 }
 
 /** Base of the job API: the operator's setting, else the origin that was asked (CFG-1). */

@@ -5,7 +5,7 @@ import * as webhooks from '../../services/webhooks.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { problemResponses } from '../openapi-app.ts'
-import { BEARER, RATE_HEADERS } from '../rest-components.ts'
+import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delivery id.' }) })
 const common = { tags: ['Webhooks'], security: BEARER }
@@ -62,8 +62,4 @@ export function registerWebhooks(app: OpenAPIHono<AppEnv>): void {
   app.openapi(rotateSecretRoute, async (c) => c.json(await webhooks.rotateSigningSecret(verbContext(c)), 200))
   app.openapi(listRoute, async (c) => c.json(await webhooks.listDeliveries(verbContext(c), c.req.valid('query')), 200))
   app.openapi(redeliverRoute, async (c) => c.json(await webhooks.redeliver(verbContext(c), c.req.valid('param').id), 200))
-}
-
-function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
-  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
 }

@@ -23,11 +23,19 @@ export class FakePlane {
   readonly messages: AgentMessage[] = []
   readonly reports: WorkloadReport[] = []
   readonly joinToken = 'ppj_test_join_token'
+  /** What the host is called; containers carry it as a label. */
+  hostId = 'host_1'
   accessTokens = new Set<string>()
   workloads: Workload[] = []
   revision = 0
   epoch = 0
   acknowledgeBeats = true
+  /** Life of the access tokens that are given out from now on. */
+  tokenSeconds = 3_600
+  /** Whether the plane has given up on the host. */
+  refuseTokens = false
+  /** How many of the next assertions are refused. */
+  refuseAssertions = 0
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
@@ -122,12 +130,13 @@ export class FakePlane {
     await jwtVerify(request.proof, await importJWK(request.publicKey, 'EdDSA'), { audience: ASSERTION_AUDIENCE })
     this.hostKey = request.publicKey
     this.epoch += 1
-    return { hostId: 'host_1', epoch: this.epoch, dataCenterId: 'EU-TEST-1', ...this.newToken() }
+    return { hostId: this.hostId, epoch: this.epoch, dataCenterId: 'EU-TEST-1', ...this.newToken() }
   }
 
   private async issueToken({ assertion }: { assertion: string }) {
-    if (this.hostKey === undefined) throw new Error('unknown host')
-    const options = { audience: ASSERTION_AUDIENCE, issuer: 'host_1', subject: 'host_1', maxTokenAge: 90 }
+    if (this.refuseAssertions-- > 0) throw new Error('used before')
+    if (this.hostKey === undefined || this.refuseTokens) throw new Error('unknown host')
+    const options = { audience: ASSERTION_AUDIENCE, issuer: this.hostId, subject: this.hostId, maxTokenAge: 90 }
     await jwtVerify(assertion, await importJWK(this.hostKey, 'EdDSA'), options)
     return this.newToken()
   }
@@ -135,7 +144,7 @@ export class FakePlane {
   private newToken() {
     const accessToken = `access-${crypto.randomUUID()}`
     this.accessTokens.add(accessToken)
-    return { accessToken, expiresInSeconds: 3_600 }
+    return { accessToken, expiresInSeconds: this.tokenSeconds }
   }
 
   private authorised(request: IncomingMessage): boolean {

@@ -1,0 +1,38 @@
+import type { PlaneMessage, Workload } from '../../src/host-protocol/messages.ts'
+import { type HostLinks, sendTo } from './links.ts'
+import type { PullLogins } from './pull-logins.ts'
+import type { WorkloadStore } from './workload-store.ts'
+
+/** What the host should run, as a whole and under its revision; the agent ignores one that is older than what it has. */
+export class DesiredState {
+  private readonly store: WorkloadStore
+  private readonly links: HostLinks
+  private readonly logins: PullLogins
+
+  constructor(store: WorkloadStore, links: HostLinks, logins: PullLogins) {
+    this.store = store
+    this.links = links
+    this.logins = logins
+  }
+
+  /** Adds a workload or changes what is wanted of it. `isWanted` is asked again in the transaction that writes it. */
+  async want(storage: DurableObjectStorage, workload: Workload, ownerId: string, isWanted: () => boolean = () => true): Promise<void> {
+    const { workload: bare, sealedLogin } = await this.logins.take(workload)
+    storage.transactionSync(() => {
+      if (isWanted()) this.store.want(bare, ownerId, sealedLogin)
+    })
+  }
+
+  async sendTo(socket: WebSocket): Promise<void> {
+    sendTo(socket, await this.snapshot())
+  }
+
+  async broadcast(): Promise<void> {
+    this.links.broadcast(await this.snapshot())
+  }
+
+  private async snapshot(): Promise<PlaneMessage> {
+    const [revision, rows] = [this.store.revision(), this.store.all()]
+    return { type: 'desired', revision, workloads: await Promise.all(rows.map((row) => this.logins.give(row))) }
+  }
+}

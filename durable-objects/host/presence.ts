@@ -1,0 +1,166 @@
+import { openDatabase } from '../../src/db/client.ts'
+import { setHostLost, setHostStatus } from '../../src/db/enrolment.ts'
+import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host-presence.ts'
+import { type Env, readSettings } from '../../src/env.ts'
+import { logEvent } from '../../src/log.ts'
+import { hostLost, hostReturned, hostWentOffline, hostWentSilent } from '../../src/services/host-presence.ts'
+import type { Alarms } from '../alarms.ts'
+import type { HostLinks } from './links.ts'
+import type { WorkloadStore } from './workload-store.ts'
+
+/** What of the host's presence outlives the object's memory. Written when something changes and once an alarm, never for a beat. */
+interface PresenceRecord {
+  stage: PresenceStage
+  /** Last beat that any link brought, as far as it was noted; an open link knows better. */
+  lastBeatAtMs: number
+  /** Silence before this was the plane's own (HOST-35). */
+  countFromMs: number
+  linkClosedAtMs: number | null
+  offlineAtMs: number | null
+  /** When the next look is due. */
+  dueAtMs: number | null
+  /** It has come back, and those who wait for that have not been told yet. */
+  returned: boolean
+}
+
+const PRESENCE_KEY = 'presence'
+export const PRESENCE_TIMER = 'presence'
+
+/** Follows whether the host is there, and tells those who depend on it: one alarm of about the time in which it becomes suspect. */
+export class HostPresence {
+  private readonly env: Env
+  private readonly store: WorkloadStore
+  private readonly links: HostLinks
+  private readonly alarms: Alarms
+  private readonly now: () => number
+  private readonly onLost: (hostId: string) => Promise<void>
+  private turn: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    env: Env,
+    store: WorkloadStore,
+    links: HostLinks,
+    alarms: Alarms,
+    now: () => number,
+    onLost: (hostId: string) => Promise<void>,
+  ) {
+    this.env = env
+    this.store = store
+    this.links = links
+    this.alarms = alarms
+    this.now = now
+    this.onLost = onLost
+  }
+
+  /** For the operator: the last beat that was heard, and whether the next ones are missing. Null before the host has ever linked. */
+  view(): { lastBeatAtMs: number; suspect: boolean } | null {
+    const record = this.record()
+    if (!record) return null
+    const { stage } = judgePresence(this.factsOf(record), this.now())
+    return { lastBeatAtMs: this.lastBeatAtMs(record), suspect: stage !== 'LIVE' }
+  }
+
+  /** The host has said hello and its inventory is taken: it is online. */
+  async cameOnline(hostId: string): Promise<void> {
+    await this.inTurn(async () => {
+      const before = this.record()
+      const returned = before !== null && (before.returned || isGone(before.stage))
+      await setHostStatus(openDatabase(this.env.DB), hostId, 'ONLINE', this.now())
+      await this.settle({ ...freshRecord(this.now()), returned })
+      logEvent('info', 'host online', { hostId })
+    })
+  }
+
+  /** A link has closed, and none is left. */
+  async linkEnded(lastBeatAtMs: number): Promise<void> {
+    await this.inTurn(async () => {
+      const record = this.record()
+      if (!record || !this.links.none() || isGone(record.stage)) return
+      await this.settle({ ...record, lastBeatAtMs: Math.max(record.lastBeatAtMs, lastBeatAtMs), linkClosedAtMs: this.now() })
+    })
+  }
+
+  /** Looks at the clock, and does whatever has become due. What throws is done again at the next look. */
+  async check(): Promise<void> {
+    await this.inTurn(async () => {
+      const hostId = this.store.hostId()
+      if (hostId === null) return
+      // Without a record its link is one of a release that kept none.
+      const record = this.excuseOutage(this.record() ?? freshRecord(this.now()))
+      if (record.returned) await hostReturned(this.env, hostId)
+      const { stage } = judgePresence(this.factsOf(record), this.now())
+      if (stage === record.stage) return this.settle({ ...record, returned: false })
+      await this.enter(stage, hostId, this.heardAtMs(record))
+      await this.settle({ ...record, returned: false, stage, offlineAtMs: stage === 'OFFLINE' ? this.now() : record.offlineAtMs })
+    })
+  }
+
+  private async enter(stage: PresenceStage, hostId: string, heardAtMs: number): Promise<void> {
+    const db = openDatabase(this.env.DB)
+    if (stage === 'SUSPECT') await hostWentSilent(this.env, hostId, heardAtMs)
+    if (stage === 'OFFLINE') {
+      this.links.closeAll(4003, 'no beat within the lease')
+      await setHostStatus(db, hostId, 'OFFLINE', this.now())
+      await hostWentOffline(this.env, hostId, heardAtMs)
+    }
+    if (stage === 'LOST') {
+      await setHostLost(db, hostId, this.now())
+      await hostLost(this.env, hostId)
+      await this.onLost(hostId)
+    }
+    if (stage !== 'LIVE') logEvent('warn', `host ${stage.toLowerCase()}`, { hostId, lastBeatAt: heardAtMs })
+  }
+
+  /** HOST-35: a link that is gone though nobody saw it close, or an alarm that is far too late, say that the plane was away. */
+  private excuseOutage(record: PresenceRecord): PresenceRecord {
+    if (isGone(record.stage)) return record
+    const nowMs = this.now()
+    const cutUnseen = this.links.none() && record.linkClosedAtMs === null && record.countFromMs <= this.lastBeatAtMs(record)
+    const late = record.dueAtMs !== null && planeWasAway(record.dueAtMs, nowMs) && this.heardAtMs(record) <= record.dueAtMs
+    return cutUnseen || late ? { ...record, countFromMs: nowMs } : record
+  }
+
+  // Closing links runs `linkEnded` in a later turn, when the stage says already that it does not matter.
+  private async settle(record: PresenceRecord): Promise<void> {
+    // Those who wait for its return are told by the next look, which is now.
+    const nextAtMs = record.returned ? this.now() : judgePresence(this.factsOf(record), this.now()).nextAtMs
+    const kept = { ...record, lastBeatAtMs: this.lastBeatAtMs(record), dueAtMs: nextAtMs }
+    this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
+    if (nextAtMs !== null) await this.alarms.set(PRESENCE_TIMER, Math.max(nextAtMs, this.now() + 1))
+  }
+
+  private factsOf(record: PresenceRecord): PresenceFacts {
+    const { stage, linkClosedAtMs, offlineAtMs } = record
+    const lostAfterMs = readSettings(this.env).hostLostAfterMs
+    return { stage, heardAtMs: this.heardAtMs(record), linkClosedAtMs, offlineAtMs, lostAfterMs }
+  }
+
+  private lastBeatAtMs(record: PresenceRecord): number {
+    return Math.max(record.lastBeatAtMs, this.links.lastHeardAtMs() ?? 0)
+  }
+
+  private heardAtMs(record: PresenceRecord): number {
+    return Math.max(this.lastBeatAtMs(record), record.countFromMs)
+  }
+
+  private record(): PresenceRecord | null {
+    const text = this.store.readMeta(PRESENCE_KEY)
+    return text === null ? null : (JSON.parse(text) as PresenceRecord)
+  }
+
+  // Coming and going are told in the order in which they happened, although telling takes time.
+  private inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const next = this.turn.then(step, step)
+    this.turn = next.catch(() => undefined)
+    return next
+  }
+}
+
+function freshRecord(nowMs: number): PresenceRecord {
+  const silence = { lastBeatAtMs: nowMs, countFromMs: nowMs, linkClosedAtMs: null, offlineAtMs: null }
+  return { stage: 'LIVE', ...silence, dueAtMs: null, returned: false }
+}
+
+function isGone(stage: PresenceStage): boolean {
+  return stage === 'OFFLINE' || stage === 'LOST'
+}

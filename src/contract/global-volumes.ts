@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { ShortName, Timestamp } from './fields.ts'
+
+export const GlobalVolume = z.object({ id: z.string(), name: z.string(), createdAt: Timestamp }).meta({
+  id: 'GlobalVolume',
+  description: 'Storage that every data center can mount; neither size nor place, billed by use.',
+  example: { id: '3h8k1v7p2m4x9d', name: 'models', createdAt: '2026-06-01T12:00:00Z' },
+})
+export type GlobalVolume = z.infer<typeof GlobalVolume>
+
+const NameOnly = { name: ShortName.meta({ description: 'Unique in the account.' }) }
+
+export const CreateGlobalVolumeRequest = z.strictObject(NameOnly).meta({ id: 'CreateGlobalVolumeRequest', example: { name: 'models' } })
+export type CreateGlobalVolumeRequest = z.infer<typeof CreateGlobalVolumeRequest>
+
+export const UpdateGlobalVolumeRequest = z
+  .strictObject(NameOnly)
+  .meta({ id: 'UpdateGlobalVolumeRequest', example: { name: 'checkpoints' } })
+export type UpdateGlobalVolumeRequest = z.infer<typeof UpdateGlobalVolumeRequest>
+
+/** Whole: the number of volumes is bounded (PAG-5). */
+export const ListGlobalVolumesResponse = z
+  .object({ globalVolumes: z.array(GlobalVolume) })
+  .meta({ id: 'ListGlobalVolumesResponse', example: { globalVolumes: [] } })

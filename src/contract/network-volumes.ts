@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { ResourceId, ShortName } from './fields.ts'
+
+/** Bounds of a network volume, GB (VOL-2). */
+const MIN_VOLUME_GB = 10
+const MAX_VOLUME_GB = 4096
+
+export const VolumeType = z.enum(['STANDARD', 'HIGH_PERFORMANCE']).meta({ id: 'VolumeType', example: 'STANDARD' })
+export type VolumeType = z.infer<typeof VolumeType>
+
+const Size = z.number().int().min(MIN_VOLUME_GB).max(MAX_VOLUME_GB).meta({ description: 'GB.' })
+const EXAMPLE = { name: 'datasets', size: 100, dataCenter: 'EU-RO-1', type: 'STANDARD' }
+
+export const NetworkVolume = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    size: Size,
+    dataCenter: z.string().meta({ description: 'Only pods and workers of this data center can mount it.' }),
+    type: VolumeType,
+  })
+  .meta({ id: 'NetworkVolume', description: 'Storage of a data center that outlives pods.', example: { id: '9x4m2p7v1k8h3d', ...EXAMPLE } })
+export type NetworkVolume = z.infer<typeof NetworkVolume>
+
+export const CreateNetworkVolumeRequest = z
+  .strictObject({
+    name: ShortName.meta({ description: 'Need not be unique.' }),
+    size: Size,
+    dataCenter: ResourceId.meta({ description: 'A data center of the catalogue, or one that a machine has joined in.' }),
+    type: VolumeType.optional().meta({ description: "The data center's first type by default." }),
+  })
+  .meta({ id: 'CreateNetworkVolumeRequest', example: EXAMPLE })
+export type CreateNetworkVolumeRequest = z.infer<typeof CreateNetworkVolumeRequest>
+
+export const UpdateNetworkVolumeRequest = z
+  .strictObject({ name: ShortName.optional(), size: Size.optional().meta({ description: 'GB; it can only grow.' }) })
+  .refine((body) => Object.keys(body).length > 0, { error: 'minProperties: got 0, want 1' })
+  .meta({ id: 'UpdateNetworkVolumeRequest', minProperties: 1, example: { size: 200 } })
+export type UpdateNetworkVolumeRequest = z.infer<typeof UpdateNetworkVolumeRequest>
+
+/** Whole: the number of volumes is bounded (PAG-5). */
+export const ListNetworkVolumesResponse = z
+  .object({ networkVolumes: z.array(NetworkVolume) })
+  .meta({ id: 'ListNetworkVolumesResponse', example: { networkVolumes: [] } })

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+
+/** One line of an `authorized_keys` file (ACC-1). */
+const SSH_PUBLIC_KEY = /^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$/
+/** The keys go into an environment variable and a file, so of all control characters only the tab may stand in one (GEN-6). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const NO_CONTROL = /^[^\u0000-\u0008\u000a-\u001f\u007f]*$/
+
+const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(NO_CONTROL)
+const EXAMPLE = { keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2mJk1c9vV5m4wq8n3x6z0s2d4f6g8h0j2k4l6 me@example.com'] }
+
+export const SshKeys = z
+  .object({ keys: z.array(z.string()).meta({ description: 'Public keys as they were registered.' }) })
+  .meta({ id: 'SshKeys', example: EXAMPLE })
+export type SshKeys = z.infer<typeof SshKeys>
+
+export const UpdateSshKeysRequest = z
+  .strictObject({ keys: z.array(SshPublicKey).meta({ description: 'The whole set; an empty list clears it.' }) })
+  .meta({ id: 'UpdateSshKeysRequest', example: EXAMPLE })
+export type UpdateSshKeysRequest = z.infer<typeof UpdateSshKeysRequest>

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { containerRequestFields, containerResponseFields } from './container.ts'
+import { CudaVersion, PLAIN_TEXT, ShortName } from './fields.ts'
+import { PersistentMount } from './mounts.ts'
+import { Pagination } from './pagination.ts'
+
+export const TemplateCategory = z
+  .enum(['CPU', 'NVIDIA', 'AMD'])
+  .meta({ id: 'TemplateCategory', description: 'For display only.', example: 'NVIDIA' })
+
+/** Only `persistent`: any other kind is an unknown member (MNT-6). */
+export const TemplateMounts = z
+  .strictObject({ persistent: PersistentMount.optional() })
+  .meta({ id: 'TemplateMounts', example: { persistent: { size: 20, path: '/workspace' } } })
+
+const CredentialId = z.string().regex(PLAIN_TEXT)
+
+const requestFields = {
+  ...containerRequestFields,
+  registry: z
+    .union([CredentialId, z.strictObject({ id: CredentialId }), z.null()])
+    .optional()
+    .meta({
+      description: 'Id of a registry credential, also as `{"id"}`; null or empty for none.',
+    }),
+  mounts: TemplateMounts.optional().meta({ description: 'On update replaces what was there; `{}` removes it.' }),
+  serverless: z.boolean().optional().meta({ description: 'For endpoints, not for pods; false by default.' }),
+  public: z.boolean().optional().meta({ description: 'Every account may read and use it, env included; false by default.' }),
+  category: TemplateCategory.optional(),
+  startSsh: z.boolean().optional().meta({ description: 'true by default.' }),
+  startJupyter: z.boolean().optional().meta({ description: 'true by default.' }),
+  allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Exact CUDA versions; empty for any.' }),
+}
+
+const EXAMPLE = {
+  name: 'pytorch',
+  image: 'registry.example.com/pytorch:2',
+  disk: 50,
+  ports: ['8888/http', '22/tcp'],
+  mounts: { persistent: { size: 20, path: '/workspace' } },
+}
+
+export const CreateTemplateRequest = z
+  .strictObject({
+    ...requestFields,
+    name: ShortName.meta({ description: 'Unique in the account.' }),
+    image: z.string().min(1).regex(PLAIN_TEXT).meta({ description: 'Container image reference.' }),
+  })
+  .meta({ id: 'CreateTemplateRequest', example: EXAMPLE })
+export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>
+
+export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: ShortName.optional() }).meta({
+  id: 'UpdateTemplateRequest',
+  description: 'What is left out stays as it is. Pods and endpoints made from the template keep what they got.',
+  example: { env: { MODEL: 'small' } },
+})
+export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>
+
+export const Template = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    ...containerResponseFields,
+    registry: z.string().nullable().meta({ description: "Id of a registry credential; null on other accounts' templates." }),
+    mounts: TemplateMounts,
+    serverless: z.boolean(),
+    public: z.boolean(),
+    category: TemplateCategory,
+    startSsh: z.boolean(),
+    startJupyter: z.boolean(),
+    allowedCudaVersions: z.array(z.string()),
+  })
+  .meta({ id: 'Template', description: 'A container configuration kept under a name.' })
+export type Template = z.infer<typeof Template>
+
+export const ListTemplatesResponse = z
+  .object({ templates: z.array(Template), pagination: Pagination })
+  .meta({ id: 'ListTemplatesResponse', example: { templates: [], pagination: { nextCursor: null, hasNextPage: false } } })

@@ -1,0 +1,14 @@
+import { and, eq, ne } from 'drizzle-orm'
+import type { Database } from './client.ts'
+import { hosts } from './schema.ts'
+
+/** Says whether a machine that is not removed stands in a data center of that id. */
+export async function hasHostIn(db: Database, dataCenterId: string): Promise<boolean> {
+  const row = await db
+    .select({ id: hosts.id })
+    .from(hosts)
+    .where(and(eq(hosts.dataCenterId, dataCenterId), ne(hosts.status, 'REMOVED')))
+    .limit(1)
+    .get()
+  return row !== undefined
+}

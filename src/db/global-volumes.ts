@@ -1,0 +1,72 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { hasRoom } from './bounds.ts'
+import type { Database } from './client.ts'
+import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
+import { usersOfGlobalVolume } from './resource-users.ts'
+import { globalVolumes } from './schema.ts'
+
+export type GlobalVolumeRow = typeof globalVolumes.$inferSelect
+
+/** Stores a volume; of two with one name at once, one is stored (GLV-2). */
+export async function insertGlobalVolume(db: Database, volume: GlobalVolumeRow): Promise<'written' | 'nameTaken' | 'full'> {
+  const { id, teamId, name, createdAt } = volume
+  const [result, [taken]] = await db.batch([
+    db
+      .insert(globalVolumes)
+      .select(sql`SELECT ${id}, ${teamId}, ${name}, ${createdAt} WHERE ${hasRoom(globalVolumes, teamId)}`)
+      .onConflictDoNothing({ target: [globalVolumes.teamId, globalVolumes.name] }),
+    selectByName(db, teamId, name),
+  ])
+  if (result.meta.changes > 0) return 'written'
+  return taken ? 'nameTaken' : 'full'
+}
+
+/** A team's volume, or undefined when it is unknown, deleted or another team's. */
+export function findGlobalVolume(db: Database, teamId: string, id: string): Promise<GlobalVolumeRow | undefined> {
+  return db.select().from(globalVolumes).where(ownedBy(teamId, id)).get()
+}
+
+/** A team's volumes, newest first. */
+export function listGlobalVolumes(db: Database, teamId: string): Promise<GlobalVolumeRow[]> {
+  return db
+    .select()
+    .from(globalVolumes)
+    .where(eq(globalVolumes.teamId, teamId))
+    .orderBy(desc(globalVolumes.createdAt), desc(globalVolumes.id))
+    .all()
+}
+
+/** Renames a volume, unless another one of the team has the name. The volume as it is now, or why not. */
+export async function renameGlobalVolume(
+  db: Database,
+  teamId: string,
+  id: string,
+  name: string,
+): Promise<GlobalVolumeRow | 'nameTaken' | 'unknown'> {
+  const free = sql`NOT EXISTS (SELECT 1 FROM ${globalVolumes} AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id})`
+  const [[renamed], [taken]] = await db.batch([
+    db
+      .update(globalVolumes)
+      .set({ name })
+      .where(and(ownedBy(teamId, id), free))
+      .returning(),
+    db.select({ id: globalVolumes.id }).from(globalVolumes).where(ownedBy(teamId, id)),
+  ])
+  return renamed ?? (taken ? 'nameTaken' : 'unknown')
+}
+
+/** Deletes a volume that nothing uses (GLV-2). */
+export function deleteGlobalVolume(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
+  return deleteUnused(db, globalVolumes, teamId, id, usersOfGlobalVolume(teamId, id))
+}
+
+function selectByName(db: Database, teamId: string, name: string) {
+  return db
+    .select({ id: globalVolumes.id })
+    .from(globalVolumes)
+    .where(and(eq(globalVolumes.teamId, teamId), eq(globalVolumes.name, name)))
+}
+
+function ownedBy(teamId: string, id: string) {
+  return and(eq(globalVolumes.teamId, teamId), eq(globalVolumes.id, id))
+}

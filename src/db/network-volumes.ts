@@ -1,0 +1,59 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { NetworkVolumeRecord } from '../domain/network-volume.ts'
+import { hasRoom } from './bounds.ts'
+import type { Database } from './client.ts'
+import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
+import { usersOfNetworkVolume } from './resource-users.ts'
+import { networkVolumes } from './schema.ts'
+
+const RECORD = {
+  id: networkVolumes.id,
+  teamId: networkVolumes.teamId,
+  name: networkVolumes.name,
+  sizeGb: networkVolumes.sizeGb,
+  dataCenterId: networkVolumes.dataCenterId,
+  type: networkVolumes.type,
+}
+
+/** Stores a volume; false when the account has as many as it may have. */
+export async function insertNetworkVolume(db: Database, volume: NetworkVolumeRecord, nowMs: number): Promise<boolean> {
+  const { id, teamId, name, sizeGb, dataCenterId, type } = volume
+  const result = await db
+    .insert(networkVolumes)
+    .select(sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs} WHERE ${hasRoom(networkVolumes, teamId)}`)
+  return result.meta.changes > 0
+}
+
+/** A team's volume, or undefined when it is unknown, deleted or another team's. */
+export function findNetworkVolume(db: Database, teamId: string, id: string): Promise<NetworkVolumeRecord | undefined> {
+  return db.select(RECORD).from(networkVolumes).where(ownedBy(teamId, id)).get()
+}
+
+/** A team's volumes, newest first. */
+export function listNetworkVolumes(db: Database, teamId: string): Promise<NetworkVolumeRecord[]> {
+  return db
+    .select(RECORD)
+    .from(networkVolumes)
+    .where(eq(networkVolumes.teamId, teamId))
+    .orderBy(desc(networkVolumes.createdAt), desc(networkVolumes.id))
+    .all()
+}
+
+/** Writes name and size if the volume still is as `before` says; false when another request was faster. */
+export async function updateNetworkVolume(db: Database, before: NetworkVolumeRecord, after: NetworkVolumeRecord): Promise<boolean> {
+  const unchanged = and(eq(networkVolumes.name, before.name), eq(networkVolumes.sizeGb, before.sizeGb))
+  const result = await db
+    .update(networkVolumes)
+    .set({ name: after.name, sizeGb: after.sizeGb })
+    .where(and(ownedBy(before.teamId, before.id), unchanged))
+  return result.meta.changes > 0
+}
+
+/** Deletes a volume that nothing uses (VOL-3). */
+export function deleteNetworkVolume(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
+  return deleteUnused(db, networkVolumes, teamId, id, usersOfNetworkVolume(teamId, id))
+}
+
+function ownedBy(teamId: string, id: string) {
+  return and(eq(networkVolumes.teamId, teamId), eq(networkVolumes.id, id))
+}

@@ -1,0 +1,36 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Database } from './client.ts'
+import type { PodRow, Statement } from './pods.ts'
+import { globalVolumes, networkVolumes, pods, registries } from './schema.ts'
+
+type PodReferences = Pick<PodRow, 'id' | 'teamId' | 'networkVolumeId' | 'globalVolumeId' | 'registryId'>
+
+/**
+ * A statement for the batch that records a pod, behind its INSERT: fails the batch when a volume or credential that the pod names is not (or
+ * no longer) the team's. The deletions look for live pods inside their DELETE, so of a create and a deletion at once one is refused.
+ */
+export function requireReferences(db: Database, { id, teamId, networkVolumeId, globalVolumeId, registryId }: PodReferences): Statement {
+  const conditions = [
+    networkVolumeId === null ? [] : [owned(networkVolumes, teamId, networkVolumeId)],
+    globalVolumeId === null ? [] : [owned(globalVolumes, teamId, globalVolumeId)],
+    registryId === null ? [] : [owned(registries, teamId, registryId)],
+  ].flat()
+  const hold = and(sql`1`, ...conditions) ?? sql`1`
+  // The column takes no NULL: only a pod without its references makes this fail.
+  return db
+    .update(pods)
+    .set({ name: sql`NULL` })
+    .where(and(eq(pods.id, id), sql`NOT (${hold})`))
+}
+
+/** Says whether a batch failed for `requireReferences`: something that the pod names was deleted meanwhile. */
+export function isReferenceFailure(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes('NOT NULL constraint failed: pods.name')) return true
+  }
+  return false
+}
+
+function owned(table: typeof networkVolumes | typeof globalVolumes | typeof registries, teamId: string, id: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${and(eq(table.teamId, teamId), eq(table.id, id))})`
+}

@@ -1,0 +1,50 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { hasRoom } from './bounds.ts'
+import type { Database } from './client.ts'
+import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
+import { usersOfRegistry } from './resource-users.ts'
+import { registries } from './schema.ts'
+
+export type RegistryRow = typeof registries.$inferSelect
+/** What may be shown (REG-1). The sealed columns are read by `findSealedRegistry` alone. */
+type RegistryName = Pick<RegistryRow, 'id' | 'name'>
+
+const SHOWN = { id: registries.id, name: registries.name }
+
+/** Stores a credential; false when the account has as many as it may have. */
+export async function insertRegistry(db: Database, row: RegistryRow): Promise<boolean> {
+  const { id, teamId, name, usernameSealed, passwordSealed, createdAt } = row
+  const result = await db
+    .insert(registries)
+    .select(sql`SELECT ${id}, ${teamId}, ${name}, ${usernameSealed}, ${passwordSealed}, ${createdAt} WHERE ${hasRoom(registries, teamId)}`)
+  return result.meta.changes > 0
+}
+
+/** Id and name of a team's credential, or undefined when it is unknown, deleted or another team's. */
+export function findRegistry(db: Database, teamId: string, id: string): Promise<RegistryName | undefined> {
+  return db.select(SHOWN).from(registries).where(ownedBy(teamId, id)).get()
+}
+
+/** A team's credential with its sealed parts, or undefined. */
+export function findSealedRegistry(db: Database, teamId: string, id: string): Promise<RegistryRow | undefined> {
+  return db.select().from(registries).where(ownedBy(teamId, id)).get()
+}
+
+/** Ids and names of a team's credentials, newest first. */
+export function listRegistries(db: Database, teamId: string): Promise<RegistryName[]> {
+  return db
+    .select(SHOWN)
+    .from(registries)
+    .where(eq(registries.teamId, teamId))
+    .orderBy(desc(registries.createdAt), desc(registries.id))
+    .all()
+}
+
+/** Deletes a credential that nothing pulls with; templates that name it forget it in the same statement, by their foreign key (REG-2). */
+export function deleteRegistry(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
+  return deleteUnused(db, registries, teamId, id, usersOfRegistry(teamId, id))
+}
+
+function ownedBy(teamId: string, id: string) {
+  return and(eq(registries.teamId, teamId), eq(registries.id, id))
+}

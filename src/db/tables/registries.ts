@@ -1,0 +1,18 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { teams } from './accounts.ts'
+
+/** Credentials for private images. User name and password are sealed (src/services/registries.ts), so the table alone opens nothing. */
+export const registries = sqliteTable(
+  'registries',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    name: text('name').notNull(),
+    usernameSealed: text('username_sealed').notNull(),
+    passwordSealed: text('password_sealed').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [index('registries_team_created').on(t.teamId, t.createdAt, t.id)],
+)

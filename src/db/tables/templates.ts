@@ -1,0 +1,28 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { TemplateConfig } from '../../contract/template-config.ts'
+import { teams } from './accounts.ts'
+import { registries } from './registries.ts'
+
+/** Templates of pods and endpoints (TPL-1). */
+export const templates = sqliteTable(
+  'templates',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    name: text('name').notNull(),
+    isPublic: integer('is_public', { mode: 'boolean' }).notNull(),
+    /** `container.registry` in here is always null: the column below holds it, so that the deletion of a credential can clear it (REG-2). */
+    config: text('config', { mode: 'json' }).$type<TemplateConfig>().notNull(),
+    registryId: text('registry_id').references(() => registries.id, { onDelete: 'set null' }),
+    /** For guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */
+    revision: integer('revision').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [
+    uniqueIndex('templates_team_name').on(t.teamId, t.name),
+    index('templates_team_created').on(t.teamId, t.createdAt, t.id),
+    index('templates_registry').on(t.registryId),
+  ],
+)

@@ -1,0 +1,135 @@
+import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { TemplateConfig } from '../contract/template-config.ts'
+import { hasRoom } from './bounds.ts'
+import type { Database } from './client.ts'
+import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
+import { usersOfTemplate } from './resource-users.ts'
+import { registries, templates } from './schema.ts'
+
+const NEWEST_FIRST = [desc(templates.createdAt), desc(templates.id)]
+
+/** Where a template stands in a list that runs newest first. */
+export interface TemplatePosition {
+  createdAt: number
+  id: string
+}
+
+/** A template with the revision that guards its update. */
+export interface StoredTemplate {
+  template: TemplateConfig
+  revision: number
+}
+
+/** Stores a template; of two with one name at once, one is stored (TPL-6). */
+export async function insertTemplate(db: Database, template: TemplateConfig, nowMs: number): Promise<'written' | 'nameTaken' | 'full'> {
+  const { id, teamId, name, isPublic } = template
+  const [result, [taken]] = await db.batch([
+    db
+      .insert(templates)
+      .select(
+        sql`SELECT ${id}, ${teamId}, ${name}, ${isPublic ? 1 : 0}, ${configText(template)}, ${registryOf(template)}, 1, ${nowMs}
+          WHERE ${hasRoom(templates, teamId)}`,
+      )
+      .onConflictDoNothing({ target: [templates.teamId, templates.name] }),
+    db
+      .select({ id: templates.id })
+      .from(templates)
+      .where(and(eq(templates.teamId, teamId), eq(templates.name, name))),
+  ])
+  if (result.meta.changes > 0) return 'written'
+  return taken ? 'nameTaken' : 'full'
+}
+
+/** A team's own template, or undefined when it is unknown, deleted or another team's. */
+export async function findOwnTemplate(db: Database, teamId: string, id: string): Promise<StoredTemplate | undefined> {
+  const row = await db.select().from(templates).where(ownedBy(teamId, id)).get()
+  return row && { template: toTemplate(row), revision: row.revision }
+}
+
+/** A template that a team may read: its own, or anybody's public one (TPL-1). */
+export function findReadableTemplate(db: Database, teamId: string, id: string): Promise<TemplateConfig | undefined> {
+  return findOne(db, and(eq(templates.id, id), or(eq(templates.teamId, teamId), eq(templates.isPublic, true))))
+}
+
+/** A public template, whoever owns it. */
+export function findPublicTemplate(db: Database, id: string): Promise<TemplateConfig | undefined> {
+  return findOne(db, and(eq(templates.id, id), eq(templates.isPublic, true)))
+}
+
+/** A team's own templates behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
+export async function listTemplates(
+  db: Database,
+  teamId: string,
+  after: TemplatePosition | null,
+  limit: number,
+): Promise<{ template: TemplateConfig; position: TemplatePosition }[]> {
+  const rows = await db
+    .select()
+    .from(templates)
+    .where(behind(teamId, after))
+    .orderBy(...NEWEST_FIRST)
+    .limit(limit)
+    .all()
+  return rows.map((row) => ({ template: toTemplate(row), position: { createdAt: row.createdAt, id: row.id } }))
+}
+
+/** Sizes of the rows that `listTemplates` would read, bytes. */
+export async function measureTemplates(db: Database, teamId: string, after: TemplatePosition | null, limit: number): Promise<number[]> {
+  const rows = await db
+    .select({ bytes: sql<number>`octet_length(${templates.config})` })
+    .from(templates)
+    .where(behind(teamId, after))
+    .orderBy(...NEWEST_FIRST)
+    .limit(limit)
+    .all()
+  return rows.map(({ bytes }) => bytes)
+}
+
+/** Writes a template if its row still has `revision` and no other one of the team has its name; 'stale' when another request was faster. */
+export async function updateTemplate(db: Database, template: TemplateConfig, revision: number): Promise<'written' | 'nameTaken' | 'stale'> {
+  const { id, teamId, name, isPublic } = template
+  const current = and(ownedBy(teamId, id), eq(templates.revision, revision))
+  const free = sql`NOT EXISTS (SELECT 1 FROM ${templates} AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id})`
+  const [result, [unchanged]] = await db.batch([
+    db
+      .update(templates)
+      .set({ name, isPublic, config: sql`${configText(template)}`, registryId: registryOf(template), revision: revision + 1 })
+      .where(and(current, free)),
+    db.select({ id: templates.id }).from(templates).where(current),
+  ])
+  if (result.meta.changes > 0) return 'written'
+  return unchanged ? 'nameTaken' : 'stale'
+}
+
+/** Deletes a template that nothing was made from (TPL-5). */
+export function deleteTemplate(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
+  return deleteUnused(db, templates, teamId, id, usersOfTemplate(teamId, id))
+}
+
+function behind(teamId: string, after: TemplatePosition | null): SQL | undefined {
+  const older =
+    after && or(lt(templates.createdAt, after.createdAt), and(eq(templates.createdAt, after.createdAt), lt(templates.id, after.id)))
+  return and(eq(templates.teamId, teamId), ...(older ? [older] : []))
+}
+
+async function findOne(db: Database, where: SQL | undefined): Promise<TemplateConfig | undefined> {
+  const row = await db.select().from(templates).where(where).get()
+  return row && toTemplate(row)
+}
+
+/** The credential goes into its own column; one that was deleted meanwhile reads as none, as if it had been deleted later (REG-2). */
+function registryOf({ teamId, container }: TemplateConfig): SQL {
+  return sql`(SELECT ${registries.id} FROM ${registries} WHERE ${and(eq(registries.teamId, teamId), eq(registries.id, container.registry ?? ''))})`
+}
+
+function configText(template: TemplateConfig): string {
+  return JSON.stringify({ ...template, container: { ...template.container, registry: null } })
+}
+
+function toTemplate({ config, registryId }: typeof templates.$inferSelect): TemplateConfig {
+  return { ...config, container: { ...config.container, registry: registryId } }
+}
+
+function ownedBy(teamId: string, id: string) {
+  return and(eq(templates.teamId, teamId), eq(templates.id, id))
+}

@@ -1,0 +1,31 @@
+function statusOf(error: unknown): number | undefined {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
+}
+
+/** The engine's own words, without the client's "(HTTP code 404) no such image - " in front of them. */
+export function engineText(error: unknown): string {
+  if (error instanceof Error && 'json' in error && typeof error.json === 'object' && error.json !== null && 'message' in error.json) {
+    return String(error.json.message)
+  }
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/^\(HTTP code \d+\) [^-]+ - /, '').trim()
+}
+
+/** Undefined when the engine knows no such thing. */
+export async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined
+    throw error
+  }
+}
+
+/** Takes answers of these statuses for success. */
+export async function ignoring(statuses: readonly number[], call: Promise<unknown>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    if (!statuses.includes(statusOf(error) ?? 0)) throw error
+  }
+}

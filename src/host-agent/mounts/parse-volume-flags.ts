@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { OperatorError } from '../fail.ts'
+
+/** `nfs://server/export`. */
+export interface NfsExport {
+  server: string
+  directory: string
+}
+
+const SERVER = /^[A-Za-z0-9.:-]+$/
+/** Commas and white space would end an option of the mount. */
+const EXPORT = /^(\/[A-Za-z0-9._-]+)+$/
+
+/** `--volume-dir` or another flag that names a directory which must be there already: a mount that is missing must not go unnoticed. */
+export function parseDirectoryFlag(flag: string, text: string): string {
+  const path = resolve(text)
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperatorError(`${flag} ${path} is not a directory; make it, or mount what belongs there, first`)
+  }
+  return path
+}
+
+/** `--network-volumes <dir | nfs://server/export>`. */
+export function parseNetworkVolumes(text: string): string | NfsExport {
+  if (!text.startsWith('nfs://')) return parseDirectoryFlag('--network-volumes', text)
+  const rest = text.slice('nfs://'.length).replace(/\/+$/, '')
+  const slash = rest.indexOf('/')
+  const nfs = { server: rest.slice(0, slash), directory: rest.slice(slash) }
+  if (slash < 1 || !SERVER.test(nfs.server) || !EXPORT.test(nfs.directory) || nfs.directory.split('/').includes('..')) {
+    throw new OperatorError(`--network-volumes '${text}' is no NFS export; write nfs://<server>/<exported directory>, or name a directory`)
+  }
+  return nfs
+}
+
+/** `--global-volumes <dir>`. */
+export function parseGlobalVolumes(text: string): string {
+  if (/^[a-z0-9+.-]+:\/\//i.test(text)) {
+    throw new OperatorError(
+      `--global-volumes '${text}' is an address; mount the bucket on this machine first and name the directory (docs/volumes.md)`,
+    )
+  }
+  return parseDirectoryFlag('--global-volumes', text)
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { WorkloadMount } from '../../host-protocol/messages.ts'
+import { errorText, hasCode } from '../fail.ts'
+import type { Log } from '../log.ts'
+import type { EngineMount, MountDriver } from './mount-driver.ts'
+import { provideDirectory } from './volume-directory.ts'
+
+/** Of directories that are being removed; no volume id can begin with it. */
+const TRASH_PREFIX = '.wiped-'
+
+/** The persistent volumes of the pods of this host: a directory a pod, kept until the pod is terminated (HOST-53). */
+export class PersistentVolumes implements MountDriver {
+  private readonly root: string
+  private readonly log: Log
+
+  constructor(root: string, log: Log) {
+    this.root = root
+    this.log = log
+  }
+
+  async provide({ id, path }: WorkloadMount): Promise<EngineMount> {
+    return { Type: 'bind', Source: await provideDirectory(this.root, id, 'the volume directory'), Target: path }
+  }
+
+  /** Removes a volume with all that is in it. It is out of reach at once; its files go in the background. */
+  async wipe(id: string): Promise<void> {
+    const trash = join(this.root, `${TRASH_PREFIX}${id}-${randomUUID()}`)
+    try {
+      await rename(join(this.root, id), trash)
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return
+      throw error
+    }
+    this.log.info('wiped a persistent volume', { volume: id })
+    void this.empty(trash)
+  }
+
+  /** Goes on with removals that a former agent process did not finish. */
+  sweep(): void {
+    for (const name of readdirSync(this.root)) if (name.startsWith(TRASH_PREFIX)) void this.empty(join(this.root, name))
+  }
+
+  private async empty(trash: string): Promise<void> {
+    try {
+      await rm(trash, { recursive: true, force: true, maxRetries: 3 })
+    } catch (error) {
+      this.log.warn('could not remove all files of a wiped volume; the next start tries again', { path: trash, error: errorText(error) })
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  CreateGlobalVolumeRequest,
+  GlobalVolume,
+  ListGlobalVolumesResponse,
+  UpdateGlobalVolumeRequest,
+} from '../../contract/global-volumes.ts'
+import * as volumes from '../../services/global-volumes.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const PATH = '/v2/global-volumes'
+const ITEM_PATH = '/v2/global-volumes/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Global volume id.' }) })
+const common = { tags: ['Volumes'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listGlobalVolumes',
+  summary: 'List all global volumes, newest first',
+  'x-scope': 'volumes:read',
+  middleware: [needsScope('volumes:read')] as const,
+  responses: { 200: ok('The volumes.', ListGlobalVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const createGlobalVolumeRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createGlobalVolume',
+  summary: 'Create a global volume',
+  'x-scope': 'volumes:write',
+  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  request: { body: json(CreateGlobalVolumeRequest) },
+  responses: { 201: ok('The global volume.', GlobalVolume), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getGlobalVolume',
+  summary: 'Read a global volume',
+  'x-scope': 'volumes:read',
+  middleware: [needsScope('volumes:read')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The global volume.', GlobalVolume), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateGlobalVolume',
+  summary: 'Rename a global volume',
+  'x-scope': 'volumes:write',
+  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  request: { params: Params, body: json(UpdateGlobalVolumeRequest) },
+  responses: {
+    200: ok('The global volume as it is now.', GlobalVolume),
+    ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteGlobalVolume',
+  summary: 'Delete a global volume that no pod mounts',
+  'x-scope': 'volumes:write',
+  middleware: [needsScope('volumes:write')] as const,
+  request: { params: Params },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/global-volumes` (GLV-1, GLV-2). */
+export function registerGlobalVolumes(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ globalVolumes: await volumes.listGlobalVolumes(verbContext(c)) }, 200))
+  app.openapi(createGlobalVolumeRoute, async (c) => c.json(await volumes.createGlobalVolume(verbContext(c), c.req.valid('json').name), 201))
+  app.openapi(getRoute, async (c) => c.json(await volumes.getGlobalVolume(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(updateRoute, async (c) =>
+    c.json(await volumes.renameGlobalVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json').name), 200),
+  )
+  app.openapi(deleteRoute, async (c) => {
+    await volumes.deleteGlobalVolume(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,95 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  CreateNetworkVolumeRequest,
+  ListNetworkVolumesResponse,
+  NetworkVolume,
+  UpdateNetworkVolumeRequest,
+} from '../../contract/network-volumes.ts'
+import * as volumes from '../../services/network-volumes.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const PATH = '/v2/network-volumes'
+const ITEM_PATH = '/v2/network-volumes/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Network volume id.' }) })
+const common = { tags: ['Volumes'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listNetworkVolumes',
+  summary: 'List all network volumes, newest first',
+  'x-scope': 'volumes:read',
+  middleware: [needsScope('volumes:read')] as const,
+  responses: { 200: ok('The volumes.', ListNetworkVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const createNetworkVolumeRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createNetworkVolume',
+  summary: 'Create a network volume',
+  'x-scope': 'volumes:write',
+  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  request: { body: json(CreateNetworkVolumeRequest) },
+  responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getNetworkVolume',
+  summary: 'Read a network volume',
+  'x-scope': 'volumes:read',
+  middleware: [needsScope('volumes:read')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The network volume.', NetworkVolume), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateNetworkVolume',
+  summary: 'Rename a network volume or let it grow',
+  'x-scope': 'volumes:write',
+  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  request: { params: Params, body: json(UpdateNetworkVolumeRequest) },
+  responses: {
+    200: ok('The network volume as it is now.', NetworkVolume),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteNetworkVolume',
+  summary: 'Delete a network volume that nothing uses',
+  'x-scope': 'volumes:write',
+  middleware: [needsScope('volumes:write')] as const,
+  request: { params: Params },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/network-volumes` (VOL-1 to VOL-3). */
+export function registerNetworkVolumes(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ networkVolumes: await volumes.listVolumes(verbContext(c)) }, 200))
+  app.openapi(createNetworkVolumeRoute, async (c) => c.json(await volumes.createVolume(verbContext(c), c.req.valid('json')), 201))
+  app.openapi(getRoute, async (c) => c.json(await volumes.getVolume(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(updateRoute, async (c) =>
+    c.json(await volumes.updateVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
+  )
+  app.openapi(deleteRoute, async (c) => {
+    await volumes.deleteVolume(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

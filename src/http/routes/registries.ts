@@ -1,0 +1,75 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/registries.ts'
+import * as registries from '../../services/registries.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const PATH = '/v2/registries'
+const ITEM_PATH = '/v2/registries/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Credential id.' }) })
+const common = { tags: ['Registries'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listRegistries',
+  summary: 'List all registry credentials, newest first',
+  'x-scope': 'registries:read',
+  middleware: [needsScope('registries:read')] as const,
+  responses: {
+    200: ok('The credentials, without user names and passwords.', ListRegistriesResponse),
+    ...problemResponses([401, 403, 429], RATE_HEADERS),
+  },
+})
+
+const createRegistryRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createRegistry',
+  summary: 'Store a credential for private images',
+  'x-scope': 'registries:write',
+  middleware: [needsScope('registries:write'), refuseProtoMembers] as const,
+  request: { body: json(CreateRegistryRequest) },
+  responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getRegistry',
+  summary: 'Read the name of a registry credential',
+  'x-scope': 'registries:read',
+  middleware: [needsScope('registries:read')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The credential.', Registry), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteRegistry',
+  summary: 'Delete a credential that nothing pulls with; templates forget it',
+  'x-scope': 'registries:write',
+  middleware: [needsScope('registries:write')] as const,
+  request: { params: Params },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/registries` (REG-1, REG-2). */
+export function registerRegistries(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ registries: await registries.listRegistries(verbContext(c)) }, 200))
+  app.openapi(createRegistryRoute, async (c) => c.json(await registries.createRegistry(verbContext(c), c.req.valid('json')), 201))
+  app.openapi(getRoute, async (c) => c.json(await registries.getRegistry(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(deleteRoute, async (c) => {
+    await registries.deleteRegistry(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,37 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { SshKeys, UpdateSshKeysRequest } from '../../contract/ssh-keys.ts'
+import { getSshKeys, putSshKeys } from '../../services/ssh-keys.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const common = { tags: ['Account'], security: BEARER, path: '/v2/account/ssh-keys' }
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  operationId: 'getSshKeys',
+  summary: "Read the account's SSH public keys",
+  'x-scope': 'account:read',
+  middleware: [needsScope('account:read')] as const,
+  responses: { 200: ok('The keys.', SshKeys), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const putRoute = createRoute({
+  ...common,
+  method: 'put',
+  operationId: 'putSshKeys',
+  summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
+  'x-scope': 'account:write',
+  middleware: [needsScope('account:write'), refuseProtoMembers] as const,
+  request: { body: json(UpdateSshKeysRequest) },
+  responses: { 200: ok('The keys as they are now.', SshKeys), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/account/ssh-keys` (ACC-1). */
+export function registerSshKeys(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getRoute, async (c) => c.json({ keys: await getSshKeys(verbContext(c)) }, 200))
+  app.openapi(putRoute, async (c) => c.json({ keys: await putSshKeys(verbContext(c), c.req.valid('json').keys) }, 200))
+}

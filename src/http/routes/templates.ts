@@ -1,0 +1,97 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { PageQuery } from '../../contract/pagination.ts'
+import { CreateTemplateRequest, ListTemplatesResponse, Template, UpdateTemplateRequest } from '../../contract/templates.ts'
+import { toTemplate } from '../../services/template-view.ts'
+import * as templates from '../../services/templates.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const PATH = '/v2/templates'
+const ITEM_PATH = '/v2/templates/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Template id.' }) })
+const common = { tags: ['Templates'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listTemplates',
+  summary: 'List own templates, newest first',
+  'x-scope': 'templates:read',
+  middleware: [needsScope('templates:read')] as const,
+  request: { query: PageQuery },
+  responses: { 200: ok('A page of templates.', ListTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const createTemplateRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createTemplate',
+  summary: 'Create a template',
+  'x-scope': 'templates:write',
+  middleware: [needsScope('templates:write'), refuseProtoMembers] as const,
+  request: { body: json(CreateTemplateRequest) },
+  responses: { 201: ok('The template.', Template), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getTemplate',
+  summary: 'Read an own template, or a public one, which takes no scope',
+  'x-scope': 'templates:read',
+  request: { params: Params },
+  responses: { 200: ok('The template.', Template), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateTemplate',
+  summary: 'Change an own template; what was made from it stays as it is',
+  'x-scope': 'templates:write',
+  middleware: [needsScope('templates:write'), refuseProtoMembers] as const,
+  request: { params: Params, body: json(UpdateTemplateRequest) },
+  responses: {
+    200: ok('The template as it is now.', Template),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteTemplate',
+  summary: 'Delete an own template that no live pod was made from',
+  'x-scope': 'templates:write',
+  middleware: [needsScope('templates:write')] as const,
+  request: { params: Params },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/templates` (TPL-1 to TPL-6). */
+export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => {
+    const page = await templates.listTemplates(verbContext(c), c.req.valid('query'))
+    return c.json({ templates: page.templates.map(toTemplate), pagination: page.pagination }, 200)
+  })
+  app.openapi(createTemplateRoute, async (c) =>
+    c.json(toTemplate(await templates.createTemplate(verbContext(c), c.req.valid('json'))), 201),
+  )
+  app.openapi(getRoute, async (c) => c.json(toTemplate(await templates.getTemplate(verbContext(c), c.req.valid('param').id)), 200))
+  app.openapi(updateRoute, async (c) =>
+    c.json(toTemplate(await templates.updateTemplate(verbContext(c), c.req.valid('param').id, c.req.valid('json'))), 200),
+  )
+  app.openapi(deleteRoute, async (c) => {
+    await templates.deleteTemplate(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,149 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ContainerDisks } from '../../src/host-agent/container-disk.ts'
+import { connectDocker } from '../../src/host-agent/docker-client.ts'
+import { waitUntil } from '../host-agent/support/wait-until.ts'
+import { docker } from './support/docker.ts'
+import { PodAgent } from './support/pod-agent.ts'
+import { PrivateEngine } from './support/private-engine.ts'
+import { Registry } from './support/registry.ts'
+import { busyboxImage } from './support/worker-image.ts'
+
+// The container engine itself: it is restarted, it asks a registry, its images grow too deep.
+
+const IDLE = 'trap "exit 0" TERM; while :; do busybox sleep 0.1; done'
+const LOG = { kind: 'pod' as const, ownerId: 'pod', grant: 'g' }
+
+let image: string
+let agent: PodAgent
+
+beforeAll(async () => {
+  image = await busyboxImage()
+})
+beforeEach(() => {
+  agent = new PodAgent(image)
+})
+afterEach(() => agent.close())
+
+describe('the engine is killed and started again', () => {
+  test('[HOST-62] with live-restore containers go on, and the agent goes on with them', async () => {
+    const engine = new PrivateEngine('--live-restore')
+    try {
+      await engine.start()
+      await engine.load(image)
+      await agent.start([], { DOCKER_HOST: engine.address })
+      agent.plane.want(agent.workload(1, `${IDLE.replace('sleep 0.1', 'sleep 0.1; n=$((n+1)); echo "line $n"')}`, { log: LOG }))
+      await agent.reaches(1, 'running')
+      const started = await engine.docker('inspect', '--format', '{{.State.StartedAt}}', agent.container(1))
+      await engine.kill('SIGKILL')
+      await waitUntil('the agent notices', () => agent.log.includes('Docker does not answer; will ask again'), 30_000)
+      await engine.start()
+      expect(await engine.docker('inspect', '--format', '{{.State.Running}} {{.State.StartedAt}}', agent.container(1))).toBe(
+        `true ${started}`,
+      )
+      const before = agent.plane.log(agent.id(1)).length
+      await waitUntil('the log goes on', () => agent.plane.log(agent.id(1)).length > before + 5, 30_000)
+      agent.plane.want(agent.workload(1, IDLE, { desired: 'held' }))
+      expect((await agent.reaches(1, 'exited')).reason).toMatch(/^exited with code 0/)
+      expect(agent.plane.states(agent.id(1))).toEqual(['starting', 'running', 'exited'])
+      const numbers = agent.plane.log(agent.id(1)).flatMap((line) => (line.startsWith('line ') ? [Number(line.slice(5))] : []))
+      expect(numbers).toEqual(numbers.map((_, index) => index + 1))
+    } finally {
+      await agent.end('SIGKILL')
+      await engine.close()
+    }
+  })
+
+  test('[HOST-62] without it they end, the pod says why, and its disk is there for the next start', async () => {
+    const engine = new PrivateEngine()
+    try {
+      await engine.start()
+      await engine.load(image)
+      await agent.start([], { DOCKER_HOST: engine.address })
+      agent.plane.want(agent.workload(1, `echo kept > /file; ${IDLE}`))
+      await agent.reaches(1, 'running')
+      expect(agent.log).toContain('containers end when the container engine is restarted')
+      await engine.kill('SIGKILL')
+      await waitUntil('the agent notices', () => agent.log.includes('Docker does not answer; will ask again'), 30_000)
+      await engine.start()
+      expect((await agent.reaches(1, 'exited')).reason).toMatch(/; the container engine was restarted$/)
+      const held = agent.workload(1, IDLE, { desired: 'held' })
+      agent.plane.want(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
+      await agent.reaches(2, 'running')
+      expect(await engine.docker('exec', agent.container(2), '/bin/busybox', 'cat', '/file')).toBe('kept')
+    } finally {
+      await agent.end('SIGKILL')
+      await engine.close()
+    }
+  })
+})
+
+describe('a private registry', () => {
+  test('[HOST-58] is asked with the credential of the workload, and decides for everybody', async () => {
+    const registry = new Registry('ada', 's3cret-word')
+    const name = await registry.listen()
+    try {
+      await agent.start()
+      agent.plane.want(agent.workload(1, IDLE, { image: name }))
+      expect((await agent.reaches(1, 'error')).reason).toMatch(
+        /^image pull failed: .*(no basic auth credentials|unauthorized|authentication required)/,
+      )
+      const wrong = { username: 'ada', password: 'wrong' }
+      agent.plane.want(agent.workload(2, IDLE, { image: name, registryAuth: wrong }))
+      expect((await agent.reaches(2, 'error')).reason).toMatch(/^image pull failed: /)
+      expect(registry.served).toBe(0)
+      const right = { username: 'ada', password: 's3cret-word' }
+      agent.plane.want(agent.workload(3, IDLE, { image: name, registryAuth: right }))
+      await agent.reaches(3, 'running')
+      // The image is on this machine now; whoever has no credential still does not get it.
+      agent.plane.want(agent.workload(4, IDLE, { image: name }))
+      expect((await agent.reaches(4, 'error')).reason).toMatch(/^image pull failed: /)
+      expect(agent.log).not.toContain('s3cret-word')
+    } finally {
+      await agent.end('SIGKILL')
+      await docker('rm', '--force', agent.container(3)).catch(() => {})
+      await docker('rmi', '--force', name).catch(() => {})
+      registry.close()
+    }
+  })
+})
+
+describe('a disk that is handed on often', () => {
+  test('[HOST-52] becomes one layer before the engine refuses another, with what its image said', async () => {
+    await agent.start()
+    const env = { WORD: 'a "quoted" $word\nof two lines' }
+    agent.plane.want(agent.workload(1, IDLE, { env }))
+    await agent.reaches(1, 'running')
+    await agent.shell(1, 'echo kept > /file; busybox ln /file /link')
+    agent.plane.want(agent.workload(1, IDLE, { desired: 'held' }))
+    await agent.reaches(1, 'exited')
+    const engine = await connectDocker()
+    expect(await engine.countLayers(agent.container(1))).toBe(1)
+    const flat = await new ContainerDisks(engine, agent.plane.hostId, 1).handOn(agent.id(1), agent.id(2))
+    expect(flat.config).toMatchObject({ Cmd: [IDLE], Entrypoint: ['/bin/busybox', 'sh', '-c'] })
+    expect(flat.config.Env).toContain(`WORD=${env.WORD}`)
+    expect(await docker('inspect', '--format', '{{len .RootFS.Layers}}', flat.image)).toBe('1')
+    expect(await docker('run', '--rm', '--entrypoint', '/bin/busybox', flat.image, 'cat', '/link')).toBe('kept')
+    const deep = await new ContainerDisks(engine, agent.plane.hostId, 2).handOn(agent.id(1), agent.id(3))
+    expect(deep.config).toEqual({})
+    expect(await docker('inspect', '--format', '{{len .RootFS.Layers}}', deep.image)).toBe('2')
+  })
+})
+
+test('[HOST-63] beats carry what a pod uses of what it was given', async () => {
+  await agent.start()
+  const resources = { vcpus: 1, memoryMb: 64, diskGb: 1, gpu: null }
+  agent.plane.want(agent.workload(1, 'while :; do :; done', { resources }))
+  await agent.reaches(1, 'running')
+  const stats = await waitUntil(
+    'stats with CPU',
+    () => {
+      const beats = agent.plane.messages.flatMap((message) => (message.type === 'beat' ? [message] : []))
+      return beats.flatMap((beat) => beat.stats ?? []).find((item) => item.cpu !== undefined)
+    },
+    60_000,
+  )
+  expect(stats.id).toBe(agent.id(1))
+  expect(stats.cpu).toBeGreaterThan(0)
+  expect(stats.memory).toBeLessThan(50)
+  expect(stats.gpus).toBeUndefined()
+})

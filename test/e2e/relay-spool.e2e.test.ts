@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type EndpointOptions, TestEndpoint } from './support/endpoint.ts'
+import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
+
+// The plane is killed while a worker streams. The worker goes on: its agent keeps what it posts, and the plane gets all of it once it is back.
+
+/** Longer than a stock worker tries (three times, a few seconds apart), shorter than the host's lease. */
+const AWAY_MS = 15_000
+const CHUNKS = 24
+const PAUSE_MS = 250
+const HOLD_MS = 10_000
+
+let plane: TestPlane
+let agent: TestAgent
+let image: string
+
+beforeAll(async () => {
+  image = await pythonWorkerImage()
+  // Many missed pings within the outage: a result that waits in the agent must not count as lost.
+  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  agent = await startAgent({ plane, name: 'keeper', simulateGpus: 'NVIDIA L4:4' })
+}, BUILD_TIMEOUT_MS)
+afterAll(async () => {
+  await agent?.stop()
+  await plane?.stop()
+})
+
+test('[HOST-20, HOST-21] builtin worker: every chunk and the result arrive once', () =>
+  expectNothingLost({ image: 'builtin/probe' }, { chunks: CHUNKS, chunkMs: PAUSE_MS }))
+
+test('[HOST-20, HOST-21] stock SDK in a container: every chunk and the result arrive once', () =>
+  expectNothingLost({ image, cmd: ['python3', '-u', '/handlers/generator.py'] }, { chunks: CHUNKS, pause: PAUSE_MS / 1_000 }))
+
+test('[HOST-20, HOST-22] both programs are killed: the next agent delivers what the former one kept', () =>
+  expectNothingLost({ image: 'builtin/probe' }, { chunks: CHUNKS, chunkMs: PAUSE_MS }, async () => {
+    await eventually('the worker has ended its job', 30_000, async () => keptPosts('process', '/job-done/').length > 0)
+    await agent.kill('SIGKILL')
+    return async () => {
+      agent = await startAgent({ plane, name: 'keeper', simulateGpus: 'NVIDIA L4:4', stateDir: agent.stateDir })
+    }
+  }))
+
+/** Kills the plane in the middle of the stream; `meanwhile` happens without it, and what it returns once it is back. */
+async function expectNothingLost(
+  program: EndpointOptions,
+  input: Record<string, unknown>,
+  meanwhile: () => Promise<(() => Promise<void>) | undefined> = async () => undefined,
+): Promise<void> {
+  const endpoint = await TestEndpoint.create(plane, 'streams', { ...program, workers: { max: 2, idleTimeout: 60 } })
+  const job = await endpoint.run(input)
+  const before = await readUntil(endpoint, job, 3)
+  const awayFrom = performance.now()
+  await killPlane()
+  const afterwards = await meanwhile()
+  await sleep(Math.max(0, AWAY_MS - (performance.now() - awayFrom)))
+  expect(kept().length).toBeGreaterThan(1)
+  plane = await plane.restart()
+  await afterwards?.()
+
+  const view = await endpoint.finished(job)
+  expect(view).toMatchObject({ status: 'COMPLETED' })
+  expect(view).not.toHaveProperty('retries')
+  const numbers = [...before, ...(await readUntil(endpoint, job, Number.POSITIVE_INFINITY))]
+  expect(numbers).toEqual(Array.from({ length: CHUNKS }, (_, number) => number))
+  expect((await endpoint.health()).jobs).toEqual({ completed: 1, failed: 0, inProgress: 0, inQueue: 0, retried: 0 })
+  await eventually('nothing is kept any more', 10_000, async () => kept().length === 0)
+  // The worker goes on as if nothing had been.
+  expect(await endpoint.runToEnd({ ...input, chunks: 1 })).toMatchObject({ status: 'COMPLETED', workerId: view.workerId })
+  await endpoint.remove()
+}
+
+async function killPlane(): Promise<void> {
+  const runtimes = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(plane.pid)], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([pid, name]) => (name === 'workerd' ? [Number(pid)] : []))
+  expect(runtimes.length).toBeGreaterThan(0)
+  const ended = plane.kill('SIGKILL')
+  for (const pid of runtimes) process.kill(pid, 'SIGKILL')
+  await ended
+}
+
+/** Numbers of the chunks that a client of the stream reads, until it has this many or the job is over. */
+async function readUntil({ id }: TestEndpoint, job: string, count: number): Promise<number[]> {
+  const numbers: number[] = []
+  while (numbers.length < count) {
+    const reply = await fetch(`${plane.url}/v2/${id}/stream/${job}?wait=${HOLD_MS}`, {
+      headers: { authorization: `Bearer ${plane.apiKey}` },
+    })
+    const body = (await reply.json()) as { status: string; stream: { output: { chunk: number } }[] }
+    numbers.push(...body.stream.map(({ output }) => output.chunk))
+    if (body.status === 'COMPLETED' || body.status === 'FAILED') break
+  }
+  return numbers
+}
+
+function kept(): string[] {
+  return [...keptPosts('process'), ...keptPosts('docker')]
+}
+
+/** Files in which an agent's relay keeps posts to such a route. */
+function keptPosts(runtime: string, route = ''): string[] {
+  const dir = join(agent.stateDir, `results-${runtime}`)
+  const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.post')) : []
+  return names.filter((name) => readFileSync(join(dir, name), 'utf8').includes(route))
+}

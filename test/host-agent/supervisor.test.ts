@@ -1,0 +1,149 @@
+import { join } from 'node:path'
+import { beforeEach, describe, test } from 'vitest'
+import { silentLog } from '../../src/host-agent/log.ts'
+import { LogShipper } from '../../src/host-agent/log-shipper.ts'
+import { Supervisor } from '../../src/host-agent/supervisor.ts'
+import { WorkloadLedger } from '../../src/host-agent/workload-ledger.ts'
+import { WorkloadRecords } from '../../src/host-agent/workload-records.ts'
+import type { Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { FakeRuntime } from './support/fake-runtime.ts'
+import { tempDir } from './support/temp-dir.ts'
+import { makeWorkload } from './support/workload.ts'
+
+const mounts = [{ kind: 'persistent' as const, id: 'p', path: '/workspace', sizeGb: 1 }]
+const pod = (generation: number, change: Partial<Workload> = {}) =>
+  makeWorkload({ id: `p-${generation}`, image: 'nginx', mounts, ...change })
+
+describe('supervisor of pods', () => {
+  let dir: string
+  let runtime: FakeRuntime
+  let reports: WorkloadReport[]
+  let wiped: string[]
+  let supervisor: Supervisor
+
+  beforeEach(() => {
+    dir = tempDir('supervisor')
+    runtime = new FakeRuntime()
+    reports = []
+    wiped = []
+    supervisor = open()
+  })
+
+  /** As an agent process that starts on the same state directory. */
+  function open(): Supervisor {
+    const log = silentLog()
+    const records = new WorkloadRecords(join(dir, 'workloads'), 0)
+    const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => 100 })
+    const logs = new LogShipper({ dir: join(dir, 'logs'), send: async () => undefined, log, now: () => 100 })
+    const volumes = { wipe: async (id: string) => void wiped.push(id) }
+    return new Supervisor({ runtimes: [runtime], ledger, volumes, logs, log, now: () => 100, isReporting: () => false })
+  }
+
+  /** Everything here settles in the queue of microtasks and immediates. */
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+  async function want(...desired: Workload[]): Promise<void> {
+    supervisor.apply(desired)
+    await settle()
+  }
+  const said = (generation: number) => reports.filter(({ workloadId }) => workloadId === `p-${generation}`).map(({ state }) => state)
+  const last = (generation: number) => reports.findLast(({ workloadId }) => workloadId === `p-${generation}`)
+
+  test('[HOST-50][HOST-60] held: stopped with its grace, kept, and reported at the time of the container', async ({ expect }) => {
+    await want(pod(1))
+    expect(last(1)).toMatchObject({ state: 'running', at: 5 })
+    await want(pod(1, { desired: 'held', stopGraceMs: 900 }))
+    expect(last(1)).toMatchObject({ state: 'exited', exitCode: 143, at: 7 })
+    await want(pod(1, { desired: 'held' }))
+    await want(pod(1))
+    expect(runtime.calls).toEqual(['start p-1', 'stop p-1 900'])
+    expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
+  })
+
+  test('[HOST-50] held while it starts: the start is given up and it is exited', async ({ expect }) => {
+    runtime.pulled = new Promise(() => {})
+    await want(pod(1))
+    await want(pod(1, { desired: 'held' }))
+    expect(said(1)).toEqual(['pulling', 'exited'])
+    expect(last(1)?.reason).toBe('stopped before it was started')
+  })
+
+  test('[HOST-50] a pod that ends by itself keeps its container; a worker does not', async ({ expect }) => {
+    const worker = makeWorkload({ id: 'w', kind: 'worker', image: 'nginx' })
+    await want(pod(1), worker)
+    for (const id of ['p-1', 'w']) runtime.workloads.get(id)?.end({ exitCode: 1, reason: 'exited with code 1', endedAtMs: 7 })
+    await settle()
+    expect([...runtime.workloads.keys()]).toEqual(['p-1'])
+    expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
+  })
+
+  test('[HOST-51][HOST-52] goes on with the disk, and only then lets the former ones go', async ({ expect }) => {
+    await want(pod(1))
+    await want(pod(1, { desired: 'held' }))
+    runtime.broken.add('p-2')
+    await want(pod(1, { desired: 'held' }), pod(2, { replaces: ['p-1'], keepDisk: true }))
+    expect(last(2)).toMatchObject({ state: 'error', reason: 'broken' })
+    expect([...runtime.workloads.keys()]).toEqual(['p-1'])
+    await want(pod(1, { desired: 'held' }), pod(2, { desired: 'held' }), pod(3, { replaces: ['p-2', 'p-1'], keepDisk: true }))
+    expect(runtime.workloads.get('p-3')?.disk).toEqual(['p-1', 'p-3'])
+    expect([...runtime.workloads.keys()]).toEqual(['p-3'])
+    expect([last(1)?.state, last(2)?.state]).toEqual(['gone', 'gone'])
+  })
+
+  test('[HOST-51] without the disk the former one is removed before the start', async ({ expect }) => {
+    await want(pod(1))
+    await want(pod(1, { desired: 'stopped' }), pod(2, { replaces: ['p-1'] }))
+    expect(runtime.calls).toEqual(['start p-1', 'stop p-1 2000', 'remove p-1', 'start p-2'])
+    expect(wiped).toEqual([])
+  })
+
+  test('[HOST-53] a removal that fails is tried again, and gone is said after it only', async ({ expect }) => {
+    await want(pod(1))
+    runtime.stuck.add('p-1')
+    await want(pod(1, { desired: 'stopped', wipe: true }))
+    expect(last(1)?.state).toBe('exited')
+    runtime.stuck.clear()
+    supervisor.reconcile()
+    await settle()
+    expect(last(1)?.state).toBe('gone')
+    expect(wiped).toEqual(['p'])
+  })
+
+  test('[HOST-61] the next agent process holds what was held, and hands it on', async ({ expect }) => {
+    await want(pod(1))
+    await want(pod(1, { desired: 'held' }))
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1, { desired: 'held' }), pod(2, { replaces: ['p-1'], keepDisk: true }))
+    expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited', 'gone'])
+    expect(runtime.workloads.get('p-2')?.disk).toEqual(['p-1', 'p-2'])
+    expect(runtime.calls).toContain('sweep')
+  })
+
+  test('[HOST-61] interrupted while it took over, after the start: the former one goes once the new one is adopted', async ({ expect }) => {
+    await want(pod(1))
+    await want(pod(1, { desired: 'held' }))
+    // The container of the second one was started, and the agent died before it noted that.
+    runtime.add('p-2', ['p-1'])
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1, { desired: 'held' }), pod(2, { replaces: ['p-1'], keepDisk: true }))
+    expect(runtime.calls.filter((call) => call.startsWith('start'))).toEqual(['start p-1'])
+    expect(last(2)).toMatchObject({ state: 'running', at: 3 })
+    expect([...runtime.workloads.keys()]).toEqual(['p-2'])
+  })
+
+  test('[HOST-61] ended with its agent: a pod is kept, or on a host that was revoked removed; volumes stay', async ({ expect }) => {
+    await want(pod(1))
+    await supervisor.shutDown(1_000, 'the agent ended', 'keep')
+    expect(last(1)).toMatchObject({ state: 'exited', reason: 'the agent ended' })
+    expect([...runtime.workloads.keys()]).toEqual(['p-1'])
+    supervisor = open()
+    await supervisor.adopt()
+    await supervisor.shutDown(1_000, 'revoked', 'remove')
+    expect(last(1)?.state).toBe('gone')
+    expect([...runtime.workloads.keys()]).toEqual([])
+    expect(wiped).toEqual([])
+  })
+})

@@ -1,0 +1,71 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of the host agent: pods, their disks, volumes and ports.
+
+const RECONCILE = 'src/host-agent/reconcile.ts'
+
+/** Killed by the tests of the agent's parts. */
+export const AGENT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'two containers of a pod at a time',
+    file: RECONCILE,
+    find: "return replaces.every((id) => !actual.has(id) || (keepDisk && actual.get(id)?.phase === 'held'))",
+    replace: 'return replaces.length >= 0 || keepDisk || actual.size > 0',
+  },
+  {
+    id: 'a new disk does not wait for the removal of the old one',
+    file: RECONCILE,
+    find: "(keepDisk && actual.get(id)?.phase === 'held')",
+    replace: "actual.get(id)?.phase === 'held' || (keepDisk && false)",
+  },
+  { id: 'the oldest disk is gone on with', file: RECONCILE, find: '(keepDisk ? replaces.find(', replace: '(keepDisk ? replaces.findLast(' },
+  {
+    id: 'the former container goes before the new one runs',
+    file: RECONCILE,
+    find: "return actual?.phase === 'running' || actual?.phase === 'stopping'",
+    replace: "return actual?.phase === 'starting' || actual?.phase === 'running' || actual?.phase === 'stopping'",
+  },
+  {
+    id: 'a volume is wiped under a running container',
+    file: RECONCILE,
+    find: "actual.has(id) && actual.get(id)?.phase !== 'held')",
+    replace: "actual.has(id) && actual.get(id)?.phase === 'removing')",
+  },
+  { id: 'every kind of volume is wiped', file: RECONCILE, find: "(mount.kind === 'persistent' ? [mount.id] : [])", replace: '[mount.id]' },
+  {
+    id: 'a pod that ends loses its disk',
+    file: 'src/host-agent/lifecycle.ts',
+    find: "return runtime.keepsDisk && record?.kind !== 'worker'",
+    replace: 'return runtime.keepsDisk && record === undefined',
+  },
+  {
+    id: 'an exit is told at the time of its discovery',
+    file: 'src/host-agent/workload-ledger.ts',
+    find: 'at: atMs ?? this.deps.now()',
+    replace: 'at: Math.max(atMs ?? 0, this.deps.now())',
+  },
+  {
+    id: 'the user sets what is the platform’s',
+    file: 'src/host-agent/container-spec.ts',
+    find: "if (name.startsWith('RUNPOD_') || !env.has(name))",
+    replace: 'if (!env.has(name))',
+  },
+  {
+    id: 'any image that the engine finds will do',
+    file: 'src/host-agent/container-image.ts',
+    find: 'return names !== undefined && isNamed(image, names)',
+    replace: 'return names !== undefined && (isNamed(image, names) || true)',
+  },
+  {
+    id: 'a private image is everybody’s once it is here',
+    file: 'src/host-agent/container-image.ts',
+    find: '|| this.privateRepositories.has(repositoryOf(image))) return false',
+    replace: ') return false',
+  },
+  {
+    id: 'one host port for two workloads',
+    file: 'src/host-agent/host-ports.ts',
+    find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',
+    replace: 'new Set([...refused])',
+  },
+]

@@ -1,0 +1,76 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of what is known about machines: presence, health, identity, and what follows for the work on them.
+
+const PRESENCE = 'src/domain/host-presence.ts'
+const HEALTH = 'src/domain/host-health.ts'
+
+/** Killed by the unit tests of the pure rules. */
+export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'work is given away while its host may still run it',
+    file: PRESENCE,
+    find: 'return heardAtMs + HOST_LEASE_MS + REQUEUE_GRACE_MS',
+    replace: 'return heardAtMs + HOST_LEASE_MS',
+  },
+  { id: 'a host is suspect a beat too late', file: PRESENCE, find: '= 3 * BEAT_INTERVAL_MS', replace: '= 4 * BEAT_INTERVAL_MS' },
+  { id: 'a host is lost a moment late', file: PRESENCE, find: 'return nowMs >= lostAtMs ?', replace: 'return nowMs > lostAtMs ?' },
+  {
+    id: 'cordoned hosts get workers',
+    file: 'src/domain/placement.ts',
+    find: "if (host.cordoned) failed.push('schedulable: yes > cordoned')",
+    replace: '',
+  },
+  {
+    id: 'a cordon that was lifted comes back',
+    file: HEALTH,
+    find: 'reported.filter((problem) => !keys.has(keyOf(problem)))',
+    replace: 'reported.filter(() => true)',
+  },
+  {
+    id: 'a lease is cut short when its host falls silent',
+    file: 'src/domain/job.ts',
+    find: 'leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs)',
+    replace: 'leaseUntilMs: untilMs',
+  },
+]
+
+/** Killed by the tests against the real objects in workerd. */
+export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'an assertion buys two tokens',
+    file: 'durable-objects/host/assertions.ts',
+    find: "return rowsWritten > 0 ? 'good' : 'used'",
+    replace: "return 'good'",
+  },
+  {
+    id: 'access tokens outlive their enrolment',
+    file: 'src/services/host-enrolment.ts',
+    find: '(await currentEpoch(env, claims.sub, nowMs)) === claims.epoch ? claims.sub : null',
+    replace: 'claims.sub',
+  },
+  {
+    id: 'work of a silent host is not held',
+    file: 'durable-objects/endpoint/host-events.ts',
+    find: 'core.jobs.save(job, holdLease(job, untilMs))',
+    replace: 'core.jobs.save(job, job)',
+  },
+  {
+    id: 'hosts are blamed for the absence of the plane',
+    file: 'durable-objects/host/presence.ts',
+    find: 'return cutUnseen || late ? { ...record, countFromMs: nowMs } : record',
+    replace: 'return record',
+  },
+  {
+    id: 'a beat that says nothing new is written',
+    file: 'durable-objects/host/gpu-health.ts',
+    find: 'if (sameProblems(this.read(REPORTED_KEY), problems)) return',
+    replace: '',
+  },
+  {
+    id: 'a cordon loses against a placement under way',
+    file: 'src/db/capacity.ts',
+    find: "status = 'ONLINE' AND cordoned_at IS NULL)",
+    replace: "status = 'ONLINE')",
+  },
+]

@@ -1,0 +1,94 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of what pods refer to: volumes, templates, registry credentials, data centers.
+
+const VOLUME = 'src/domain/network-volume.ts'
+const TEMPLATE = 'src/domain/template.ts'
+const CENTERS = 'src/domain/data-centers.ts'
+
+const FILL = 'src/domain/endpoint-template.ts'
+
+/** Killed by the unit tests of the pure rules. */
+export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'a volume shrinks', file: VOLUME, find: 'sizeGb < volume.sizeGb', replace: 'sizeGb < 0' },
+  {
+    id: 'the template wins over the body',
+    file: FILL,
+    find: '{ ...container.env, ...body.env }',
+    replace: '{ ...body.env, ...container.env }',
+  },
+  { id: 'a CUDA floor is joined by a set', file: FILL, find: ' && body.gpu.minCudaVersion === undefined', replace: '' },
+  { id: 'a volume may not keep its size', file: VOLUME, find: 'sizeGb < volume.sizeGb', replace: 'sizeGb <= volume.sizeGb' },
+  { id: 'any data center has every type', file: VOLUME, find: '!dataCenter.networkVolumeTypes.includes(type)', replace: 'false' },
+  { id: 'a credential is shown to others', file: TEMPLATE, find: 'container: { ...template.container, registry: null } }', replace: '}' },
+  {
+    id: 'an empty mounts object keeps the mount',
+    file: TEMPLATE,
+    find: 'patch.mounts === undefined',
+    replace: '!patch.mounts?.persistent',
+  },
+  { id: 'four fast data centers', file: CENTERS, find: 'storage < HIGH_PERFORMANCE_COUNT', replace: 'storage <= HIGH_PERFORMANCE_COUNT' },
+]
+
+const USERS = 'src/db/resource-users.ts'
+const DELETE = 'src/db/delete-unused.ts'
+const TEMPLATES = 'src/db/templates.ts'
+const REGISTRIES = 'src/services/registries.ts'
+
+/** Killed by the tests against the real Worker. */
+export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a page of templates without bound',
+    file: 'src/services/templates.ts',
+    find: 'const MAX_PAGE_BYTES = 8 *',
+    replace: 'const MAX_PAGE_BYTES = 800 *',
+  },
+  {
+    id: 'any template makes an endpoint',
+    file: 'src/services/templates.ts',
+    find: 'if (template.serverless === serverless)',
+    replace: 'if (template)',
+  },
+  { id: 'what is in use can be deleted', file: DELETE, find: 'and(owned, not(used))', replace: 'owned' },
+  { id: 'terminated pods hold what they used', file: USERS, find: ", ne(pods.status, 'TERMINATED')", replace: '' },
+  {
+    id: "strangers' pods hold a template",
+    file: USERS,
+    find: 'and(eq(pods.teamId, teamId), eq(column, id)',
+    replace: 'and(eq(column, id)',
+  },
+  { id: 'deleted endpoints hold what they named', file: USERS, find: ', isNull(endpoints.deletedAt)', replace: '' },
+  {
+    id: "anybody's private template can be read",
+    file: TEMPLATES,
+    find: ', eq(templates.isPublic, true))))',
+    replace: ', eq(templates.id, id))))',
+  },
+  { id: 'a renamed template takes a name twice', file: TEMPLATES, find: 'other.name = ${name}', replace: 'other.name = ${id}' },
+  {
+    id: 'a lost race overwrites',
+    file: TEMPLATES,
+    find: 'and(ownedBy(teamId, id), eq(templates.revision, revision))',
+    replace: 'ownedBy(teamId, id)',
+  },
+  { id: 'no bound on the resources of an account', file: 'src/db/bounds.ts', find: ') < ${MAX_RESOURCES_PER_TEAM}`', replace: ') >= 0`' },
+  {
+    id: 'a sealed text opens in another row',
+    file: REGISTRIES,
+    find: "['registries', id, field, teamId]",
+    replace: "['registries', field, teamId]",
+  },
+  {
+    id: 'a sealed text opens in another field',
+    file: REGISTRIES,
+    find: "['registries', id, field, teamId]",
+    replace: "['registries', id, teamId]",
+  },
+  {
+    id: 'a credential opens for any account',
+    file: 'src/db/registries.ts',
+    find: 'and(eq(registries.teamId, teamId), eq(registries.id, id))',
+    replace: 'eq(registries.id, id)',
+  },
+  { id: 'removed machines keep a data center', file: 'src/db/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
+]

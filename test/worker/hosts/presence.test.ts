@@ -1,0 +1,191 @@
+import { endpointStub, hostStub } from '../../../durable-objects/stubs.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
+import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts.ts'
+import { run, setUpQueue, until } from '../../support/queue.ts'
+
+const LEASE_MS = 30_000
+const LOST_MS = 300_000
+const gpus = (typeId: string) => ({
+  gpus: [{ typeId, count: 1, memoryMb: 24_576, driverVersion: null, cudaVersion: null, simulated: true }],
+})
+const read = async (host: FakeHost) => (await admin().get(`/admin/v1/hosts/${host.id}`)).body
+const look = async (host: FakeHost) => {
+  const { status, health } = await read(host)
+  return `${status} ${health}`
+}
+
+/** A host whose last beat is exactly the time at which its object's clock stands. */
+async function linkedHost(change = {}): Promise<{ host: FakeHost; heardAtMs: number }> {
+  const host = await FakeHost.enrol(change)
+  const heardAtMs = await freezeHostClock(host.id)
+  await host.link()
+  return { host, heardAtMs }
+}
+
+/** What the host's object has noted of its presence. */
+function noted(host: FakeHost): Promise<Record<string, unknown>> {
+  return runInDurableObject(hostStub(env, host.id), (_, state) =>
+    JSON.parse(String(state.storage.sql.exec("SELECT value FROM meta WHERE key = 'presence'").one().value)),
+  )
+}
+
+async function closeLink(host: FakeHost): Promise<void> {
+  host.leave()
+  await until(async () => (await noted(host)).linkClosedAtMs !== null)
+}
+
+describe('a host that falls silent', () => {
+  it('[HOST-33, HOST-2, HOST-37] is suspect at 15 s, offline at 30 s, lost 5 min later, and well again when it links', async () => {
+    const { host } = await linkedHost()
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    await advanceHost(host.id, 14_999)
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    await advanceHost(host.id, 1)
+    expect(await look(host)).toBe('ONLINE SUSPECT')
+    await advanceHost(host.id, LEASE_MS - 15_001)
+    expect(await look(host)).toBe('ONLINE SUSPECT')
+    await advanceHost(host.id, 1)
+    expect(await look(host)).toBe('OFFLINE SUSPECT')
+    await advanceHost(host.id, LOST_MS - 1)
+    expect(await hostRow(host.id)).toMatchObject({ status: 'OFFLINE', lost_at: null })
+    await advanceHost(host.id, 1)
+    expect(await look(host)).toBe('OFFLINE LOST')
+    await host.link()
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await hostRow(host.id)).toMatchObject({ status: 'ONLINE', lost_at: null })
+    expect((await noted(host)).returned).toBe(true)
+    await advanceHost(host.id, 1)
+    expect((await noted(host)).returned).toBe(false)
+    host.leave()
+  })
+
+  it('[HOST-33] is well again with the next beat, and the plane has written nothing about it', async () => {
+    const { host } = await linkedHost()
+    const before = await hostRow(host.id)
+    await advanceHost(host.id, 16_000)
+    expect(await look(host)).toBe('ONLINE SUSPECT')
+    await host.beat()
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    await advanceHost(host.id, 14_999)
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await hostRow(host.id)).toEqual(before)
+    host.leave()
+  })
+
+  it('[HOST-8] a suspect host is given no work', async () => {
+    const { host } = await linkedHost(gpus('NVIDIA L40S'))
+    await moveHostClock(host.id, 15_000)
+    const queue = await setUpQueue({ gpu: { pools: ['ADA_48_PRO'] } })
+    await run(queue)
+    await until(async () => (await queue.get('/health')).body.workers.throttled === 1)
+    expect(host.desired()).toEqual([])
+    await moveHostClock(host.id, -1)
+    await endpointStub(env, queue.endpointId).capacityAppeared()
+    await host.waitFor((w) => w.desired === 'running')
+    host.leave()
+  })
+
+  it('[HOST-2] a link that closes has 10 s to come back', async () => {
+    const { host } = await linkedHost()
+    await closeLink(host)
+    await advanceHost(host.id, 9_999)
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    await advanceHost(host.id, 1)
+    expect(await look(host)).toBe('OFFLINE SUSPECT')
+  })
+
+  it('[HOST-2] one that is back in time was never away', async () => {
+    const { host } = await linkedHost()
+    await closeLink(host)
+    await moveHostClock(host.id, 9_999)
+    await host.link()
+    await advanceHost(host.id, 10_000)
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    host.leave()
+  })
+})
+
+describe('an outage of the plane', () => {
+  it('[HOST-35] a link of which nobody saw the end gives the host one more lease, once', async () => {
+    const { host } = await linkedHost()
+    // As after a crash: the sockets are gone without a word.
+    await runInDurableObject(hostStub(env, host.id), (object) => {
+      object.links.none = () => true
+      object.links.lastHeardAtMs = () => null
+    })
+    await advanceHost(host.id, 40_000)
+    expect(await look(host)).toBe('ONLINE HEALTHY')
+    await advanceHost(host.id, LEASE_MS - 1)
+    expect(await look(host)).toBe('ONLINE SUSPECT')
+    await advanceHost(host.id, 1)
+    expect(await look(host)).toBe('OFFLINE SUSPECT')
+  })
+
+  it('[HOST-35] an alarm more than a lease late counts silence from now; one a lease late does not', async () => {
+    const [late, later] = [await linkedHost(), await linkedHost()]
+    await advanceHost(late.host.id, 15_000 + LEASE_MS)
+    expect(await look(late.host)).toBe('OFFLINE SUSPECT')
+    await advanceHost(later.host.id, 15_000 + LEASE_MS + 1)
+    expect(await look(later.host)).toBe('ONLINE HEALTHY')
+    await advanceHost(later.host.id, LEASE_MS)
+    expect(await look(later.host)).toBe('OFFLINE SUSPECT')
+  })
+
+  it('[HOST-35] an excused host still shows its true last beat', async () => {
+    const { host, heardAtMs } = await linkedHost()
+    await advanceHost(host.id, 60_000)
+    expect(Date.parse((await read(host)).lastSeenAt)).toBe(Math.floor(heardAtMs / 1000) * 1000)
+    host.leave()
+  })
+})
+
+describe('last beat', () => {
+  it('[HOST-34] is shown by get and list, and survives the link', async () => {
+    const { host, heardAtMs } = await linkedHost()
+    await moveHostClock(host.id, 7_000)
+    await host.beat()
+    const seconds = Math.floor((heardAtMs + 7_000) / 1000) * 1000
+    expect(Date.parse((await read(host)).lastSeenAt)).toBe(seconds)
+    const listed = (await admin().get('/admin/v1/hosts')).body.hosts.find(({ id }: { id: string }) => id === host.id)
+    expect(Date.parse(listed.lastSeenAt)).toBe(seconds)
+    await closeLink(host)
+    await advanceHost(host.id, 20_000)
+    expect(await read(host)).toMatchObject({ status: 'OFFLINE', lastSeenAt: expect.any(String) })
+    expect(Date.parse((await read(host)).lastSeenAt)).toBe(seconds)
+  })
+
+  it('[HOST-34] a host that has never linked has none', async () => {
+    const host = await FakeHost.enrol()
+    expect(await read(host)).toMatchObject({ status: 'OFFLINE', health: 'SUSPECT', lastSeenAt: null })
+  })
+})
+
+it('[HOST-37] what an endpoint could not be told is told again', async () => {
+  const { host } = await linkedHost(gpus('NVIDIA GeForce RTX 3090'))
+  const queue = await setUpQueue({ gpu: { pools: ['AMPERE_24'] } })
+  await run(queue)
+  await host.waitFor((w) => w.desired === 'running')
+  const endpoint = endpointStub(env, queue.endpointId)
+  await runInDurableObject(endpoint, (object) => {
+    object.core.transact = () => Promise.reject(new Error('not now'))
+  })
+  await advanceHost(host.id, LEASE_MS)
+  expect((await queue.get('/health')).body.workers).toMatchObject({ unhealthy: 0 })
+  await runInDurableObject(endpoint, (object) => {
+    Reflect.deleteProperty(object.core, 'transact')
+  })
+  await moveHostClock(host.id, 5_000)
+  expect(await runDurableObjectAlarm(hostStub(env, host.id))).toBe(true)
+  expect((await queue.get('/health')).body.workers).toMatchObject({ unhealthy: 1 })
+  host.leave()
+})
+
+it('a host of a release that kept no record of its presence is followed from its next look', async () => {
+  const { host } = await linkedHost()
+  await runInDurableObject(hostStub(env, host.id), (_, state) => void state.storage.sql.exec("DELETE FROM meta WHERE key = 'presence'"))
+  await advanceHost(host.id, 16_000)
+  expect(await look(host)).toBe('ONLINE HEALTHY')
+  await advanceHost(host.id, LEASE_MS)
+  expect(await look(host)).toBe('OFFLINE SUSPECT')
+})

@@ -1,0 +1,146 @@
+import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { FakeHost, type FakeWorker } from '../../support/fake-host.ts'
+import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { advanceHost, freezeHostClock, moveHostClock } from '../../support/hosts.ts'
+import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+
+const P = 10_000
+/** The plane gives away the work of a host this long after its last beat; the host begins to stop it at 25 s. */
+const REQUEUE_MS = 35_000
+/** Below this, a jump of the clock is no outage of the plane. */
+const STEP_MS = 5_000
+
+interface Scene {
+  host: FakeHost
+  queue: QueueSetup
+  /** Milliseconds on the endpoint's clock until a time of the host object's. */
+  untilHostTime: (hostMs: number) => Promise<number>
+}
+
+/** A host and an endpoint of its own, both with clocks that stand. */
+async function setScene(typeId: string, pool: string, changes: Record<string, unknown> = {}): Promise<Scene & { startMs: number }> {
+  const host = await FakeHost.enrol({
+    gpus: [{ typeId, count: 2, memoryMb: 24_576, driverVersion: null, cudaVersion: null, simulated: true }],
+  })
+  const startMs = await freezeHostClock(host.id)
+  await host.link()
+  const queue = await setUpQueue({ gpu: { pools: [pool] }, ...changes })
+  await queue.get('/health')
+  await freezeClock(queue.endpointId)
+  const now = () => runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.now())
+  return { host, queue, startMs, untilHostTime: async (hostMs) => hostMs - (await now()) }
+}
+
+async function holdJob({ host, queue }: Scene): Promise<{ jobId: string; worker: FakeWorker }> {
+  const jobId = await run(queue)
+  const worker = await host.startWorker(queue.endpointId)
+  expect((await worker.take())?.id).toBe(jobId)
+  return { jobId, worker }
+}
+
+/** Moves the endpoint to a time of the host object's clock, in steps that are no outage. */
+async function goTo({ queue, untilHostTime }: Scene, hostMs: number): Promise<void> {
+  for (let left = await untilHostTime(hostMs); left > 0; left = await untilHostTime(hostMs)) {
+    await advance(queue.endpointId, Math.min(STEP_MS, left))
+  }
+}
+
+const record = async ({ queue }: Scene, jobId: string) => (await queue.get(`/status/${jobId}`)).body
+
+describe('jobs of a host that cannot be heard', () => {
+  it('[HOST-36, P4] a job that was pinged 10 s before the last beat waits for the host, not for 4 P', async () => {
+    const scene = await setScene('NVIDIA L4', 'AMPERE_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    await worker.ping([jobId])
+    await moveHostClock(host.id, P)
+    await host.beat()
+    const lastBeatMs = startMs + P
+    await goTo(scene, lastBeatMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, lastBeatMs + REQUEUE_MS - 1)
+    expect(await record(scene, jobId)).toMatchObject({ status: 'IN_PROGRESS' })
+    expect((await scene.queue.get('/health')).body.workers).toMatchObject({ running: 1, unhealthy: 0 })
+    await goTo(scene, lastBeatMs + REQUEUE_MS)
+    expect(await record(scene, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    expect((await scene.queue.get('/health')).body.workers).toMatchObject({ running: 0, unhealthy: 1 })
+    host.leave()
+  })
+
+  it('[HOST-36, LSE-2] a job that its worker could not confirm any more waits as long', async () => {
+    const scene = await setScene('NVIDIA A40', 'AMPERE_48')
+    const { host, startMs } = scene
+    const { jobId } = await holdJob(scene)
+    await goTo(scene, startMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, startMs + REQUEUE_MS - 1)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await goTo(scene, startMs + REQUEUE_MS)
+    expect(await record(scene, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    host.leave()
+  })
+
+  it('[HOST-36, LSE-10] the late result of the first worker is superseded once another has the job', async () => {
+    const scene = await setScene('NVIDIA A100 80GB PCIe', 'AMPERE_80', { workers: { min: 0, max: 2, idleTimeout: 600 } })
+    const { host, queue, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    await goTo(scene, startMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, startMs + REQUEUE_MS - 1)
+    await host.beat()
+    await goTo(scene, startMs + REQUEUE_MS)
+    const second = await host.startWorker(queue.endpointId, [worker.id])
+    expect((await second.take())?.id).toBe(jobId)
+    expect(await worker.done(jobId, { output: 'late' })).toBe(200)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await second.done(jobId, { output: 'second' })
+    expect(await record(scene, jobId)).toMatchObject({ status: 'COMPLETED', output: 'second' })
+    host.leave()
+  })
+
+  it('[HOST-36, P10] a host that is back in time goes on with its job', async () => {
+    const scene = await setScene('NVIDIA H100 80GB HBM3', 'ADA_80_PRO')
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    await goTo(scene, startMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, startMs + 24_000)
+    await host.beat()
+    await worker.ping([jobId])
+    await goTo(scene, startMs + REQUEUE_MS + 1)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await worker.done(jobId, { output: 1 })
+    expect((await record(scene, jobId)).status).toBe('COMPLETED')
+    host.leave()
+  })
+
+  it('[HOST-36, LSE-3] a job that its worker has shown to hold no longer waits for no host', async () => {
+    const scene = await setScene('NVIDIA GeForce RTX 5090', 'ADA_32_PRO')
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    await worker.ping([jobId])
+    await goTo(scene, startMs + 14_000)
+    await parkTake(scene.queue, worker)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, startMs + 17_000)
+    expect(await record(scene, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    host.leave()
+  })
+})
+
+describe('workers of a host that goes away', () => {
+  it('[HOST-37] one that never started is replaced when the host is offline; one that started when it is lost', async () => {
+    const scene = await setScene('NVIDIA H200', 'HOPPER_141', { workers: { min: 2, max: 3, idleTimeout: 600 } })
+    const { host, queue } = scene
+    const started = await host.startWorker(queue.endpointId)
+    const other = await host.waitFor((w) => w.id !== started.id && w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
+    const phaseOf = (id: string) => runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.workers.get(id)?.phase)
+    await advanceHost(host.id, 30_000)
+    expect(await phaseOf(other.id)).toBe('FAILED')
+    expect(await phaseOf(started.id)).toBe('STARTING')
+    await advanceHost(host.id, 300_000)
+    expect(await phaseOf(started.id)).toBe('FAILED')
+    const reason = await runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.workers.get(started.id)?.reason)
+    expect(reason).toBe('its host was lost')
+  })
+})

@@ -1,0 +1,131 @@
+import { hostStub } from '../../../durable-objects/stubs.ts'
+import { openDatabase } from '../../../src/db/client.ts'
+import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods.ts'
+import { decideAction } from '../../../src/domain/pod.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import {
+  createAccount,
+  describe,
+  env,
+  evictDurableObject,
+  expect,
+  it,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  teamOf,
+} from '../../support/harness.ts'
+import { act, compute, draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+
+const TYPE = 'NVIDIA L40S'
+
+/** The time that a mark may be left passes. */
+async function passMarkDelay(hostId: string): Promise<void> {
+  const stub = hostStub(env, hostId)
+  await runInDurableObject(stub, (_object, state) => void state.storage.sql.exec("UPDATE timers SET due_at = 0 WHERE name = 'pods'"))
+  await runDurableObjectAlarm(stub)
+}
+
+async function joined(count = 1) {
+  const host = await FakeHost.join(gpus(count, TYPE))
+  const teamId = await teamOf(await createAccount())
+  return { host, teamId, stub: hostStub(env, host.id) }
+}
+
+function rowOn(host: FakeHost, teamId: string, id: string): PodRow {
+  const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
+  return { ...draftPod(teamId, id, { compute: compute(TYPE) }), ...granted }
+}
+const RESOURCES = { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
+
+describe('a request that dies in the middle', () => {
+  it('[PP-77] after a create was recorded: the host object finds the pod and starts it', async () => {
+    const { host, teamId, stub } = await joined()
+    const id = `podx${Date.now()}`
+    expect(await stub.markPod(host.id, id)).toBe(true)
+    expect(await insertPod(openDatabase(env.DB), rowOn(host, teamId, id), RESOURCES)).toBe(true)
+    await evictDurableObject(stub)
+    await passMarkDelay(host.id)
+    expect(await host.waitFor((w) => w.id === `${id}-1`)).toMatchObject({ desired: 'running' })
+    host.leave()
+  })
+
+  it('[PP-77] before anything was recorded: nothing comes of the mark, and it is forgotten', async () => {
+    const { host, stub } = await joined()
+    await stub.markPod(host.id, 'podnever')
+    await passMarkDelay(host.id)
+    expect(await freeGpus(host.id)).toBe(1)
+    const marks = () => runInDurableObject(stub, (_object, state) => state.storage.sql.exec('SELECT * FROM pod_marks').toArray().length)
+    expect(await marks()).toBe(1)
+    await runInDurableObject(stub, (_object, state) => void state.storage.sql.exec('UPDATE pod_marks SET marked_at = 0'))
+    await passMarkDelay(host.id)
+    expect(await marks()).toBe(0)
+    host.leave()
+  })
+
+  it('[PP-77] after a stop was recorded: the container is stopped all the same, and its compute comes back', async () => {
+    const { host, stub } = await joined()
+    const id = await placed(host, { compute: compute(TYPE) })
+    await host.waitFor((w) => w.id === `${id}-1`)
+    await host.report(`${id}-1`, { state: 'running' })
+    const before = await readPod(id)
+    const stop = decideAction(before, 'stop', Date.now())
+    if (!stop.ok) throw new Error(stop.detail)
+    await stub.markPod(host.id, id)
+    expect(await updatePod(openDatabase(env.DB), before, stop.change.pod, stop.change.usage)).toBe(true)
+    await passMarkDelay(host.id)
+    await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')
+    await host.report(`${id}-1`, { state: 'exited' })
+    expect(await freeGpus(host.id)).toBe(1)
+    host.leave()
+  })
+})
+
+describe('capacity of pods', () => {
+  it('[PP-79] a pod that ended before its host was told of it gives everything back', async () => {
+    const { host, teamId, stub } = await joined()
+    const id = `pody${Date.now()}`
+    const row = rowOn(host, teamId, id)
+    await insertPod(openDatabase(env.DB), row, RESOURCES)
+    const end = decideAction(row, 'terminate', Date.now())
+    if (!end.ok) throw new Error(end.detail)
+    await updatePod(openDatabase(env.DB), row, end.change.pod, end.change.usage)
+    expect(await freeGpus(host.id)).toBe(0)
+    await stub.syncPod(host.id, id)
+    expect(await freeGpus(host.id)).toBe(1)
+    host.leave()
+  })
+
+  it('[PP-79] the place of a terminated pod is free when the last of its containers is gone, not before', async () => {
+    const { host } = await joined()
+    const id = await placed(host, { compute: compute(TYPE) })
+    await host.waitFor((w) => w.id === `${id}-1`)
+    await host.report(`${id}-1`, { state: 'running' })
+    await act(id, 'restart')
+    await host.waitFor((w) => w.id === `${id}-2`)
+    await act(id, 'terminate')
+    await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'stopped')
+    await host.report(`${id}-2`, { state: 'gone' })
+    expect(await freeGpus(host.id)).toBe(0)
+    await host.report(`${id}-1`, { state: 'gone' })
+    expect(await freeGpus(host.id)).toBe(1)
+    expect((await findPodForHost(openDatabase(env.DB), id))?.status).toBe('TERMINATED')
+    host.leave()
+  })
+
+  it('[POD-23] a container that ends by itself gives compute back; a report that comes twice charges once', async () => {
+    const { host } = await joined()
+    const id = await placed(host, { compute: compute(TYPE) })
+    await host.waitFor((w) => w.id === `${id}-1`)
+    await host.report(`${id}-1`, { state: 'running' })
+    const exit = { state: 'exited', exitCode: 1, reason: 'exited with code 1: boom', at: Date.now(), sequence: 50 } as const
+    await host.report(`${id}-1`, exit)
+    await host.report(`${id}-1`, exit)
+    await host.report(`${id}-1`, { ...exit, sequence: 51 })
+    expect(await readPod(id)).toMatchObject({ status: 'EXITED', statusReason: 'exited with code 1: boom' })
+    expect(await freeGpus(host.id)).toBe(1)
+    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first<{ n: number }>()
+    expect(usage?.n).toBe(1)
+    expect((await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')).desired).toBe('held')
+    host.leave()
+  })
+})

@@ -1,0 +1,195 @@
+import { openRegistry, requireRegistry } from '../../../src/services/registries.ts'
+import { deriveSealKey, openText, sealText } from '../../../src/services/seal.ts'
+import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
+
+const PATH = '/v2/registries'
+const CANARY = 'canary-7f3a'
+const BODY = { name: 'ghcr', username: `user-${CANARY}`, password: `pass-${CANARY}-ü:"\n` }
+
+async function create(key: string, changes: object = {}): Promise<{ id: string; name: string }> {
+  const reply = await api(key).post(PATH, { ...BODY, ...changes })
+  expect(reply.status).toBe(201)
+  return reply.body
+}
+
+describe('registries', () => {
+  it('[REG-1][PAG-5][GEN-3] are stored, read, listed and deleted; only id and name are ever shown', async () => {
+    const { key } = await createAccount()
+    const registry = await create(key)
+    expect(registry).toEqual({ id: expect.stringMatching(/^[a-z0-9]{14}$/), name: 'ghcr' })
+    expect(await api(key).get(`${PATH}/${registry.id}`)).toMatchObject({ status: 200, body: registry })
+    expect((await api(key).get(PATH)).body).toEqual({ registries: [registry] })
+    expect(await api(key).delete(`${PATH}/${registry.id}`)).toMatchObject({ status: 204, body: null })
+    expect((await api(key).get(`${PATH}/${registry.id}`)).status).toBe(404)
+    expect((await api(key).delete(`${PATH}/${registry.id}`)).status).toBe(404)
+  })
+
+  it('[REG-1] there is no PATCH, and delegations are not there', async () => {
+    const { key } = await createAccount()
+    const { id } = await create(key)
+    const reply = await api(key).patch(`${PATH}/${id}`, { name: 'x' })
+    expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, DELETE'])
+    expect((await api(key).get(`${PATH}/delegations`)).status).toBe(404)
+    expect((await api(key).delete(`${PATH}/delegations/x`)).status).toBe(404)
+  })
+
+  const REFUSED: [string, object, string][] = [
+    ['[REG-1] no name', { name: undefined }, "$: missing property 'name'"],
+    ['[REG-1] no user name', { username: undefined }, "$: missing property 'username'"],
+    ['[REG-1] an empty user name', { username: '' }, '$.username: minLength: got 0, want 1'],
+    ['[REG-1] an empty password', { password: '' }, '$.password: minLength: got 0, want 1'],
+    ['[RES-3] a password of 16385 characters', { password: 'x'.repeat(16_385) }, '$.password: maxLength: got 16385, want 16384'],
+    ['[STR-1] an unknown member', { url: 'x' }, "$: additional properties 'url' not allowed"],
+    ['[STR-2] null', { password: null }, '$.password: got null, want string'],
+    ['[GEN-6] a control character in the name', { name: 'a\tb' }, '$.name: does not match pattern'],
+    ['[GEN-6] a control character in the user name', { username: `${CANARY}\n` }, '$.username: does not match pattern'],
+    ['[GEN-6] NUL in the password', { password: `${CANARY}\u0000` }, '$.password: does not match pattern'],
+  ]
+  it.each(REFUSED)('%s is 422, and the secrets are not repeated', async (_title, changes, error) => {
+    const { key } = await createAccount()
+    const reply = await api(key).post(PATH, { ...BODY, ...changes })
+    expect(reply).toMatchObject({ status: 422, body: { errors: [error] } })
+    expect(JSON.stringify(reply.body)).not.toContain(CANARY)
+  })
+
+  it('[STR-1] __proto__ is 422, and the secrets are not repeated', async () => {
+    const { key } = await createAccount()
+    const reply = await api(key).post(PATH, `{"__proto__":{},${JSON.stringify(BODY).slice(1)}`)
+    expect(reply).toMatchObject({ status: 422, body: { errors: ["$: additional properties '__proto__' not allowed"] } })
+    expect(JSON.stringify(reply.body)).not.toContain(CANARY)
+  })
+
+  it('[RES-1] an account has at most 1000', async () => {
+    const account = await createAccount()
+    await create(account.key)
+    await multiply('registries', 'name, username_sealed, password_sealed, created_at', account, 999)
+    expect(await api(account.key).post(PATH, BODY)).toMatchObject({
+      status: 400,
+      body: { detail: 'an account has at most 1000 registry credentials; delete one first' },
+    })
+  })
+})
+
+describe('secrets', () => {
+  it('[REG-1][RES-3] stand in no reply and, unsealed, nowhere in the database', async () => {
+    const { key } = await createAccount()
+    const { id } = await create(key)
+    const replies = [
+      await api(key).get(PATH),
+      await api(key).get(`${PATH}/${id}`),
+      await api(key).post(PATH, BODY),
+      await api(key).post(PATH, { ...BODY, bogus: CANARY }),
+      await api(key).post(PATH, `{"password":"${CANARY}"`),
+      await api(key).post('/v2/templates', { name: 't', image: 'i', registry: id }),
+      await api(key).delete(`${PATH}/${id}`),
+    ]
+    for (const reply of replies) expect(JSON.stringify([reply.body, [...reply.headers]])).not.toContain(CANARY)
+    const { results } = await env.DB.prepare('SELECT * FROM registries').all()
+    expect(results.length).toBeGreaterThan(0)
+    expect(JSON.stringify(results)).not.toContain(CANARY)
+  })
+
+  it('[REG-1][RES-3] open for the account that stored them, and for no other', async () => {
+    const [mine, theirs] = [await createAccount(), await createAccount()]
+    const { id } = await create(mine.key)
+    expect(await openRegistry(env, await teamOf(mine), id)).toEqual({ username: BODY.username, password: BODY.password })
+    expect(await openRegistry(env, await teamOf(theirs), id)).toBeNull()
+    expect(await openRegistry(env, await teamOf(mine), 'nosuchcredential')).toBeNull()
+    await requireRegistry(env, await teamOf(mine), id)
+    await expect(requireRegistry(env, await teamOf(theirs), id)).rejects.toThrow(`container registry auth ${id} not found`)
+  })
+
+  it('[RES-3] do not open in another row, in another field, under another secret, or once tampered with', async () => {
+    const account = await createAccount()
+    const teamId = await teamOf(account)
+    const [a, b] = [await create(account.key), await create(account.key)]
+    const set = (id: string, field: string, from: string, fromField: string) =>
+      env.DB.prepare(`UPDATE registries SET ${field} = (SELECT ${fromField} FROM registries WHERE id = ?) WHERE id = ?`)
+        .bind(from, id)
+        .run()
+    await set(a.id, 'password_sealed', b.id, 'password_sealed')
+    expect(await openRegistry(env, teamId, a.id)).toBeNull()
+    expect(await openRegistry({ ...env, TOKEN_SECRET: 'another' }, teamId, b.id)).toBeNull()
+    await set(b.id, 'password_sealed', b.id, 'username_sealed')
+    expect(await openRegistry(env, teamId, b.id)).toBeNull()
+    const c = await create(account.key)
+    await env.DB.prepare("UPDATE registries SET password_sealed = 'AAAA' WHERE id = ?").bind(c.id).run()
+    expect(await openRegistry(env, teamId, c.id)).toBeNull()
+  })
+
+  it('[RES-3] the same text is sealed differently each time', async () => {
+    const key = await deriveSealKey('secret', 'use')
+    const [first, second] = [await sealText(key, 'text', 'here'), await sealText(key, 'text', 'here')]
+    expect(first).not.toBe(second)
+    expect(await openText(key, first, 'here')).toBe('text')
+    expect(await openText(key, first, 'there')).toBeNull()
+    expect(await openText(await deriveSealKey('secret', 'other use'), first, 'here')).toBeNull()
+  })
+})
+
+describe('delete', () => {
+  it('[REG-2] is 400 while a live pod pulls with it', async () => {
+    const account = await createAccount()
+    const { id } = await create(account.key)
+    const pod = await insertPod(await teamOf(account), { registry_id: id, status: 'ERROR' })
+    expect(await api(account.key).delete(`${PATH}/${id}`)).toMatchObject({
+      status: 400,
+      body: { detail: 'Registry credential is in use by a pod and cannot be deleted', code: 'IN_USE' },
+    })
+    await terminatePod(pod)
+    expect((await api(account.key).delete(`${PATH}/${id}`)).status).toBe(204)
+  })
+
+  it('[REG-2] is 400 while an endpoint names it', async () => {
+    const { key } = await createAccount()
+    const [{ id }, endpointId] = [await create(key), await createEndpoint(key)]
+    await env.DB.prepare("UPDATE endpoints SET config = json_set(config, '$.container.registry', ?) WHERE id = ?")
+      .bind(id, endpointId)
+      .run()
+    expect(await api(key).delete(`${PATH}/${id}`)).toMatchObject({
+      status: 400,
+      body: { detail: 'Registry credential is in use by an endpoint and cannot be deleted' },
+    })
+    await api(key).delete(`/v2/serverless/${endpointId}`)
+    expect((await api(key).delete(`${PATH}/${id}`)).status).toBe(204)
+  })
+
+  it('[REG-2] templates that name it turn to null, and only those', async () => {
+    const { key } = await createAccount()
+    const [gone, kept] = [await create(key), await create(key)]
+    const template = async (registry: string) => (await api(key).post('/v2/templates', { name: registry, image: 'i', registry })).body
+    const [first, second] = [await template(gone.id), await template(kept.id)]
+    expect([first.registry, second.registry]).toEqual([gone.id, kept.id])
+    expect((await api(key).delete(`${PATH}/${gone.id}`)).status).toBe(204)
+    const read = async ({ id }: { id: string }) => (await api(key).get(`/v2/templates/${id}`)).body.registry
+    expect([await read(first), await read(second)]).toEqual([null, kept.id])
+  })
+})
+
+describe('access', () => {
+  it('[AUT-5] an id that is unknown or of another account is the same 404', async () => {
+    const [mine, theirs] = [await createAccount(), await createAccount()]
+    const registry = await create(theirs.key)
+    for (const path of [`${PATH}/${registry.id}`, `${PATH}/nosuchcredential`]) {
+      for (const reply of [await api(mine.key).get(path), await api(mine.key).delete(path)]) {
+        expect(reply).toMatchObject({ status: 404, body: { detail: 'resource not found' } })
+      }
+    }
+    expect((await api(mine.key).get(PATH)).body).toEqual({ registries: [] })
+    expect((await api(theirs.key).get(PATH)).body).toEqual({ registries: [registry] })
+  })
+
+  it('[AUT-5] reading and writing take their scopes', async () => {
+    const account = await createAccount()
+    const path = `${PATH}/nosuchcredential`
+    const calls: [string, string, unknown?][] = [
+      ['get', PATH],
+      ['get', path],
+      ['post', PATH, BODY],
+      ['delete', path],
+    ]
+    expect(await statusesWith(account, 'registries:read', calls)).toEqual([200, 404, 403, 403])
+    expect(await statusesWith(account, 'registries:write', calls)).toEqual([403, 403, 201, 404])
+  })
+})
