@@ -11,14 +11,14 @@ import { busyboxImage } from '../support/worker-image.ts'
 
 const GPUS_EACH = 2
 /** The least that the plane accepts. */
-const LOST_AFTER_MS = 10_000
+const LOST_AFTER_MS = 30_000
 /** 10 s without a link until a host is offline, then that, and a little more for a busy machine. */
-const LOSS_WAIT_MS = 60_000
+const LOSS_WAIT_MS = 90_000
 const SECOND_MS = 1_000
 /** Between two beats of a host, and a little more. */
 const BEAT_MAX_MS = 8_000
-/** A pod without GPU. */
-const ON_CPU = { gpu: undefined, cpu: { id: 'cpu3c', vcpuCount: 2 } }
+/** One on each host, for a pod beside those that fill it. */
+const OTHER_GPU = 'NVIDIA A40'
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
 const NO_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
 
@@ -29,7 +29,7 @@ describe('pods on two hosts', () => {
 
   beforeAll(async () => {
     image = await busyboxImage()
-    const simulateGpus = `${GPU_TYPE}:${GPUS_EACH}`
+    const simulateGpus = `${GPU_TYPE}:${GPUS_EACH},${OTHER_GPU}:1`
     fleet = await Fleet.start({
       hosts: { east: { simulateGpus }, west: { simulateGpus } },
       env: { HOST_LOST_AFTER_MS: String(LOST_AFTER_MS) },
@@ -108,7 +108,7 @@ describe('pods on two hosts', () => {
     const survivor = await waiting.container()
     const victim = await killed.container()
     await fleet.order(spare, 'cordon')
-    const replaced = await TestPod.run(fleet.plane, { ...podBody(image, STAY_SCRIPT), ...ON_CPU, onHostLoss: 'REPLACE' })
+    const replaced = await run({ gpu: { id: OTHER_GPU, count: 1 }, onHostLoss: 'REPLACE' })
     await fleet.order(spare, 'uncordon')
     const former = await replaced.container()
     expect(await hostOf(replaced)).toBe(lost)
@@ -149,7 +149,7 @@ describe('pods on two hosts', () => {
     expect(rows[1]?.startedAt).toBeGreaterThanOrEqual(returnedAtMs)
     await Promise.all([killed.terminate(), replaced.terminate()])
     await Promise.all(names.map((name) => fleet.hasFreeGpus(name, GPU_TYPE, GPUS_EACH)))
-  })
+  }, 240_000)
 })
 
 /** Whether a container went on without having been stopped or started in between. */
