@@ -63,6 +63,11 @@ export class HostObject extends DurableObject<Env> {
     return this.links.heardWithin(SUSPECT_AFTER_MS)
   }
 
+  /** As `HostPods.unmark`. */
+  async unmarkPod(podId: string): Promise<void> {
+    this.pods.unmark(podId)
+  }
+
   /** Puts in force what a pod's row says now, and takes one mark away. */
   async syncPod(hostId: string, podId: string): Promise<void> {
     await this.pods.settle(hostId, podId)

@@ -7,6 +7,19 @@ CREATE TABLE `global_volumes` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `global_volumes_team_name` ON `global_volumes` (`team_id`,`name`);--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`team_id` text NOT NULL,
+	`operation` text NOT NULL,
+	`key` text NOT NULL,
+	`claim` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`claimed_at` integer NOT NULL,
+	`response` text,
+	PRIMARY KEY(`team_id`, `operation`, `key`),
+	FOREIGN KEY (`team_id`) REFERENCES `teams`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_claimed` ON `idempotency_keys` (`claimed_at`);--> statement-breakpoint
 CREATE TABLE `network_volumes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`team_id` text NOT NULL,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
+import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
@@ -12,7 +13,7 @@ import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/tab
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- resources`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- resources`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -56,7 +57,14 @@ const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name
 const AGENT_TESTS = ['reconcile', 'supervisor', 'ports', 'mounts', 'container-images', 'parts'].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
-    mutants: [...DOMAIN_MUTANTS, ...QUEUE_DOMAIN_MUTANTS, ...SUBMIT_DOMAIN_MUTANTS, ...RESOURCE_DOMAIN_MUTANTS, ...HOST_DOMAIN_MUTANTS],
+    mutants: [
+      ...DOMAIN_MUTANTS,
+      ...QUEUE_DOMAIN_MUTANTS,
+      ...SUBMIT_DOMAIN_MUTANTS,
+      ...RESOURCE_DOMAIN_MUTANTS,
+      ...HOST_DOMAIN_MUTANTS,
+      ...POD_DOMAIN_MUTANTS,
+    ],
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain'],
       ['--project', 'unit', 'test/model'],
@@ -70,6 +78,10 @@ const SUITES: Record<string, Suite> = {
   agent: {
     mutants: AGENT_MUTANTS,
     stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],
+  },
+  pods: {
+    mutants: POD_WORKER_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', 'test/worker/rest/pods-']],
   },
   objects: {
     mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],

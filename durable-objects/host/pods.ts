@@ -55,6 +55,11 @@ export class HostPods {
     await this.deps.alarms.setBy(MARKS_TIMER, nowMs + LOOK_AFTER_MS)
   }
 
+  /** Takes a mark back: the row was not written, so there is nothing to look at. */
+  unmark(podId: string): void {
+    this.marks.remove(podId)
+  }
+
   /** The look that was promised with a mark. */
   async settle(hostId: string, podId: string): Promise<void> {
     await this.sync(hostId, podId)
@@ -141,8 +146,10 @@ export class HostPods {
 
   // What a host was never told of will never be reported as gone by it.
   private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: ReadonlySet<number>): Promise<void> {
+    // Capacity is reserved in the transaction that writes the row: without one there is none.
+    if (pod === null) return
     const db = openDatabase(this.deps.env.DB)
-    const isHere = pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED'
+    const isHere = pod.hostId === hostId && pod.status !== 'TERMINATED'
     if (!isHere) {
       if (known.size === 0) await releasePod(db, podId, hostId)
     } else if (!isToRun(pod) && !known.has(pod.generation)) await releaseCompute(db, podId, hostId, pod.generation)

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT } from './fields.ts'
 
+/** Longest image reference that hosts take. */
+export const MAX_IMAGE_LENGTH = 1024
 const Words = z.array(z.string().regex(NO_NUL))
 
 /** The container configuration of a request (section "Container configuration" of the contract, CON-1 to CON-7): nothing required. */
@@ -12,7 +14,7 @@ export const containerRequestFields = {
   entrypoint: Words.optional().meta({ description: "Overrides the image's entrypoint, in exec form. Empty clears." }),
   disk: z.number().int().min(1).optional().meta({ description: 'Container disk, GB; wiped on restart.' }),
   env: z.record(z.string().regex(ENV_NAME), z.string().regex(NO_NUL)).optional().meta({ description: 'Environment variables.' }),
-  image: z.string().regex(PLAIN_TEXT).optional().meta({ description: 'Container image reference.' }),
+  image: z.string().max(MAX_IMAGE_LENGTH).regex(PLAIN_TEXT).optional().meta({ description: 'Container image reference.' }),
   ports: z.array(z.string().regex(PORT)).optional().meta({ description: 'Exposed ports, each `<port>/http` or `<port>/tcp`.' }),
   registry: z
     .string()

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   methodNotAllowed: { status: 405, title: 'Method Not Allowed', detail: 'The requested method is not allowed for this path.' },
   conflict: { status: 409, title: 'Conflict', detail: 'the resource is not in a state that allows this' },
   gone: { status: 410, title: 'Gone', detail: 'this path has been retired' },
+  preconditionFailed: { status: 412, title: 'Precondition Failed', detail: 'the resource is not as If-Match says; read it again' },
   payloadTooLarge: { status: 413, title: 'Payload Too Large', detail: 'request body exceeds 102400 bytes' },
   unsupportedMediaType: { status: 415, title: 'Unsupported Media Type', detail: 'content type must be application/json' },
   validationFailed: { status: 422, title: 'Unprocessable Entity', detail: 'Request validation failed.' },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { containerRequestFields, containerResponseFields } from './container.ts'
+import { containerRequestFields, containerResponseFields, MAX_IMAGE_LENGTH } from './container.ts'
 import { CudaVersion, PLAIN_TEXT, ShortName } from './fields.ts'
 import { PersistentMount } from './mounts.ts'
 import { Pagination } from './pagination.ts'
@@ -44,7 +44,7 @@ export const CreateTemplateRequest = z
   .strictObject({
     ...requestFields,
     name: ShortName.meta({ description: 'Unique in the account.' }),
-    image: z.string().min(1).regex(PLAIN_TEXT).meta({ description: 'Container image reference.' }),
+    image: z.string().min(1).max(MAX_IMAGE_LENGTH).regex(PLAIN_TEXT).meta({ description: 'Container image reference.' }),
   })
   .meta({ id: 'CreateTemplateRequest', example: EXAMPLE })
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>

@@ -47,6 +47,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     cordoned: row.cordonedAt !== null,
     cloud: row.cloud,
     dataCenterId: row.dataCenterId,
+    publicIp: row.publicIp,
     runtimes: row.inventory.runtimes,
     vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,

@@ -12,3 +12,9 @@ export async function hasHostIn(db: Database, dataCenterId: string): Promise<boo
     .get()
   return row !== undefined
 }
+
+/** Ids of all data centers in which a machine stands that is not removed. */
+export async function listHostDataCenters(db: Database): Promise<string[]> {
+  const rows = await db.selectDistinct({ id: hosts.dataCenterId }).from(hosts).where(ne(hosts.status, 'REMOVED'))
+  return rows.map(({ id }) => id)
+}

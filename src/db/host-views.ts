@@ -38,6 +38,15 @@ export async function findHost(db: Database, id: string): Promise<HostRecord | u
   return host && { host, gpus, workloads: sumUp(counts) }
 }
 
+/** Whether a host that is not removed is there for its own pods, and whether it takes work at all. */
+export function findHostState(db: Database, id: string): Promise<Pick<HostRow, 'status' | 'cordonedAt'> | undefined> {
+  return db
+    .select({ status: hosts.status, cordonedAt: hosts.cordonedAt })
+    .from(hosts)
+    .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED')))
+    .get()
+}
+
 /** Marks a host as removed if nothing is placed on it; false when it is absent or in use. Checked inside the UPDATE, so placement cannot slip in. */
 export async function removeIdleHost(db: Database, id: string): Promise<boolean> {
   const placed = db.select({ id: allocations.id }).from(allocations).where(eq(allocations.hostId, hosts.id))

@@ -1,8 +1,11 @@
-import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { UsageInterval } from '../domain/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
 import type { Database } from './client.ts'
 import { allocations, pods, podUsage } from './schema.ts'
+
+// As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
+const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
 /** A pod as stored; also what the rules of `domain/pod.ts` read and write. */
 export type PodRow = typeof pods.$inferSelect
@@ -38,7 +41,7 @@ export async function listPods(
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), ne(pods.status, 'TERMINATED'), ...(older ? [older] : [])))
+    .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
     .limit(limit)
 }
@@ -48,7 +51,7 @@ export async function listPodsOfHost(db: Database, hostId: string): Promise<PodR
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.hostId, hostId), ne(pods.status, 'TERMINATED')))
+    .where(and(eq(pods.hostId, hostId), IS_LIVE))
 }
 
 /** A statement of the caller's that belongs into the same batch, such as the record of an idempotency key. */
@@ -91,14 +94,38 @@ export async function updatePodTakingCompute(
   after: PodRow,
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
 ): Promise<'done' | 'lost' | 'noRoom'> {
+  const all = { gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb }
+  return updateWithAllocation(db, before, after, null, all)
+}
+
+/** A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). */
+export async function updatePodResizing(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  usage: UsageInterval | null,
+  diskGb: number,
+): Promise<'done' | 'lost' | 'noRoom'> {
+  return updateWithAllocation(db, before, after, usage, { diskGb })
+}
+
+async function updateWithAllocation(
+  db: Database,
+  before: PodRow,
+  after: PodRow,
+  usage: UsageInterval | null,
+  held: Partial<typeof allocations.$inferInsert>,
+): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
-  const take = db
+  const allocate = db
     .update(allocations)
-    .set({ gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb })
+    .set(held)
     .where(and(eq(allocations.id, before.id), isCurrent))
+  const [recomputed, recomputedGpus] = recomputeHost(db, before.hostId, 'strict')
+  const closed = usage ? [usageInsert(db, before, after, usage)] : []
   try {
-    const results = await db.batch([take, ...recomputeHost(db, before.hostId, 'strict'), guarded(db, before, after)])
-    return (results[results.length - 1]?.meta.changes ?? 0) > 0 ? 'done' : 'lost'
+    const [, , , updated] = await db.batch([allocate, recomputed, recomputedGpus, guarded(db, before, after), ...closed])
+    return updated.meta.changes > 0 ? 'done' : 'lost'
   } catch (error) {
     if (isCheckFailure(error)) return 'noRoom'
     throw error
@@ -151,7 +178,7 @@ export async function releaseCompute(db: Database, podId: string, hostId: string
 }
 
 function liveOf(teamId: string, id: string) {
-  return and(eq(pods.teamId, teamId), eq(pods.id, id), ne(pods.status, 'TERMINATED'))
+  return and(eq(pods.teamId, teamId), eq(pods.id, id), IS_LIVE)
 }
 
 function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {

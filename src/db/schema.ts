@@ -3,6 +3,7 @@ import { apiKeys, memberships, quotas, teams, users } from './tables/accounts.ts
 import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
+import { idempotencyKeys } from './tables/idempotency.ts'
 import { pods, podUsage } from './tables/pods.ts'
 import { registries } from './tables/registries.ts'
 import { sshKeys } from './tables/ssh-keys.ts'
@@ -17,6 +18,7 @@ export {
   globalVolumes,
   hostGpus,
   hosts,
+  idempotencyKeys,
   joinTokens,
   memberships,
   networkVolumes,

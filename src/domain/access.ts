@@ -32,9 +32,9 @@ export function scopesOf(permission: Permission, listed: readonly string[]): Rea
   return permission === 'READ_ONLY' ? READ_SCOPES : new Set(listed)
 }
 
-/** Says whether a set holds a scope, either whole or bound to the addressed endpoint (AUT-3). */
-export function hasScope(scopes: ReadonlySet<string>, scope: Scope, endpointId?: string): boolean {
-  return scopes.has(scope) || (endpointId !== undefined && scopes.has(`${scope}@${endpointId}`))
+/** Says whether a set holds a scope, either whole or bound to the addressed endpoint or pod (AUT-3, AUT-6). */
+export function hasScope(scopes: ReadonlySet<string>, scope: Scope, id?: string): boolean {
+  return scopes.has(scope) || (id !== undefined && scopes.has(`${scope}@${id}`))
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

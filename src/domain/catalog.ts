@@ -1,3 +1,5 @@
+import type { Cloud } from '../contract/pod-spec.ts'
+
 /** One kind of GPU that the plane knows (SEED-1, SEED-2). Prices are USD for one GPU and hour; null: not sold there. */
 export interface GpuType {
   id: string
@@ -104,6 +106,34 @@ export const CPU_FLAVORS: readonly CpuFlavor[] = [
   cpuFlavor('cpu3m', 'Memory-Optimized', 'Gen 3', 8, 0.05, 0.04),
   cpuFlavor('cpu5m', 'Memory-Optimized', 'Gen 5', 8, 0.06, 0.04),
 ]
+
+const GPU_TYPES_BY_ID: ReadonlyMap<string, GpuType> = new Map(GPU_TYPES.map((type) => [type.id, type]))
+/** GPUs of one type that one pod may have; of a slice of a GPU, one (SEED-1). */
+const MAX_GPU_COUNT = 8
+
+/** The GPU type of that id, or undefined. */
+export function findGpuType(id: string): GpuType | undefined {
+  return GPU_TYPES_BY_ID.get(id)
+}
+
+/** Most GPUs of a type in one pod (POD-9). */
+export function maxGpuCount(type: GpuType): number {
+  return type.id.includes(' MIG ') ? 1 : MAX_GPU_COUNT
+}
+
+/**
+ * USD for one GPU and hour of a pod in a cloud; null when the type is not sold there. A type that nobody quotes a price for is there for
+ * operators who have such machines: it costs nothing (PP-85).
+ */
+export function podGpuPrice(type: GpuType, cloud: Cloud): number | null {
+  if (type.securePrice === null && type.communityPrice === null) return 0
+  return cloud === 'SECURE' ? type.securePrice : type.communityPrice
+}
+
+/** USD for one vCPU and hour of a CPU pod in a cloud; null when the flavor is not sold there. */
+export function podCpuPrice(flavor: CpuFlavor, cloud: Cloud): number | null {
+  return cloud === 'SECURE' ? flavor.securePricePerVcpu : null
+}
 
 /** Says whether a pool of that id exists. */
 export function isGpuPool(pool: string): boolean {

@@ -9,6 +9,8 @@ export interface PlacementHost {
   /** Takes no new work: the operator, or the health of its GPUs, keeps it off. */
   cordoned: boolean
   dataCenterId: string
+  /** Where its ports are reached from outside, if anywhere. */
+  publicIp: string | null
   cloud: Cloud
   runtimes: readonly string[]
   vcpuTotal: number

@@ -8,6 +8,7 @@ export interface PodCandidate {
   dataCenterId: string
   shape: ComputeShape
   cudaVersion: string | null
+  publicIp: string | null
 }
 
 /** A GPU comes with its share of the host; a host that has less than this part of it left does not fit (PP-80). */
@@ -35,6 +36,7 @@ export function rankHostsForPod(
       hostId: host.id,
       dataCenterId: host.dataCenterId,
       shape,
+      publicIp: host.publicIp,
       cudaVersion: host.gpus.find(({ typeId }) => typeId === shape.gpu?.typeId)?.cudaVersion ?? null,
     })),
     refusals: judged.flatMap(({ host, failed }) => (failed.length > 0 ? [{ hostId: host.id, failed }] : [])),

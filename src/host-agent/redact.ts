@@ -1,8 +1,8 @@
 import type { Workload } from '../host-protocol/messages.ts'
 
 const SECRETS: readonly RegExp[] = [
-  // Platform keys: pp_ user, ppw_ worker, ppo_ operator, ppj_ join token.
-  /\bpp[woj]?_[A-Za-z0-9_-]{4,}/g,
+  // Platform keys: pp_ user, ppw_ worker, ppd_ pod, ppo_ operator, ppj_ join token.
+  /\bpp[wdoj]?_[A-Za-z0-9_-]{4,}/g,
   // JSON web tokens, with or without their signature part.
   /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?/g,
   /\bBearer\s+[^\s"',]+/gi,
@@ -14,7 +14,7 @@ export function redact(text: string): string {
 }
 
 /** Keys of this platform in full. Words of a program, such as `pp_rank`, stay: a tenant's output is the tenant's. */
-const PLATFORM_KEY = /\bpp[oj]?_[A-Za-z0-9_]{40,}|\bppw_[A-Za-z0-9_-]{40,}/g
+const PLATFORM_KEY = /\bpp[oj]?_[A-Za-z0-9_]{40,}|\bpp[wd]_[A-Za-z0-9_-]{40,}/g
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/
 /** Shorter values are no secrets and would blot out ordinary words. */
 const SECRET_MIN_CHARS = 8

@@ -22,6 +22,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The key lacks the scope.',
   404: 'No such resource.',
   409: 'Not possible in the present state.',
+  412: 'The resource is not as `If-Match` says.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   422: 'The request does not match the schema.',

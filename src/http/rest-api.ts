@@ -10,6 +10,7 @@ import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
+import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
 import { registerServerless } from './routes/serverless.ts'
 import { registerSshKeys } from './routes/ssh-keys.ts'
@@ -21,7 +22,7 @@ import { unmatched } from './unmatched.ts'
 const INFO = {
   title: 'podplane',
   version: '2',
-  description: 'Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
+  description: 'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
 }
 
 /**
@@ -39,6 +40,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWebhooks(app)
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
+  registerPods(app)
   registerTemplates(app)
   registerNetworkVolumes(app)
   registerGlobalVolumes(app)

@@ -5,6 +5,7 @@ import { parseApiKey, scopesOf } from '../domain/access.ts'
 import type { Env } from '../env.ts'
 import { hashKeySecret, sameSecret } from './crypto.ts'
 import { ExpiringCache } from './expiring-cache.ts'
+import { findPodOfKey, issuePodKey } from './pod-key.ts'
 
 /** Who is calling: everything is done for `teamId`. */
 export interface Principal {
@@ -53,7 +54,7 @@ export async function authenticate(
   const verdict = await lookUp(env, token, nowMs)
   if (!verdict) return INVALID
   verdicts.set(authorization, verdict, nowMs)
-  waitUntil?.(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
+  if (parseApiKey(token)) waitUntil?.(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
   return { ok: true, principal: verdict.principal }
 }
 
@@ -82,6 +83,11 @@ export function forgetVerdicts(): void {
   verdicts.clear()
 }
 
+/** Forgets the key of a pod that is terminated. */
+export async function forgetPodKey(env: Env, podId: string): Promise<void> {
+  verdicts.delete(`Bearer ${await issuePodKey(env, podId)}`)
+}
+
 /** Forgets who owns an endpoint, after its deletion. */
 export function forgetEndpointTeam(endpointId: string): void {
   owners.delete(endpointId)
@@ -94,7 +100,7 @@ function bearerToken(authorization: string): string | null {
 
 async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict | null> {
   const parsed = parseApiKey(token)
-  if (!parsed) return null
+  if (!parsed) return lookUpPodKey(env, token)
   const row = await findApiKey(openDatabase(env.DB), parsed.id)
   if (!row || row.revokedAt !== null) return null
   const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
@@ -102,6 +108,15 @@ async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict |
   const scopes = scopesOf(row.permission, row.scopes)
   const verdict = { principal: { keyId: row.id, userId: row.userId, teamId: row.teamId, scopes }, expiresAtMs: row.expiresAt }
   return isExpired(verdict, nowMs) ? null : verdict
+}
+
+/** A pod acts for its account, on itself alone (AUT-6). */
+async function lookUpPodKey(env: Env, token: string): Promise<Verdict | null> {
+  const found = await findPodOfKey(env, token)
+  if (!found) return null
+  const { podId, teamId } = found
+  const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
+  return { principal: { keyId: `pod:${podId}`, userId: `pod:${podId}`, teamId, scopes }, expiresAtMs: null }
 }
 
 function isExpired({ expiresAtMs }: Verdict, nowMs: number): boolean {

@@ -24,7 +24,7 @@ export async function explainPlacement(env: Env, config: EndpointConfig): Promis
   )
 }
 
-// The same machine has the same name for one team at all times, and another one for every other team.
-async function opaqueHostId(env: Env, teamId: string, hostId: string): Promise<string> {
+/** A name of a machine that tells nothing: the same for one team at all times, and another one for every other team. */
+export async function opaqueHostId(env: Env, teamId: string, hostId: string): Promise<string> {
   return `host_${(await keyedDigest(env.TOKEN_SECRET, `host\n${teamId}\n${hostId}`)).slice(0, OPAQUE_ID_LENGTH)}`
 }

@@ -9,6 +9,8 @@ const JOIN_TOKEN_LENGTH = 40
 
 const randomId = customAlphabet(LOWER_ALPHANUMERIC, RESOURCE_ID_LENGTH)
 const randomKeyId = customAlphabet(LOWER_ALPHANUMERIC, KEY_ID_LENGTH)
+const randomPassword = customAlphabet(LOWER_ALPHANUMERIC, 24)
+const randomHex = customAlphabet('0123456789abcdef', 8)
 const randomJoinToken = customAlphabet(LOWER_ALPHANUMERIC, JOIN_TOKEN_LENGTH)
 
 /** A new resource id (GEN-1): 14 lower-case letters and digits, never a word that REST owns (CFG-2). */
@@ -20,6 +22,16 @@ export function newResourceId(): string {
 /** A new API key id: 10 lower-case letters and digits. */
 export function newKeyId(): string {
   return randomKeyId()
+}
+
+/** A password for a pod's Jupyter server: 24 of 36 characters are above 120 bits. */
+export function newJupyterPassword(): string {
+  return randomPassword()
+}
+
+/** 8 hex digits, the random part of a pod's SSH proxy user (NET-2). */
+export function newSshSuffix(): string {
+  return randomHex()
 }
 
 /** A new join token: `ppj_<random>`. */

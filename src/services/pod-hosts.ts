@@ -7,7 +7,7 @@ import { podDiskGb } from '../domain/pod-placement.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
 import { logEvent } from '../log.ts'
-import { rankPod } from './pod-placement.ts'
+import { grantedBy, rankPod } from './pod-placement.ts'
 import { applyPodReport, changePod, formerAllocationId } from './pod-reports.ts'
 
 /** Hosts tried for one pod that has to move; the next try comes with the next call. */
@@ -81,14 +81,11 @@ function isReplaceable({ spec, clusterId }: PodRow): boolean {
 
 async function replacePod(env: Env, here: FormerHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
   const { candidates } = await rankPod(env, pod.spec)
-  for (const { hostId, dataCenterId, cudaVersion, shape } of candidates
-    .filter((candidate) => candidate.hostId !== pod.hostId)
-    .slice(0, MAX_TRIES)) {
+  for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
     const change = decideReplacement(pod, lastHeardMs, Date.now())
     if (!change) return true
-    const granted = { hostId, dataCenterId, cudaVersion, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
-    const after = { ...change.pod, ...granted, statusReason }
-    if (await moveTo(env, here, pod, after, change.usage, { ...shape, diskGb: podDiskGb(pod.spec) })) return true
+    const after = { ...change.pod, ...grantedBy(candidate), statusReason }
+    if (await moveTo(env, here, pod, after, change.usage, { ...candidate.shape, diskGb: podDiskGb(pod.spec) })) return true
   }
   return false
 }

@@ -12,7 +12,7 @@ const MAX_TRIES = 8
 
 /** A new pod but for what placement decides. */
 export type PodDraft = Omit<PodRow, keyof Granted>
-type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'vcpus' | 'memoryMb'>
+type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicIp' | 'vcpus' | 'memoryMb'>
 
 export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: Refusal[] }
 
@@ -41,13 +41,17 @@ async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, 
   const host = hostStub(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
   const isHeard = await host.markPod(hostId, pod.id)
+  let isRefused = !isHeard
   try {
-    return isHeard && (await insertPod(openDatabase(env.DB), pod, resources, together))
+    if (isHeard) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
   } finally {
-    await host.syncPod(hostId, pod.id)
+    // After a failure of another kind nobody knows whether the row is there, so the host looks.
+    await (isRefused ? host.unmarkPod(pod.id) : host.syncPod(hostId, pod.id))
   }
+  return !isRefused
 }
 
-function grantedBy({ hostId, dataCenterId, cudaVersion, shape }: PodCandidate): Granted {
-  return { hostId, dataCenterId, cudaVersion, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
+/** What a pod gets of the host that it is placed on. */
+export function grantedBy({ hostId, dataCenterId, cudaVersion, publicIp, shape }: PodCandidate): Granted {
+  return { hostId, dataCenterId, cudaVersion, publicIp, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
 }

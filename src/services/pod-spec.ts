@@ -4,6 +4,7 @@ import { type ContainerWish, workloadIdOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
 import { grantLog } from './log-access.ts'
+import { issuePodKey } from './pod-key.ts'
 import { openRegistry } from './registries.ts'
 
 /** SIGTERM to SIGKILL of a pod's container. */
@@ -24,7 +25,7 @@ export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): P
       image: container.image,
       ...decodeArgs(container.args),
       env: withoutPlatformNames(container.env),
-      platformEnv: podEnv(pod),
+      platformEnv: { ...podEnv(pod), RUNPOD_API_KEY: await issuePodKey(env, pod.id) },
       ports: container.ports,
       resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },
       log,

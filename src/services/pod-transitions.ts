@@ -1,6 +1,6 @@
 import { hostStub } from '../../durable-objects/stubs.ts'
 import { openDatabase } from '../db/client.ts'
-import { type PodRow, updatePod, updatePodTakingCompute } from '../db/pods.ts'
+import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../db/pods.ts'
 import { isToRun, type PodChange } from '../domain/pod.ts'
 import { podDiskGb } from '../domain/pod-placement.ts'
 import type { Env } from '../env.ts'
@@ -19,6 +19,10 @@ export async function transitPod(env: Env, before: PodRow, { pod, usage }: PodCh
   try {
     const db = openDatabase(env.DB)
     if (isToRun(pod) && !isToRun(before)) return await updatePodTakingCompute(db, before, pod, resourcesOf(pod))
+    const diskGb = podDiskGb(pod.spec)
+    // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
+    const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
+    if (isResized) return await updatePodResizing(db, before, pod, usage, diskGb)
     return (await updatePod(db, before, pod, usage)) ? 'done' : 'lost'
   } finally {
     await host.syncPod(before.hostId, before.id)

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
+import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../mutants/resources.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
@@ -16,11 +17,13 @@ const ALL = [
   ...RESOURCE_DOMAIN_MUTANTS,
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
+  ...POD_DOMAIN_MUTANTS,
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
   ...RESOURCE_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
+  ...POD_WORKER_MUTANTS,
 ]
 
 test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {

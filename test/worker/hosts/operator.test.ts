@@ -142,7 +142,7 @@ describe('a cordoned host', () => {
     await hostsApi(host.id).post('cordon', {})
     const placed = await placePod(env, draft, () => [])
     expect(placed.ok ? [] : placed.refusals.flatMap(({ failed }) => failed)).toContain('schedulable: yes > cordoned')
-    const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
+    const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', publicIp: null, cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
     const resources = { gpu: { typeId, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
     expect(await insertPod(openDatabase(env.DB), { ...draft, ...granted }, resources)).toBe(false)
     expect(await hostsApi(host.id).read()).toMatchObject({ workloads: { workers: 0, pods: 0 } })

@@ -32,7 +32,7 @@ async function joined(count = 1) {
 }
 
 function rowOn(host: FakeHost, teamId: string, id: string): PodRow {
-  const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
+  const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', publicIp: null, vcpus: 2, memoryMb: 1024 }
   return { ...draftPod(teamId, id, { compute: compute(TYPE) }), ...granted }
 }
 const RESOURCES = { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }

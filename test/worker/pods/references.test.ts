@@ -6,7 +6,7 @@ import { api, createAccount, describe, env, expect, it, teamOf } from '../../sup
 import { draftPod } from '../../support/pods.ts'
 
 const db = openDatabase(env.DB)
-const GRANTED = { hostId: 'host', dataCenterId: 'EU-RO-1', cudaVersion: null, vcpus: 2, memoryMb: 1024 }
+const GRANTED = { hostId: 'host', dataCenterId: 'EU-RO-1', cudaVersion: null, publicIp: null, vcpus: 2, memoryMb: 1024 }
 
 function row(teamId: string, links: Partial<PodRow>): PodRow {
   return { ...draftPod(teamId, crypto.randomUUID()), ...GRANTED, ...links }

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { CudaVersion, ResourceId } from './fields.ts'
+
+export const PodStatus = z
+  .enum(['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'])
+  .meta({ id: 'PodStatus', example: 'RUNNING' })
+
+export const PodAction = z.enum(['start', 'stop', 'restart', 'terminate']).meta({ id: 'PodAction', example: 'stop' })
+
+export const CloudType = z
+  .enum(['SECURE', 'COMMUNITY'])
+  .meta({ id: 'CloudType', description: 'Hardware of data centers, or of the community.', example: 'SECURE' })
+
+export const OnHostLoss = z.enum(['WAIT', 'REPLACE']).meta({
+  id: 'OnHostLoss',
+  description: '`WAIT`: the pod waits for the return of its host. `REPLACE`: it is started on another one, with an empty container disk.',
+  example: 'WAIT',
+})
+
+export const PodGpuRequest = z
+  .strictObject({
+    id: ResourceId.meta({ description: 'GPU type.' }),
+    count: z.number().int().min(1).optional().meta({ description: '1 by default.' }),
+    allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
+    minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
+    minRamPerGpu: z.number().int().min(1).optional().meta({ description: 'GB of memory that the host must have for each GPU.' }),
+    minVcpuCountPerGpu: z.number().int().min(1).optional().meta({ description: 'vCPUs that the host must have for each GPU.' }),
+  })
+  .meta({ id: 'PodGpuRequest', example: { id: 'NVIDIA GeForce RTX 4090', count: 1 } })
+export type PodGpuRequest = z.infer<typeof PodGpuRequest>
+
+export const PodCpuRequest = z
+  .strictObject({
+    id: ResourceId.meta({ description: 'CPU flavor.' }),
+    vcpuCount: z.number().int().min(2).meta({ description: 'A power of two within the range of the flavor.' }),
+    memory: z.number().int().min(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+  })
+  .meta({ id: 'PodCpuRequest', example: { id: 'cpu3c', vcpuCount: 2 } })
+export type PodCpuRequest = z.infer<typeof PodCpuRequest>
+
+export const PodGpuView = z
+  .object({
+    id: z.string(),
+    count: z.number().int().min(1),
+    vcpuCount: z.number().min(1).meta({ description: 'vCPUs of the whole pod.' }),
+    memory: z.number().min(1).meta({ description: 'GB of memory of the whole pod.' }),
+  })
+  .meta({ id: 'PodGpu', example: { id: 'NVIDIA GeForce RTX 4090', count: 1, vcpuCount: 16, memory: 64 } })
+
+export const PodCpuView = z
+  .object({ id: z.string(), vcpuCount: z.number().int().min(2), memory: z.number().int().min(1) })
+  .meta({ id: 'PodCpu', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
+
+export const SshEndpoint = z
+  .object({
+    host: z.string(),
+    port: z.number().int(),
+    username: z.string(),
+    command: z.string().meta({ description: 'Ready to run.' }),
+  })
+  .meta({
+    id: 'SshEndpoint',
+    example: { host: '195.26.233.3', port: 34446, username: 'root', command: 'ssh root@195.26.233.3 -p 34446' },
+  })
+export type SshEndpoint = z.infer<typeof SshEndpoint>
+
+/** A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable. */
+export const PodSsh = z
+  .object({
+    proxy: z.union([SshEndpoint, z.null()]).meta({ description: 'Through the SSH proxy: a shell only. Null where there is no proxy.' }),
+    direct: z
+      .union([SshEndpoint, z.null()])
+      .meta({ description: 'Through the published `22/tcp` of the running pod; null when it has none.' }),
+  })
+  .meta({ id: 'PodSsh', example: { proxy: null, direct: null } })
+export type PodSsh = z.infer<typeof PodSsh>
+
+export const PodCluster = z
+  .object({ id: z.string(), rank: z.number().int().nullable() })
+  .meta({ id: 'PodCluster', example: { id: '4q8w2e6r1t5y9u', rank: null } })
+
+export const GlobalNetworking = z.object({ enabled: z.boolean() }).meta({ id: 'GlobalNetworking', example: { enabled: false } })
+
+const Percent = z.number().int().min(0).max(100)
+
+const PortMapping = z
+  .object({
+    private: z.number().int(),
+    public: z.number().int().nullable(),
+    type: z.string(),
+    ip: z
+      .string()
+      .nullable()
+      .meta({ description: 'Public for `tcp`; within 100.64.0.0/10, so not public, for `http`. Null: its host has none.' }),
+  })
+  .meta({ id: 'PodPort', example: { private: 22, public: 34446, type: 'tcp', ip: '195.26.233.3' } })
+
+export const PodRuntime = z
+  .object({
+    uptime: z.number().int().optional().meta({ description: 'Seconds since the container started.' }),
+    gpus: z
+      .array(z.object({ util: Percent, memoryUtil: Percent }))
+      .optional()
+      .meta({ description: 'One item a GPU.' }),
+    cpu: z.object({ util: Percent }).optional(),
+    memory: z.object({ util: Percent }).optional(),
+    ports: z.array(PortMapping).optional(),
+  })
+  .meta({
+    id: 'PodRuntime',
+    description: 'What the pod uses now; figures that its host has not told lately are left out.',
+    example: { uptime: 3600, ports: [{ private: 22, public: 34446, type: 'tcp', ip: '195.26.233.3' }] },
+  })
+export type PodRuntime = z.infer<typeof PodRuntime>

@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { containerRequestFields, containerResponseFields } from './container.ts'
+import { DataCenterId, Name, PLAIN_TEXT, ResourceId, Timestamp } from './fields.ts'
+import { PodMountsRequest, PodMountsView } from './mounts.ts'
+import { PageQuery, Pagination } from './pagination.ts'
+import {
+  CloudType,
+  GlobalNetworking,
+  OnHostLoss,
+  PodAction,
+  PodCluster,
+  PodCpuRequest,
+  PodCpuView,
+  PodGpuRequest,
+  PodGpuView,
+  PodRuntime,
+  PodSsh,
+  PodStatus,
+} from './pod-parts.ts'
+
+/** Most data centers that one create may name. */
+const MAX_DATA_CENTERS = 100
+/** Of the header `Idempotency-Key` (POD-22). */
+const MAX_IDEMPOTENCY_KEY_LENGTH = 128
+
+const EXAMPLE = {
+  name: 'pytorch-training',
+  image: 'registry.example.com/pytorch:2',
+  gpu: { id: 'NVIDIA GeForce RTX 4090', count: 1 },
+  disk: 50,
+  ports: ['8888/http', '22/tcp'],
+  env: { MODEL_NAME: 'llama-3' },
+  mounts: { persistent: { size: 20, path: '/workspace' } },
+  startSsh: true,
+}
+
+export const CreatePodRequest = z
+  .strictObject({
+    ...containerRequestFields,
+    name: Name,
+    cloud: CloudType.optional().meta({ description: '`SECURE` by default.' }),
+    gpu: PodGpuRequest.optional(),
+    cpu: PodCpuRequest.optional(),
+    dataCenterIds: z.array(DataCenterId).max(MAX_DATA_CENTERS).optional().meta({ description: 'Tried in this order; empty for anywhere.' }),
+    globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
+    mounts: PodMountsRequest.optional(),
+    onHostLoss: OnHostLoss.optional().meta({ description: '`WAIT` by default; `REPLACE` not with a persistent mount.' }),
+    startJupyter: z.boolean().optional().meta({ description: 'Sets `JUPYTER_PASSWORD` to a random one, unless `env` does.' }),
+    startSsh: z.boolean().optional().meta({ description: "Sets `PUBLIC_KEY` to the account's SSH keys, unless `env` does." }),
+    templateId: ResourceId.optional().meta({ description: 'A pod template that fills what the body leaves out.' }),
+  })
+  .meta({
+    id: 'CreatePodRequest',
+    description: 'Exactly one of `gpu` and `cpu`; `image` unless `templateId` is set.',
+    example: EXAMPLE,
+  })
+export type CreatePodRequest = z.infer<typeof CreatePodRequest>
+
+export const UpdatePodRequest = z
+  .strictObject({
+    ...containerRequestFields,
+    name: Name.optional(),
+    mounts: PodMountsRequest.optional(),
+    locked: z.boolean().optional().meta({ description: 'A locked pod is neither stopped nor recreated.' }),
+    globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
+    onHostLoss: OnHostLoss.optional(),
+    templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),
+  })
+  .meta({
+    id: 'UpdatePodRequest',
+    description: 'What is left out stays as it is. A changed container is started anew, with an empty container disk, when the pod runs.',
+    example: { name: 'pytorch-evaluation', locked: true },
+  })
+export type UpdatePodRequest = z.infer<typeof UpdatePodRequest>
+
+export const PodActionRequest = z.strictObject({ action: PodAction }).meta({ id: 'PodActionRequest', example: { action: 'stop' } })
+
+export const Pod = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    ...containerResponseFields,
+    status: PodStatus,
+    statusReason: z.string().nullable().meta({ description: 'Why the pod is where it is, when it did not get there by an action.' }),
+    actions: z.array(PodAction).meta({ description: 'Valid in this status.' }),
+    mounts: PodMountsView,
+    gpu: PodGpuView.optional().meta({ description: 'Only on GPU pods.' }),
+    cpu: PodCpuView.optional().meta({ description: 'Only on CPU pods.' }),
+    cloud: CloudType,
+    dataCenterId: z.string().nullable(),
+    cudaVersion: z.string().nullable().meta({ description: 'As its host reports it; kept while the pod is stopped.' }),
+    ssh: PodSsh,
+    cluster: PodCluster.optional().meta({ description: 'Only on members of a cluster.' }),
+    template: z.string().nullable().meta({ description: 'The template that the pod was created from.' }),
+    cost: z.number().meta({ description: 'USD per hour now; 0 while the pod is stopped.', format: 'float' }),
+    locked: z.boolean(),
+    globalNetworking: GlobalNetworking,
+    onHostLoss: OnHostLoss,
+    runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING.' }),
+    createdAt: Timestamp,
+    startedAt: Timestamp.nullable().meta({ description: 'When it reached RUNNING; null while it is stopped.' }),
+  })
+  .meta({ id: 'Pod', description: 'A container on a machine.' })
+export type Pod = z.infer<typeof Pod>
+
+export const ListPodsResponse = z
+  .object({ pods: z.array(Pod), pagination: Pagination })
+  .meta({ id: 'ListPodsResponse', example: { pods: [], pagination: { nextCursor: null, hasNextPage: false } } })
+
+export const PodPlacementPreview = z
+  .object({
+    fits: z.boolean(),
+    hostId: z.string().nullable().meta({ description: 'The host that would be chosen now; a name of it for this account alone.' }),
+    dataCenterId: z.string().nullable(),
+    gpu: PodGpuView.optional(),
+    cpu: PodCpuView.optional(),
+    cost: z.number().meta({ description: 'USD per hour.', format: 'float' }),
+    hosts: z
+      .array(z.object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: '`<constraint>: <wanted> > <there is>`' }) }))
+      .meta({ description: 'Hosts that were looked at, those that fit first, and what each lacks.' }),
+  })
+  .meta({
+    id: 'PodPlacementPreview',
+    description: 'Where a pod would go now. Nothing is reserved.',
+    example: {
+      fits: false,
+      hostId: null,
+      dataCenterId: null,
+      cost: 0.44,
+      hosts: [{ hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['gpu NVIDIA L4: 1 > 0'] }],
+    },
+  })
+export type PodPlacementPreview = z.infer<typeof PodPlacementPreview>
+
+const Flag = z.enum(['true', 'false'])
+
+export const ListPodsQuery = PageQuery.extend({
+  includeClusterPods: Flag.default('false').meta({
+    description: 'Also members of clusters.',
+    param: { name: 'includeClusterPods', in: 'query' },
+  }),
+})
+export type ListPodsQuery = z.infer<typeof ListPodsQuery>
+
+export const GetPodQuery = z.object({
+  waitFor: PodStatus.optional().meta({
+    description: 'Answer when the pod has this status, when it cannot get there without an action, or after 25 s.',
+    param: { name: 'waitFor', in: 'query' },
+  }),
+})
+
+export const CreatePodQuery = z.object({
+  dryRun: Flag.default('false').meta({
+    description: 'Say where the pod would go, or what each host lacks, and create nothing.',
+    param: { name: 'dryRun', in: 'query' },
+  }),
+})
+
+export const CreatePodHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(MAX_IDEMPOTENCY_KEY_LENGTH)
+    .regex(/^[\x21-\x7e]+$/)
+    .optional()
+    .meta({
+      description: 'A repeat of the same request within 24 hours answers with the first result.',
+      example: '5f0c9d6e-create',
+      param: { name: 'Idempotency-Key', in: 'header' },
+    }),
+})
+
+export const IfMatchHeaders = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .meta({
+      description: 'Do it only if the `ETag` of the pod still is one of these.',
+      example: '"3"',
+      param: { name: 'If-Match', in: 'header' },
+    }),
+})

@@ -1,0 +1,66 @@
+import { and, eq, isNull, lt, sql } from 'drizzle-orm'
+import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts'
+import type { Database } from './client.ts'
+import type { Statement } from './pods.ts'
+import { idempotencyKeys } from './schema.ts'
+
+/** A claim whose request has answered nothing for this long is taken to be dead: no request runs that long. */
+export const CLAIM_TTL_MS = 60_000
+/** Rows that have had their day and are removed with one claim. */
+const MAX_REMOVED = 50
+
+export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
+/** Which key of whom, and for what. */
+export type KeyName = Pick<IdempotencyRow, 'teamId' | 'operation' | 'key'>
+
+/** Claims a key unless a request holds it, and returns who has it now: the caller if `claim` is its own (POD-22). */
+export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow> {
+  const { claimedAt: nowMs } = want
+  const isAbandoned = and(isNull(idempotencyKeys.response), lt(idempotencyKeys.claimedAt, nowMs - CLAIM_TTL_MS))
+  const isExpired = lt(idempotencyKeys.claimedAt, nowMs - IDEMPOTENCY_KEEP_MS)
+  const [, , [row]] = await db.batch([
+    db
+      .delete(idempotencyKeys)
+      .where(sql`rowid IN (SELECT rowid FROM idempotency_keys WHERE claimed_at < ${nowMs - IDEMPOTENCY_KEEP_MS} LIMIT ${MAX_REMOVED})`),
+    db
+      .insert(idempotencyKeys)
+      .values({ ...want, response: null })
+      .onConflictDoUpdate({
+        target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
+        set: { claim: want.claim, fingerprint: want.fingerprint, claimedAt: nowMs, response: null },
+        setWhere: sql`${isAbandoned} OR ${isExpired}`,
+      }),
+    db.select().from(idempotencyKeys).where(named(want)),
+  ])
+  if (!row) throw new Error('the claim of an idempotency key is not there')
+  return row
+}
+
+/** Writes the answer under a key, for the batch that makes the thing. The batch fails as a whole when the claim has been taken over. */
+export function storeResponse(db: Database, name: KeyName, claim: string, response: string): Statement {
+  const mine = sql<string>`(SELECT team_id FROM idempotency_keys WHERE ${and(named(name), eq(idempotencyKeys.claim, claim))})`
+  return db
+    .insert(idempotencyKeys)
+    .values({ ...name, teamId: mine, claim, fingerprint: '', claimedAt: 0, response })
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
+      set: { response: sql`excluded.response` },
+    })
+}
+
+/** Whether a batch failed because `storeResponse` no longer had the claim. */
+export function isClaimLost(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes('NOT NULL constraint failed: idempotency_keys.team_id')) return true
+  }
+  return false
+}
+
+/** Gives a key back after a refusal: it may be used again. A stored answer stays. */
+export async function releaseKey(db: Database, name: KeyName, claim: string): Promise<void> {
+  await db.delete(idempotencyKeys).where(and(named(name), eq(idempotencyKeys.claim, claim), isNull(idempotencyKeys.response)))
+}
+
+function named({ teamId, operation, key }: KeyName) {
+  return and(eq(idempotencyKeys.teamId, teamId), eq(idempotencyKeys.operation, operation), eq(idempotencyKeys.key, key))
+}

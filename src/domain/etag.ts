@@ -1,0 +1,17 @@
+/** Entity tags of resources that carry a version (RFC 9110). */
+
+/** The strong tag of a version. */
+export function etagOf(version: number): string {
+  return `"${version}"`
+}
+
+/** Whether a resource of that version satisfies an `If-Match` header; absent, it always does. Weak tags never match. */
+export function matchesVersion(ifMatch: string | undefined, version: number): boolean {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return true
+  return ifMatch.split(',').some((tag) => tag.trim() === etagOf(version))
+}
+
+/** Whether a header insists on one version: then a change by somebody else is the caller's to look at. */
+export function insistsOnVersion(ifMatch: string | undefined): boolean {
+  return ifMatch !== undefined && ifMatch.trim() !== '*'
+}

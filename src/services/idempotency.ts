@@ -1,0 +1,47 @@
+import { Problem } from '../contract/problems.ts'
+import { openDatabase } from '../db/client.ts'
+import { claimKey, isClaimLost, type KeyName, releaseKey, storeResponse } from '../db/idempotency.ts'
+import type { Statement } from '../db/pods.ts'
+import { sha256Hex } from './crypto.ts'
+import type { VerbContext } from './endpoints.ts'
+import { newResourceId } from './ids.ts'
+
+/** Makes the statement that stores a first answer; it belongs into the batch that makes the thing. */
+export type StoreAnswer<Answer> = (answer: Answer) => readonly Statement[]
+
+/**
+ * Runs `create` once for a key (POD-22): a repeat of the same request gets the first answer, without running anything. After a refusal the
+ * key is free again. Without a key `create` simply runs. Throws 409 while the first request runs, and 422 for another body.
+ */
+export async function onceForKey<Answer>(
+  ctx: VerbContext,
+  operation: string,
+  key: string | undefined,
+  body: unknown,
+  create: (store: StoreAnswer<Answer>) => Promise<Answer>,
+): Promise<Answer> {
+  if (key === undefined) return create(() => [])
+  const db = openDatabase(ctx.env.DB)
+  const name: KeyName = { teamId: ctx.principal.teamId, operation, key }
+  const claim = newResourceId()
+  const fingerprint = await sha256Hex(JSON.stringify(body))
+  const holder = await claimKey(db, { ...name, claim, fingerprint, claimedAt: ctx.nowMs })
+  if (holder.claim !== claim) return repeat(holder, fingerprint)
+  try {
+    return await create((answer) => [storeResponse(db, name, claim, JSON.stringify(answer))])
+  } catch (error) {
+    if (isClaimLost(error)) throw new Problem('conflict', { detail: STILL_RUNNING, cause: error })
+    await releaseKey(db, name, claim)
+    throw error
+  }
+}
+
+const STILL_RUNNING = 'the first request under this Idempotency-Key is still running'
+
+function repeat<Answer>({ fingerprint, response }: { fingerprint: string; response: string | null }, asked: string): Answer {
+  if (fingerprint !== asked) {
+    throw new Problem('validationFailed', { errors: ['Idempotency-Key (header): was used with another request'] })
+  }
+  if (response === null) throw new Problem('conflict', { detail: STILL_RUNNING })
+  return JSON.parse(response) as Answer
+}

@@ -1,0 +1,60 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of /v2/pods: what a request comes to, and how it is written.
+
+const REQUEST = 'src/domain/pod-request.ts'
+const PATCH = 'src/domain/pod-patch.ts'
+const MOUNTS = 'src/domain/pod-mounts.ts'
+const COMPUTE = 'src/domain/pod-compute.ts'
+const CONTAINER = 'src/domain/pod-container.ts'
+const ACCESS = 'src/domain/pod-access.ts'
+const ETAG = 'src/domain/etag.ts'
+const KEYS = 'src/db/idempotency.ts'
+const CHANGE = 'src/services/change-pod.ts'
+const TRANSIT = 'src/services/pod-transitions.ts'
+
+/** Killed by the unit tests of the pure rules. */
+export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 &&', replace: 'wantsSsh &&' },
+  { id: "the user's key is overwritten", file: REQUEST, find: '    ...spec.container.env,\n', replace: '' },
+  {
+    id: 'a CPU pod takes the mount of a template',
+    file: REQUEST,
+    find: 'isNamed || !persistent || cpu',
+    replace: 'isNamed || !persistent',
+  },
+  { id: 'a floor is joined by the set of a template', file: COMPUTE, find: ' || minCudaVersion !== undefined', replace: '' },
+  { id: 'a volume elsewhere', file: REQUEST, find: '{ ...spec, dataCenterIds: [networkVolume.dataCenterId] }', replace: 'spec' },
+  { id: 'the price of one GPU', file: COMPUTE, find: 'pricePerHour: price * count', replace: 'pricePerHour: price' },
+  { id: 'one GPU too many', file: COMPUTE, find: 'count > most', replace: 'count > most + 1' },
+  { id: 'a persistent mount shrinks', file: MOUNTS, find: 'persistent.size < sizeGb', replace: 'persistent.size < 0' },
+  { id: 'another volume', file: MOUNTS, find: 'entry.volumeId !== current[kind]?.volumeId', replace: 'entry.volumeId === undefined' },
+  { id: 'two spellings of one place', file: MOUNTS, find: 'const place = resolvePath(path)', replace: 'const place = path' },
+  { id: 'spelling makes a new container', file: CONTAINER, find: 'command: decodeArgs(args)', replace: 'command: args' },
+  { id: 'a locked pod loses its container', file: PATCH, find: 'before.locked && after.locked', replace: 'false' },
+  { id: 'a stopped pod has an address', file: ACCESS, find: "status !== 'RUNNING' || ", replace: '' },
+  { id: 'http is public', file: ACCESS, find: "port.type === 'http' ? sharedAddressOf(id) : publicIp", replace: 'publicIp' },
+  { id: 'a weak tag matches', file: ETAG, find: 'tag.trim() === etagOf(version)', replace: 'tag.trim().endsWith(etagOf(version))' },
+]
+
+/** Killed by test/worker/rest/pods*. */
+export const POD_WORKER_MUTANTS: readonly Mutant[] = [
+  { id: 'a lost claim still writes', file: KEYS, find: '.values({ ...name, teamId: mine, claim,', replace: '.values({ ...name, claim,' },
+  { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },
+  { id: 'a refused key stays claimed', file: 'src/services/idempotency.ts', find: '    await releaseKey(db, name, claim)\n', replace: '' },
+  { id: 'disk grows unreserved', file: TRANSIT, find: 'if (isResized) return', replace: 'if (false) return' },
+  { id: 'If-Match is decided anew', file: CHANGE, find: 'if (insistsOnVersion(ifMatch)) throw', replace: 'if (false) throw' },
+  { id: 'start on a cordoned host', file: CHANGE, find: ' && host.cordonedAt === null) return', replace: ') return' },
+  {
+    id: 'a pod key opens every pod',
+    file: 'src/services/pod-key.ts',
+    find: '!equalInConstantTime(token, await issuePodKey(env, podId))',
+    replace: 'false',
+  },
+  {
+    id: 'members of clusters change the page',
+    file: 'src/services/pods.ts',
+    find: 'shown.filter(({ clusterId }) => clusterId === null)',
+    replace: 'shown',
+  },
+]

@@ -1,0 +1,103 @@
+import type { Inventory } from '../../src/host-protocol/messages.ts'
+import { FakeHost } from './fake-host.ts'
+import { type Account, api, createAccount, env, expect, teamOf } from './harness.ts'
+
+export const PODS = '/v2/pods'
+/** Sold in both clouds: 0.44 and 0.28 USD. */
+export const GPU = 'NVIDIA L4'
+
+/** GPUs of one type for a host's inventory. */
+export function gpus(count: number, typeId = GPU, cudaVersion: string | null = '12.8'): Pick<Inventory, 'gpus'> {
+  return { gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion, simulated: true }] }
+}
+
+/** A create body that is accepted when there is a host with room. */
+export function podBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { name: 'p', image: 'builtin/idle', gpu: { id: GPU }, ...changes }
+}
+
+/** The same for a CPU pod. */
+export function cpuPodBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return podBody({ gpu: undefined, cpu: { id: 'cpu3c', vcpuCount: 2 }, ...changes })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of replies are asserted whole; typing each would say everything twice
+export type PodBody = any
+
+/** An account with a machine of its own kind in the plane; `leave` takes the machine away again. */
+export async function podScene(inventory: Partial<Inventory> = gpus(4)) {
+  const host = await FakeHost.join(inventory)
+  const account = await createAccount()
+  return new PodScene(host, account)
+}
+
+/** Calls of one account and the one machine that takes its pods. */
+export class PodScene {
+  readonly host: FakeHost
+  readonly account: Account
+
+  constructor(host: FakeHost, account: Account) {
+    this.host = host
+    this.account = account
+  }
+
+  get call() {
+    return api(this.account.key)
+  }
+
+  async create(changes: Record<string, unknown> = {}): Promise<PodBody> {
+    const reply = await this.call.post(PODS, podBody(changes))
+    expect(reply.body).toMatchObject({ status: 'PROVISIONING' })
+    expect(reply.status).toBe(201)
+    return reply.body
+  }
+
+  async createCpu(changes: Record<string, unknown> = {}): Promise<PodBody> {
+    return this.create(cpuPodBody(changes))
+  }
+
+  async get(id: string): Promise<PodBody> {
+    const reply = await this.call.get(`${PODS}/${id}`)
+    expect(reply.status).toBe(200)
+    return reply.body
+  }
+
+  act(id: string, action: string, headers: Record<string, string> = {}) {
+    return this.call.post(`${PODS}/${id}/action`, { action }, headers)
+  }
+
+  /** Plays the start of the pod's container of that generation. */
+  async run(id: string, generation = 1, ports: { private: number; public: number; type: string }[] = []): Promise<void> {
+    await this.host.waitFor((workload) => workload.id === `${id}-${generation}`)
+    await this.host.report(`${id}-${generation}`, { state: 'running', ports })
+  }
+
+  /** Ends a pod and its container, so that its place is free again. */
+  async end(id: string, generation = 1): Promise<void> {
+    await this.act(id, 'terminate')
+    await this.host.waitFor((workload) => workload.id === `${id}-${generation}` && workload.desired === 'stopped')
+    await this.host.report(`${id}-${generation}`, { state: 'gone' })
+  }
+
+  async team(): Promise<string> {
+    return teamOf(this.account)
+  }
+
+  leave(): void {
+    this.host.leave()
+  }
+}
+
+/** GPUs that a machine has free. */
+export async function freeGpus(hostId: string): Promise<number> {
+  const row = await env.DB.prepare('SELECT SUM(free) AS free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
+  return row?.free ?? -1
+}
+
+/** Puts a pod into a state that tests do not get it into by playing a host. */
+export async function setPod(id: string, columns: Record<string, string | number | null>): Promise<void> {
+  const names = Object.keys(columns)
+  await env.DB.prepare(`UPDATE pods SET ${names.map((name) => `${name} = ?`).join()} WHERE id = ?`)
+    .bind(...Object.values(columns), id)
+    .run()
+}

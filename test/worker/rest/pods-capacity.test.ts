@@ -1,0 +1,103 @@
+import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { cpuPodBody, freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
+
+const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
+
+/** Types that one test each offers, so that only the machine at hand counts. */
+const RARE = 'NVIDIA RTX A2000'
+const CUDA = 'NVIDIA A30'
+const FLOORS = 'NVIDIA GeForce RTX 3070'
+const CROWD = 'NVIDIA GeForce RTX 3080'
+const DRY = 'NVIDIA GeForce RTX 4080'
+
+describe('capacity', () => {
+  it('[POD-9] [ERR-7] [PP-82] nothing with room: the text that clients match, and on how many hosts which constraint failed', async () => {
+    const scene = await podScene(gpus(2, RARE))
+    const reply = await scene.call.post(PODS, podBody({ gpu: { id: RARE, count: 3 } }))
+    expect(reply).toMatchObject({ status: 400, body: { title: 'Bad Request', status: 400, detail: NO_CAPACITY, code: 'NO_CAPACITY' } })
+    expect(reply.body.errors[0]).toMatch(/^gpu NVIDIA RTX A2000: \d+ of \d+ hosts$/)
+    expect(JSON.stringify(reply.body)).not.toContain(scene.host.id)
+    expect((await scene.call.get(PODS)).body.pods).toEqual([])
+    scene.leave()
+  })
+
+  it('[POD-7] [POD-9] a CUDA version that no host reports is a matter of capacity', async () => {
+    const scene = await podScene(gpus(2, CUDA, '12.2'))
+    const create = (gpu: object) => scene.call.post(PODS, podBody({ gpu: { id: CUDA, ...gpu } }))
+    expect(await create({ allowedCudaVersions: ['99.9'] })).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
+    // 12.11 is above 12.2.
+    expect(await create({ minCudaVersion: '12.11' })).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
+    expect(await create({ minCudaVersion: '12.1' })).toMatchObject({ status: 201 })
+    expect(await create({ allowedCudaVersions: ['12.2'] })).toMatchObject({ status: 201 })
+    scene.leave()
+  })
+
+  it('[POD-7] minRamPerGpu and minVcpuCountPerGpu filter hosts and are not read back', async () => {
+    const scene = await podScene({ ...gpus(2, FLOORS), vcpus: 16, memoryMb: 65_536 })
+    const create = (gpu: object) => scene.call.post(PODS, podBody({ gpu: { id: FLOORS, ...gpu } }))
+    expect(await create({ minVcpuCountPerGpu: 9 })).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
+    expect(await create({ minRamPerGpu: 33 })).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
+    const reply = await create({ minVcpuCountPerGpu: 8, minRamPerGpu: 32 })
+    expect(reply.body.gpu).toEqual({ id: FLOORS, count: 1, vcpuCount: 8, memory: 32 })
+    scene.leave()
+  })
+
+  it('[POD-9] [POD-10] 200 creates at once for 12 GPUs on two hosts: 12 pods, and never a GPU below zero', async () => {
+    const scenes = await Promise.all([podScene(gpus(8, CROWD)), podScene(gpus(4, CROWD))])
+    const { key } = await createAccount()
+    const replies = await Promise.all(Array.from({ length: 200 }, () => api(key).post(PODS, podBody({ gpu: { id: CROWD } }))))
+    const created = replies.filter(({ status }) => status === 201)
+    expect(created).toHaveLength(12)
+    expect(replies.filter(({ status, body }) => status === 400 && body.code === 'NO_CAPACITY')).toHaveLength(188)
+    for (const scene of scenes) expect(await freeGpus(scene.host.id)).toBe(0)
+    const ids = new Set(created.map(({ body }) => body.id))
+    expect(ids.size).toBe(12)
+    const listed = (await api(key).get(PODS)).body.pods
+    expect(new Set(listed.map(({ id }: { id: string }) => id))).toEqual(ids)
+    const held = await env.DB.prepare('SELECT host_id AS host, SUM(gpu_count) AS n FROM allocations WHERE gpu_type_id = ? GROUP BY host_id')
+      .bind(CROWD)
+      .all<{ host: string; n: number }>()
+    const mine = held.results.filter(({ host }) => scenes.some((scene) => scene.host.id === host))
+    expect(mine.map(({ n }) => n).sort()).toEqual([4, 8])
+    for (const scene of scenes) scene.leave()
+  }, 120_000)
+
+  it('[POD-8] [POD-19] a CPU pod takes vCPUs and the memory of its flavor', async () => {
+    const scene = await podScene()
+    const pod = await scene.create(cpuPodBody({ cpu: { id: 'cpu3g', vcpuCount: 4, memory: 16 }, disk: 40 }))
+    expect(pod.cpu).toEqual({ id: 'cpu3g', vcpuCount: 4, memory: 16 })
+    expect(pod).not.toHaveProperty('gpu')
+    expect(pod).toMatchObject({ cost: 0.16, cudaVersion: null })
+    scene.leave()
+  })
+})
+
+describe('dryRun', () => {
+  it('[PP-83] names the host and the price, and reserves nothing', async () => {
+    const scene = await podScene(gpus(4, DRY))
+    const path = `${PODS}?dryRun=true`
+    const reply = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 2 } }))
+    expect(reply).toMatchObject({ status: 200, body: { fits: true, dataCenterId: 'LOCAL-1', gpu: { id: DRY, count: 2 }, cost: 0 } })
+    expect(reply.body.hostId).toMatch(/^host_[A-Za-z0-9_-]{16}$/)
+    expect(reply.body.hosts[0]).toEqual({ hostId: reply.body.hostId, failed: [] })
+    expect(await freeGpus(scene.host.id)).toBe(4)
+    expect((await scene.call.get(PODS)).body.pods).toEqual([])
+
+    const refused = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 5 } }))
+    expect(refused).toMatchObject({ status: 200, body: { fits: false, hostId: null, dataCenterId: null } })
+    const mine = refused.body.hosts.find(({ hostId }: { hostId: string }) => hostId === reply.body.hostId)
+    expect(mine.failed).toContain(`gpu ${DRY}: 5 > 4`)
+    expect(JSON.stringify(refused.body)).not.toContain(scene.host.id)
+    scene.leave()
+  })
+
+  it('[PP-83] refuses what the create would refuse', async () => {
+    const scene = await podScene(gpus(1))
+    const path = `${PODS}?dryRun=true`
+    expect((await scene.call.post(path, podBody({ gpu: { id: 'No Such GPU' } }))).body.detail).toBe('invalid GPU type id "No Such GPU"')
+    expect((await scene.call.post(path, podBody({ name: '' }))).status).toBe(422)
+    expect((await scene.call.post(`${PODS}?dryRun=1`, podBody())).body.errors).toEqual(["$.dryRun: value must be one of 'true', 'false'"])
+    expect((await scene.call.post(`${PODS}?dryRun=false`, podBody({ gpu: { id: GPU } }))).status).toBe(201)
+    scene.leave()
+  })
+})

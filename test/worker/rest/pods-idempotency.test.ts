@@ -1,0 +1,101 @@
+import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { freeGpus, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+
+const WITH = (key: string) => ({ 'Idempotency-Key': key })
+
+async function countPods(scene: PodScene): Promise<number> {
+  return (await scene.call.get(PODS)).body.pods.length
+}
+
+async function age(key: string, byMs: number): Promise<void> {
+  await env.DB.prepare('UPDATE idempotency_keys SET claimed_at = claimed_at - ? WHERE key = ?').bind(byMs, key).run()
+}
+
+describe('Idempotency-Key', () => {
+  it('[POD-22] the same request gets the first answer again, whatever became of the pod', async () => {
+    const scene = await podScene(gpus(4))
+    const first = await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))
+    const again = await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))
+    expect(first.status).toBe(201)
+    expect(again).toMatchObject({ status: 201, body: first.body })
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
+    expect(await countPods(scene)).toBe(1)
+    await scene.act(first.body.id, 'terminate')
+    expect((await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))).body).toEqual(first.body)
+    expect(await countPods(scene)).toBe(0)
+    scene.leave()
+  })
+
+  it('[POD-22] another body is 422, another key or account another pod', async () => {
+    const scene = await podScene(gpus(4))
+    expect((await scene.call.post(PODS, podBody(), WITH('b-key'))).status).toBe(201)
+    expect(await scene.call.post(PODS, podBody({ name: 'other' }), WITH('b-key'))).toMatchObject({
+      status: 422,
+      body: { errors: ['Idempotency-Key (header): was used with another request'] },
+    })
+    expect((await scene.call.post(PODS, podBody(), WITH('c-key'))).status).toBe(201)
+    expect((await api((await createAccount()).key).post(PODS, podBody(), WITH('b-key'))).status).toBe(201)
+    expect(await countPods(scene)).toBe(2)
+    scene.leave()
+  })
+
+  it('[POD-22] of ten at once one creates; the others are told to wait, or get its answer', async () => {
+    const scene = await podScene(gpus(4))
+    const replies = await Promise.all(Array.from({ length: 10 }, () => scene.call.post(PODS, podBody(), WITH('d-key'))))
+    const created = replies.filter(({ status }) => status === 201)
+    expect(created.length).toBeGreaterThan(0)
+    expect(new Set(created.map(({ body }) => body.id)).size).toBe(1)
+    for (const { status, body } of replies.filter((reply) => reply.status !== 201)) {
+      expect({ status, detail: body.detail }).toEqual({
+        status: 409,
+        detail: 'the first request under this Idempotency-Key is still running',
+      })
+    }
+    expect(await countPods(scene)).toBe(1)
+    expect(await freeGpus(scene.host.id)).toBe(3)
+    scene.leave()
+  })
+
+  it('[POD-22] after a refusal the same key may be tried again, also with another body', async () => {
+    const scene = await podScene(gpus(1))
+    const refused = podBody({ gpu: { id: 'No Such GPU' } })
+    expect((await scene.call.post(PODS, refused, WITH('e-key'))).status).toBe(400)
+    expect((await scene.call.post(PODS, podBody(), WITH('e-key'))).status).toBe(201)
+    scene.leave()
+  })
+
+  it('[POD-22] a key is forgotten after 24 hours, not before', async () => {
+    const scene = await podScene(gpus(4))
+    const first = await scene.call.post(PODS, podBody(), WITH('f-key'))
+    await age('f-key', 24 * 3600_000 - 60_000)
+    expect((await scene.call.post(PODS, podBody(), WITH('f-key'))).body.id).toBe(first.body.id)
+    await age('f-key', 61_000)
+    expect((await scene.call.post(PODS, podBody({ name: 'new' }), WITH('f-key'))).body).toMatchObject({ name: 'new' })
+    expect(await countPods(scene)).toBe(2)
+    scene.leave()
+  })
+
+  it('[POD-22] [PP-89] the claim of a request that died is taken over after 60 s, not before; the dead one writes nothing any more', async () => {
+    const scene = await podScene(gpus(4))
+    const claim = (at: number) =>
+      env.DB.prepare("INSERT OR REPLACE INTO idempotency_keys VALUES (?, 'createPod', 'g-key', 'dead', 'x', ?, NULL)")
+        .bind(teamId, at)
+        .run()
+    const teamId = await scene.team()
+    await claim(Date.now() - 50_000)
+    expect((await scene.call.post(PODS, podBody(), WITH('g-key'))).status).toBe(422)
+    await claim(Date.now() - 61_000)
+    expect((await scene.call.post(PODS, podBody(), WITH('g-key'))).status).toBe(201)
+    expect(await countPods(scene)).toBe(1)
+    scene.leave()
+  })
+
+  it('[POD-22] its length is 1 to 128 visible characters', async () => {
+    const scene = await podScene(gpus(4))
+    const errorsFor = async (key: string) => (await scene.call.post(PODS, podBody(), WITH(key))).body.errors
+    expect(await errorsFor('k'.repeat(129))).toEqual(['$.Idempotency-Key: maxLength: got 129, want 128'])
+    expect(await errorsFor('a b')).toEqual(['$.Idempotency-Key: does not match pattern'])
+    expect((await scene.call.post(PODS, podBody(), WITH('k'.repeat(128)))).status).toBe(201)
+    scene.leave()
+  })
+})

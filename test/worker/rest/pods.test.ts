@@ -1,0 +1,88 @@
+import { describe, env, expect, it } from '../../support/harness.ts'
+import { freeGpus, GPU, gpus, PODS, podScene } from '../../support/pod-scene.ts'
+
+describe('a pod over REST', () => {
+  it('[POD-2] [CON-5] is created PROVISIONING with every member, runs, and is terminated', async () => {
+    const scene = await podScene()
+    const reply = await scene.call.post(PODS, {
+      name: 'pytorch-training',
+      image: 'builtin/idle',
+      gpu: { id: GPU },
+      disk: 50,
+      ports: ['8888/http', '22/tcp'],
+      env: { MODEL_NAME: 'llama-3' },
+      mounts: { persistent: { size: 20, path: '/workspace' } },
+    })
+    expect(reply.status).toBe(201)
+    expect(reply.headers.get('etag')).toBe('"1"')
+    expect(reply.body).toEqual({
+      id: expect.stringMatching(/^[0-9a-z]{14}$/),
+      name: 'pytorch-training',
+      image: 'builtin/idle',
+      args: '',
+      cmd: [],
+      entrypoint: [],
+      disk: 50,
+      ports: ['8888/http', '22/tcp'],
+      env: { MODEL_NAME: 'llama-3' },
+      registry: null,
+      status: 'PROVISIONING',
+      statusReason: null,
+      actions: ['stop', 'terminate'],
+      mounts: { persistent: { size: 20, path: '/workspace' } },
+      gpu: { id: GPU, count: 1, vcpuCount: expect.any(Number), memory: expect.any(Number) },
+      cloud: 'SECURE',
+      dataCenterId: 'LOCAL-1',
+      cudaVersion: '12.8',
+      ssh: { proxy: null, direct: null },
+      template: null,
+      cost: 0.44,
+      locked: false,
+      globalNetworking: { enabled: false },
+      onHostLoss: 'WAIT',
+      runtime: null,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      startedAt: null,
+    })
+    const { id } = reply.body
+    await scene.run(id, 1, [
+      { private: 8888, public: 30888, type: 'http' },
+      { private: 22, public: 30022, type: 'tcp' },
+    ])
+    const running = await scene.get(id)
+    expect(running).toMatchObject({
+      status: 'RUNNING',
+      actions: ['stop', 'restart', 'terminate'],
+      runtime: { uptime: expect.any(Number), ports: [{ private: 8888 }, { private: 22, public: 30022, ip: null }] },
+      startedAt: expect.any(String),
+    })
+    expect((await scene.call.delete(`${PODS}/${id}`)).status).toBe(204)
+    expect((await scene.call.get(`${PODS}/${id}`)).body).toMatchObject({ status: 404, detail: 'pod not found' })
+    expect((await scene.call.get(PODS)).body).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } })
+    scene.leave()
+  })
+
+  it('[POD-14] stop, start and restart answer with the pod, terminate without a body', async () => {
+    const scene = await podScene(gpus(1))
+    const { id } = await scene.create()
+    await scene.run(id)
+    const stopped = await scene.act(id, 'stop')
+    expect(stopped).toMatchObject({ status: 200, body: { status: 'EXITED', cost: 0, startedAt: null, runtime: null, cudaVersion: '12.8' } })
+    await scene.host.report(`${id}-1`, { state: 'exited', exitCode: 0 })
+    expect(await freeGpus(scene.host.id)).toBe(1)
+    expect(await scene.act(id, 'restart')).toMatchObject({
+      status: 409,
+      body: { title: 'Conflict', detail: 'action restart is not valid while the pod is EXITED' },
+    })
+    expect(await scene.act(id, 'start')).toMatchObject({ status: 200, body: { status: 'STARTING', actions: ['stop', 'terminate'] } })
+    await scene.run(id, 2)
+    expect(await scene.act(id, 'restart')).toMatchObject({ status: 200, body: { status: 'STARTING' } })
+    await scene.run(id, 3)
+    const terminated = await scene.act(id, 'terminate')
+    expect(terminated).toMatchObject({ status: 204, body: null })
+    expect((await scene.act(id, 'start')).status).toBe(404)
+    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first<{ n: number }>()
+    expect(usage?.n).toBe(3)
+    scene.leave()
+  })
+})
