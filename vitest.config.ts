@@ -30,6 +30,8 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               bindings: { ...SECRETS, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') },
+              // Optional for an operator; tests of a plane without it take it away from the object they look at.
+              r2Buckets: ['LOGS'],
               // Nothing leaves the machine: whatever the plane calls is answered here.
               outboundService: answerOutside,
             },

@@ -1,11 +1,15 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { LogSourceParam } from '../src/contract/logs.ts'
+import { openDatabase } from '../src/db/client.ts'
+import { findPodForHost } from '../src/db/pods.ts'
 import type { LogStart } from '../src/domain/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
 import { logEvent } from '../src/log.ts'
+import { LogArchive } from './pod-log/archive.ts'
 import { Followers } from './pod-log/followers.ts'
-import { LogStore } from './pod-log/log-store.ts'
+import { LogHistory } from './pod-log/history.ts'
+import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 import { endpointStub } from './stubs.ts'
 
 /** How long a log stays after its last line when its worker or pod is gone (PP-61); also how often that is looked at. */
@@ -32,6 +36,8 @@ export interface LogRequest {
 /** The log of one worker or pod: a bounded tail and those who follow it (SCALE-8, LOG-1 to LOG-6). */
 export class PodLogObject extends DurableObject<Env> {
   readonly store: LogStore
+  readonly archive: LogArchive
+  readonly history: LogHistory
   readonly followers: Followers
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
@@ -40,7 +46,9 @@ export class PodLogObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.store = new LogStore(ctx.storage)
-    this.followers = new Followers(this.store)
+    this.archive = new LogArchive(ctx.storage, this.store, env.LOGS)
+    this.history = new LogHistory(this.store, this.archive)
+    this.followers = new Followers(this.history)
   }
 
   /**
@@ -55,11 +63,12 @@ export class PodLogObject extends DurableObject<Env> {
       const fresh = linesAfter(lines, before)
       const last = fresh.at(-1)
       if (!last) return before
-      this.store.append(fresh)
+      this.store.append(fresh, this.archive.keptFactor)
       this.store.setTaken(workloadId, last.seq, this.now())
       return last.seq
     })
     this.followers.wake()
+    this.ctx.waitUntil(this.archive.flush())
     await this.keepAlarm()
     return taken
   }
@@ -71,14 +80,13 @@ export class PodLogObject extends DurableObject<Env> {
     const isReadable = owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
     if (!isReadable) return new Response(null, { status: 404 })
     if (this.followers.isFull()) return new Response(null, { status: 429 })
-    return new Response(this.followers.follow(this.store.cursorOf(start, source), source, request.signal))
+    return new Response(this.followers.follow(await this.history.cursorOf(start, source), source, request.signal))
   }
 
   /** Deletes the log when nobody has written it for a while and its worker is gone (PP-61). */
   override async alarm(): Promise<void> {
     try {
-      if (await this.isWanted()) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
-      else await this.delete()
+      if ((await this.isWanted()) || !(await this.delete())) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; then this log would stay for ever.
       logEvent('warn', 'log alarm failed', { error })
@@ -86,19 +94,29 @@ export class PodLogObject extends DurableObject<Env> {
     }
   }
 
-  private async delete(): Promise<void> {
+  /** False when lines came meanwhile: they have been acknowledged. */
+  private async delete(): Promise<boolean> {
+    await this.archive.removeAll()
+    if (this.isFresh()) return false
     await this.store.clear()
     this.alarmKnown = false
     this.followers.endAll()
+    return true
   }
 
   private async isWanted(): Promise<boolean> {
     const [owner, last] = [this.store.owner(), this.store.lastTaken()]
     if (!owner || !last) return false
     if (this.isFresh()) return true
-    if (owner.kind === 'worker' && (await endpointStub(this.env, owner.ownerId).knowsWorker(last.workloadId))) return true
+    if (await this.hasOwner(owner, last.workloadId)) return true
     // Lines that came during the question have been acknowledged.
     return this.isFresh()
+  }
+
+  private async hasOwner({ kind, ownerId }: LogOwner, workloadId: string): Promise<boolean> {
+    if (kind === 'worker') return endpointStub(this.env, ownerId).knowsWorker(workloadId)
+    const pod = await findPodForHost(openDatabase(this.env.DB), ownerId)
+    return pod !== null && pod.status !== 'TERMINATED'
   }
 
   private isFresh(): boolean {

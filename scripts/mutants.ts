@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
+import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
@@ -43,7 +44,8 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/call-limits|submissions|accept-job|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
-  [/pod-log|take-logs/, ['rest/worker-logs']],
+  [/pod-log|take-logs|pod-notes|follow-log/, ['pods/logs', 'pods/log-archive', 'rest/worker-logs']],
+  [/db\/pods|services\/pod-|objects\/host/, ['pods']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
   [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
@@ -64,6 +66,7 @@ const SUITES: Record<string, Suite> = {
       ...RESOURCE_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
       ...POD_DOMAIN_MUTANTS,
+      ...POD_CORE_DOMAIN_MUTANTS,
     ],
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain'],
@@ -84,7 +87,7 @@ const SUITES: Record<string, Suite> = {
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/rest/pods-']],
   },
   objects: {
-    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
+    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...POD_CORE_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [
       ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],

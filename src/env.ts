@@ -16,6 +16,8 @@ export interface Env {
   RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
   WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderObject>
   POD_LOG: DurableObjectNamespace<PodLogObject>
+  /** Older lines of logs; without it they are dropped. */
+  LOGS?: R2Bucket
   BASE_URL: string
   SERVERLESS_URL: string
   LOG_LEVEL: string

@@ -5,7 +5,7 @@ import { type ContainerWish, containerWishes, generationOf } from '../../src/dom
 import type { Env } from '../../src/env.ts'
 import { Workload, type WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { movePodsAway } from '../../src/services/pod-hosts.ts'
-import { releasePod } from '../../src/services/pod-reports.ts'
+import { isDown, releasePod } from '../../src/services/pod-reports.ts'
 import { applyWish, podWorkload } from '../../src/services/pod-spec.ts'
 import type { Alarms } from '../alarms.ts'
 import type { DesiredState } from './desired-state.ts'
@@ -117,7 +117,7 @@ export class HostPods {
       if (workload) wanted.push(workload)
     }
     if (await this.want(podId, wanted, known)) await this.deps.desired.broadcast()
-    await this.returnUnused(hostId, podId, row, new Set(known.keys()))
+    await this.returnUnused(hostId, podId, row, known)
   }
 
   private knownOf(podId: string): Map<number, HostWorkload> {
@@ -145,23 +145,20 @@ export class HostPods {
   }
 
   // What a host was never told of will never be reported as gone by it.
-  private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: ReadonlySet<number>): Promise<void> {
+  private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: Map<number, HostWorkload>): Promise<void> {
     // Capacity is reserved in the transaction that writes the row: without one there is none.
     if (pod === null) return
     const db = openDatabase(this.deps.env.DB)
     const isHere = pod.hostId === hostId && pod.status !== 'TERMINATED'
     if (!isHere) {
       if (known.size === 0) await releasePod(db, podId, hostId)
-    } else if (!isToRun(pod) && !known.has(pod.generation)) await releaseCompute(db, podId, hostId, pod.generation)
+    } else if (!isToRun(pod) && !known.has(pod.generation) && [...known.values()].every(({ state }) => isDown(state))) {
+      await releaseCompute(db, podId, hostId, pod.generation)
+    }
   }
 }
 
 // Parsed, so that members stand in one order and equal ones read equal.
 function textOf(workload: Workload): string {
   return JSON.stringify(Workload.parse(workload))
-}
-
-/** Whether any other container of the same pod is known to a host. */
-export function isLastOfPod(store: WorkloadStore, podId: string, workloadId: string): boolean {
-  return store.ownedBy(podId).every(({ workload }) => workload.id === workloadId || workload.kind !== 'pod')
 }

@@ -4,9 +4,8 @@ import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/log.ts'
 import { announceCapacity } from '../../src/services/capacity.ts'
-import { applyPodReport } from '../../src/services/pod-reports.ts'
+import { applyPodReport, isDown } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
-import { isLastOfPod } from './pods.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
@@ -76,7 +75,10 @@ export class HostReports {
   }
 
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
-    await applyPodReport(this.env, { hostId, podId, isLast: isLastOfPod(this.store, podId, report.workloadId) }, report)
+    const others = this.store.ownedBy(podId).filter(({ workload }) => workload.id !== report.workloadId)
+    const areOthersDown = others.every(({ state }) => isDown(state))
+    await applyPodReport(this.env, { hostId, podId, isLast: others.length === 0, areOthersDown }, report)
+    // What has ended by itself is not to run any more: an agent that forgot what it had started would start it again.
     await this.podChanged(hostId, podId, report.state)
   }
 }

@@ -1,7 +1,8 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
 import { logFrame } from '../../src/domain/log-stream.ts'
 import { eventText, PING } from '../../src/domain/sse.ts'
-import type { LogStore } from './log-store.ts'
+import { logEvent } from '../../src/log.ts'
+import type { LogHistory, LogPage } from './history.ts'
 
 /** Readers of one log at a time. */
 export const MAX_FOLLOWERS = 100
@@ -22,14 +23,14 @@ export class Followers {
   silenceMs = 15_000
   /** A stream is ended after this (PP-62): whoever comes back shows its key again. */
   lifetimeMs = 3_600_000
-  private readonly store: LogStore
+  private readonly history: LogHistory
   private readonly open = new Set<object>()
   private readonly waiting = new Set<() => void>()
   /** Rises when the log is deleted: the numbers of a later one begin again. */
   private generation = 0
 
-  constructor(store: LogStore) {
-    this.store = store
+  constructor(history: LogHistory) {
+    this.history = history
   }
 
   get count(): number {
@@ -88,13 +89,25 @@ export class Followers {
     const until = Date.now() + this.silenceMs
     for (;;) {
       if (isOver()) return null
-      const lines = this.store.after(cursor, source, STEP_LINES)
-      const last = lines.at(-1)
-      if (last) return { frames: lines.map(logFrame).join(''), position: last.n }
+      // The tail is read and waited for in one go: a line that comes between would go unnoticed.
+      const tail = this.history.tailAfter(cursor, source, STEP_LINES)
+      const page = tail ?? (await this.olderLines(cursor, source))
+      if (page === null) return null
+      if (page.lines.length > 0) return { frames: page.lines.map(logFrame).join(''), position: page.position }
       // Nothing of this source up to here: the next look need not pass these rows again.
-      cursor = Math.max(cursor, this.store.newest().n)
-      const outcome = await this.nextChange(until - Date.now(), signal)
+      cursor = page.position
+      const outcome = tail === null && Date.now() < until ? 'changed' : await this.nextChange(until - Date.now(), signal)
       if (outcome === 'silence' && !isOver()) return { frames: PING, position: cursor }
+    }
+  }
+
+  // A reader whose stream is ended here comes back with its last event.
+  private async olderLines(cursor: number, source: LogSourceParam | undefined): Promise<LogPage | null> {
+    try {
+      return await this.history.segmentAfter(cursor, source, STEP_LINES)
+    } catch (error) {
+      logEvent('warn', 'a segment of a log could not be read', { error })
+      return null
     }
   }
 

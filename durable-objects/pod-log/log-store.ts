@@ -1,17 +1,25 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
-import { type LinePosition, type LogStart, lastToDrop, nextShownSecond, type StoredLine } from '../../src/domain/log-stream.ts'
-import type { LogLine } from '../../src/host-protocol/logs.ts'
+import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/log-stream.ts'
+import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
 
 /**
  * streams: how far the plane has taken each workload that writes this log.
  * lines: the tail. `end_byte` counts the bytes of the log up to this line, dropped ones included, so that no sum is ever needed.
+ * segments: older lines that a bucket has; `latest_at` is the latest of their times, which need not rise from line to line.
  */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    CREATE TABLE streams (workload_id TEXT PRIMARY KEY, taken_seq INTEGER NOT NULL, taken_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE lines (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, source TEXT NOT NULL, line TEXT NOT NULL, end_byte INTEGER NOT NULL);`,
+  'CREATE TABLE segments (last_n INTEGER PRIMARY KEY, first_n INTEGER NOT NULL, latest_at INTEGER NOT NULL);',
 ]
+
+/** Whose log this is: see `LogAccess` of the host protocol. */
+export interface LogOwner {
+  kind: LogKind
+  ownerId: string
+}
 
 /** Oldest lines that are looked at in one step when the tail is cut. */
 const TRIM_STEP = 512
@@ -33,14 +41,25 @@ export class LogStore {
   }
 
   /** Whose log this is; null before its first line. */
-  owner(): { kind: string; ownerId: string } | null {
+  owner(): LogOwner | null {
     if (!this.hasTables) return null
     const row = this.sql.exec("SELECT value FROM meta WHERE key = 'owner'").toArray()[0]
-    return row ? (JSON.parse(String(row.value)) as { kind: string; ownerId: string }) : null
+    return row ? (JSON.parse(String(row.value)) as LogOwner) : null
   }
 
-  setOwner(owner: { kind: string; ownerId: string }): void {
+  setOwner(owner: LogOwner): void {
     this.sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('owner', ?)", JSON.stringify(owner))
+  }
+
+  /** Where a bucket keeps this log; null before its first line. A worker's log has its workload's name, a pod's the pod's. */
+  objectPrefix(): string | null {
+    const [owner, last] = [this.owner(), this.lastTaken()]
+    return owner && last && `logs/${owner.kind}/${owner.kind === 'pod' ? owner.ownerId : last.workloadId}/`
+  }
+
+  /** Whether there was a line ever. */
+  exists(): boolean {
+    return this.hasTables
   }
 
   /** The highest number that was taken of a workload; 0 when none was. */
@@ -67,24 +86,35 @@ export class LogStore {
     return row ? { workloadId: String(row.workload_id), atMs: Number(row.taken_at) } : null
   }
 
-  append(lines: readonly LogLine[]): void {
+  /** Adds lines and drops the oldest beyond `keptFactor` times the bounds of a log. */
+  append(lines: readonly LogLine[], keptFactor: number): void {
     let { n, endByte } = this.newest()
     for (const { at, source, line } of lines) {
       n += 1
       endByte += encoder.encode(line).byteLength
       this.sql.exec('INSERT INTO lines (n, at, source, line, end_byte) VALUES (?, ?, ?, ?, ?)', n, at, source, line, endByte)
     }
-    this.trim({ n, endByte })
+    this.trim({ n, endByte }, keptFactor)
   }
 
-  private trim(newest: LinePosition): void {
+  private trim(newest: LinePosition, keptFactor: number): void {
     for (;;) {
-      const rows = this.sql.exec('SELECT n, end_byte FROM lines ORDER BY n LIMIT ?', TRIM_STEP).toArray()
-      const oldest = rows.map((row) => ({ n: Number(row.n), endByte: Number(row.end_byte) }))
-      const last = lastToDrop(oldest, newest)
+      const last = lastToDrop(this.oldest(TRIM_STEP), newest, keptFactor)
       if (last === null) return
-      this.sql.exec('DELETE FROM lines WHERE n <= ?', last)
+      this.drop(last)
     }
+  }
+
+  /** Positions of the oldest lines of the tail. */
+  oldest(limit: number): LinePosition[] {
+    if (!this.hasTables) return []
+    const rows = this.sql.exec('SELECT n, end_byte FROM lines ORDER BY n LIMIT ?', limit).toArray()
+    return rows.map((row) => ({ n: Number(row.n), endByte: Number(row.end_byte) }))
+  }
+
+  /** Removes the oldest lines of the tail. */
+  drop(lastN: number): void {
+    this.sql.exec('DELETE FROM lines WHERE n <= ?', lastN)
   }
 
   /** Position of the newest line; zeros for an empty log. */
@@ -93,34 +123,19 @@ export class LogStore {
     return { n: Number(row?.n ?? 0), endByte: Number(row?.end_byte ?? 0) }
   }
 
-  /** The line after which a reader begins. */
-  cursorOf(start: LogStart, source: LogSourceParam | undefined): number {
-    const { n: newest } = this.newest()
-    if (newest === 0) return 0
-    switch (start.kind) {
-      case 'after-line':
-        // A counter that this log has not reached comes from another one; only its time can be meant.
-        return start.n <= newest ? start.n : this.cursorBefore(nextShownSecond(start.atMs), newest)
-      case 'after-time':
-        return this.cursorBefore(nextShownSecond(start.atMs), newest)
-      case 'since':
-        return this.cursorBefore(start.atMs, newest)
-      case 'tail':
-        return this.cursorOfTail(start.lines, source)
-    }
-  }
-
   /** The line before the first one of `atMs` or later; the newest when there is none. */
-  private cursorBefore(atMs: number, newest: number): number {
-    const row = this.sql.exec('SELECT n FROM lines WHERE at >= ? ORDER BY n LIMIT 1', atMs).toArray()[0]
-    return row ? Number(row.n) - 1 : newest
+  cursorBefore(atMs: number): number {
+    const row = this.hasTables ? this.sql.exec('SELECT n FROM lines WHERE at >= ? ORDER BY n LIMIT 1', atMs).toArray()[0] : undefined
+    return row ? Number(row.n) - 1 : this.newest().n
   }
 
-  private cursorOfTail(lines: number, source: LogSourceParam | undefined): number {
+  /** The line before the last `count` of a source; before the whole tail when it has fewer. */
+  cursorOfTail(count: number, source: LogSourceParam | undefined): number {
+    if (!this.hasTables) return 0
     const filter = source === undefined ? '' : 'WHERE source = ?'
     const query = `SELECT n FROM lines ${filter} ORDER BY n DESC LIMIT 1 OFFSET ?`
-    const row = this.sql.exec(query, ...(source === undefined ? [] : [source]), lines).toArray()[0]
-    return Number(row?.n ?? 0)
+    const row = this.sql.exec(query, ...(source === undefined ? [] : [source]), count).toArray()[0]
+    return Number(row?.n ?? (this.oldest(1)[0]?.n ?? 1) - 1)
   }
 
   /** Up to `limit` lines after a cursor, oldest first. */
@@ -129,12 +144,12 @@ export class LogStore {
     const filter = source === undefined ? '' : 'AND source = ?'
     const query = `SELECT n, at, source, line FROM lines WHERE n > ? ${filter} ORDER BY n LIMIT ?`
     const rows = this.sql.exec(query, cursor, ...(source === undefined ? [] : [source]), limit).toArray()
-    return rows.map((row) => ({
-      n: Number(row.n),
-      atMs: Number(row.at),
-      source: String(row.source) as LogSourceParam,
-      line: String(row.line),
-    }))
+    return rows.map(toStoredLine)
+  }
+
+  /** The oldest lines of the tail, up to and with one. */
+  upTo(lastN: number): StoredLine[] {
+    return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n <= ? ORDER BY n', lastN).toArray().map(toStoredLine)
   }
 
   /** Everything goes, the tables too. */
@@ -149,4 +164,8 @@ export class LogStore {
     applySchema(this.storage, SCHEMA)
     this.hasTables = true
   }
+}
+
+function toStoredLine(row: Record<string, SqlStorageValue>): StoredLine {
+  return { n: Number(row.n), atMs: Number(row.at), source: String(row.source) as LogSourceParam, line: String(row.line) }
 }

@@ -85,8 +85,8 @@ export async function updatePod(db: Database, before: PodRow, after: PodRow, usa
 }
 
 /**
- * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now, 'lost' when another transition
- * came first.
+ * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now or the host was removed, 'lost'
+ * when another transition came first.
  */
 export async function updatePodTakingCompute(
   db: Database,
@@ -117,15 +117,18 @@ async function updateWithAllocation(
   held: Partial<typeof allocations.$inferInsert>,
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')`
   const allocate = db
     .update(allocations)
     .set(held)
-    .where(and(eq(allocations.id, before.id), isCurrent))
+    .where(and(eq(allocations.id, before.id), isCurrent, hasPlace))
   const [recomputed, recomputedGpus] = recomputeHost(db, before.hostId, 'strict')
   const closed = usage ? [usageInsert(db, before, after, usage)] : []
   try {
-    const [, , , updated] = await db.batch([allocate, recomputed, recomputedGpus, guarded(db, before, after), ...closed])
-    return updated.meta.changes > 0 ? 'done' : 'lost'
+    const [, , , updated] = await db.batch([allocate, recomputed, recomputedGpus, guarded(db, before, after, hasPlace), ...closed])
+    if (updated.meta.changes > 0) return 'done'
+    const now = await findPodForHost(db, before.id)
+    return now?.version === before.version ? 'noRoom' : 'lost'
   } catch (error) {
     if (isCheckFailure(error)) return 'noRoom'
     throw error
@@ -163,8 +166,8 @@ export async function movePod(
 }
 
 /**
- * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that this
- * container is down. Repeating it changes nothing.
+ * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that all its
+ * containers are down. `generation` is the pod's present one. Repeating it changes nothing.
  */
 export async function releaseCompute(db: Database, podId: string, hostId: string, generation: number): Promise<void> {
   const isStopped = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${podId} AND generation = ${generation} AND host_lost = 0 AND status IN ('EXITED', 'ERROR'))`

@@ -44,9 +44,14 @@ export function logFrame({ n, atMs, source, line }: StoredLine): string {
   return eventText(JSON.stringify({ ts, source, line }), { id: `${ts}/${String(n).padStart(COUNTER_DIGITS, '0')}` })
 }
 
-/** Bounds of what one log keeps (PP-60). */
+/** Bounds of what one log keeps at hand (PP-60). */
 export const LOG_KEPT_LINES = LOG_TAIL_MAX
 export const LOG_KEPT_BYTES = 4 * 2 ** 20
+/** A segment of older lines is written when it has one of these (PP-117). */
+export const SEGMENT_LINES = 1_000
+export const SEGMENT_BYTES = 256 * 1024
+/** With a bucket that takes nothing, a log keeps this many times what it keeps at hand; then it drops its oldest lines all the same. */
+export const BACKLOG_FACTOR = 4
 
 /** A line and the bytes of the log up to its end, counted from the log's first line ever. */
 export interface LinePosition {
@@ -54,8 +59,23 @@ export interface LinePosition {
   endByte: number
 }
 
-/** The last of the `oldest` lines that has to go, so that the log ending in `newest` keeps its bounds; null: none. */
-export function lastToDrop(oldest: readonly LinePosition[], newest: LinePosition): number | null {
-  const isBeyond = ({ n, endByte }: LinePosition) => newest.n - n >= LOG_KEPT_LINES || newest.endByte - endByte >= LOG_KEPT_BYTES
-  return oldest.findLast(isBeyond)?.n ?? null
+/** The last of the `oldest` lines that has to go, so that the log ending in `newest` keeps `factor` times its bounds; null: none. */
+export function lastToDrop(oldest: readonly LinePosition[], newest: LinePosition, factor = 1): number | null {
+  return oldest.findLast((line) => isBeyond(line, newest, factor))?.n ?? null
+}
+
+/** Whether the oldest lines, a whole segment of them, lie beyond what is kept at hand. */
+export function isSegmentDue(oldest: LinePosition, newest: LinePosition): boolean {
+  const isLong = newest.n - oldest.n >= LOG_KEPT_LINES + SEGMENT_LINES - 1
+  return isLong || newest.endByte - oldest.endByte >= LOG_KEPT_BYTES + SEGMENT_BYTES
+}
+
+/** The last line of the segment that begins with the oldest of some lines: by these lines alone, so a repeat makes the same segment. */
+export function segmentEnd(oldest: readonly LinePosition[]): number | null {
+  const startByte = oldest[0]?.endByte ?? 0
+  return oldest.slice(0, SEGMENT_LINES).findLast(({ endByte }) => endByte - startByte < SEGMENT_BYTES)?.n ?? null
+}
+
+function isBeyond({ n, endByte }: LinePosition, newest: LinePosition, factor: number): boolean {
+  return newest.n - n >= LOG_KEPT_LINES * factor || newest.endByte - endByte >= LOG_KEPT_BYTES * factor
 }

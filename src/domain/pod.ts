@@ -102,8 +102,7 @@ function nextContainer(pod: PodState, keepsDisk: boolean): Partial<PodState> {
 /** What a host's report makes of a pod; null when it changes nothing: old news, a repeat, or about a former container. */
 export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerReport, nowMs: number): PodChange<Pod> | null {
   if (report.generation !== pod.generation || pod.status === 'TERMINATED') return null
-  // A host's clock may be wrong: nothing happens before the last transition or after its report has arrived.
-  const atMs = Math.min(Math.max(report.atMs, pod.changedAtMs), nowMs)
+  const atMs = possibleTime(pod, report.atMs, nowMs)
   switch (report.state) {
     case 'pulling':
     case 'starting':
@@ -132,7 +131,7 @@ export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: n
 /** The machine is lost for good as far as anybody can tell: the pod keeps its record and says why (POD-23). */
 export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod) || pod.hostLost) return null
-  const atMs = Math.min(Math.max(lastHeardMs, pod.changedAtMs), nowMs)
+  const atMs = possibleTime(pod, lastHeardMs, nowMs)
   return leaveRunning(pod, atMs, { status: 'ERROR', statusReason: reason, hostLost: true }, nowMs)
 }
 
@@ -140,7 +139,7 @@ function decideRunning<Pod extends PodState>(pod: Pod, ports: readonly PortMappi
   if (isOver(pod)) return null
   if (pod.status === 'RUNNING') return samePorts(pod.ports, ports) ? null : changed(pod, { ports })
   // What passed while the host was lost is not charged.
-  const startedAtMs = pod.hostLost ? nowMs : atMs
+  const startedAtMs = pod.hostLost ? possibleTime(pod, nowMs, nowMs) : atMs
   const running = { status: 'RUNNING', statusReason: null, ports, startedAtMs, changedAtMs: startedAtMs } as const
   return changed(pod, { ...running, diskStale: false, hostLost: false })
 }
@@ -150,6 +149,14 @@ function decideGone<Pod extends PodState>(pod: Pod, reason: string | null, atMs:
   if (isOver(pod)) return pod.diskStale ? null : changed(pod, { diskStale: true })
   const statusReason = reason ?? 'its container was removed from its host'
   return leaveRunning(pod, atMs, { status: 'EXITED', statusReason, diskStale: true, hostLost: false })
+}
+
+/**
+ * A host's clock may be wrong: nothing happens after its report has arrived. And nothing happens before the last transition, which another
+ * isolate may have decided by a clock that is ahead of this one (PP-112).
+ */
+function possibleTime({ changedAtMs }: PodState, atMs: number, nowMs: number): number {
+  return Math.max(changedAtMs, Math.floor(Math.min(atMs, nowMs)))
 }
 
 function isOver({ status, hostLost }: PodState): boolean {

@@ -143,9 +143,9 @@ export class LogShipper {
       if (total <= this.bounds.totalBytes || largest === undefined) return
       if (largest.dropOldest()) continue
       // Nothing but single segments: what has ended longest ago goes as a whole.
-      const ended = spools.find(({ isEnded }) => isEnded)
+      const ended = spools.find(({ isEnded, bytes }) => isEnded && bytes > 0)
       if (ended === undefined) return
-      this.forget(ended.id)
+      ended.dropAll()
     }
   }
 

@@ -26,6 +26,8 @@ const State = z.object({
   ackedSeq: z.number().int(),
   /** Lines up to this number are not kept any more. */
   droppedSeq: z.number().int(),
+  /** The workload has ended; said here when nothing that says so is kept. */
+  ended: z.boolean().optional(),
 })
 type State = z.infer<typeof State>
 
@@ -60,7 +62,8 @@ export class LogSpool {
     this.dir = dir
     this.id = id
     this.state = state
-    this.lastSeq = state.ackedSeq
+    this.lastSeq = Math.max(state.ackedSeq, state.droppedSeq)
+    this.ended = state.ended === true
   }
 
   /** Makes the spool of a workload that is about to start. */
@@ -198,6 +201,14 @@ export class LogSpool {
     this.saveState()
     this.removeSegmentsUpTo(oldest.lastSeq)
     return true
+  }
+
+  /** Gives up all that is kept of a workload that has ended; how much that was is still told. */
+  dropAll(): void {
+    this.state = { ...this.state, droppedSeq: this.lastSeq, ended: this.ended }
+    this.saveState()
+    for (const { path } of this.segments) rmSync(path, { force: true })
+    this.segments = []
   }
 
   private removeSegmentsUpTo(seq: number): void {

@@ -10,6 +10,7 @@ import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
+import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
 import { registerServerless } from './routes/serverless.ts'
@@ -46,6 +47,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerGlobalVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
+  registerPodLogs(app)
   const last = unmatched(app)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

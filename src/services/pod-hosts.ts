@@ -4,11 +4,12 @@ import { findDeparture } from '../db/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../db/pods.ts'
 import { decideHostLost, decideReplacement, isToRun } from '../domain/pod.ts'
 import { podDiskGb } from '../domain/pod-placement.ts'
+import { generationOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
 import { logEvent } from '../log.ts'
 import { grantedBy, rankPod } from './pod-placement.ts'
-import { applyPodReport, changePod, formerAllocationId } from './pod-reports.ts'
+import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'
 
 /** Hosts tried for one pod that has to move; the next try comes with the next call. */
 const MAX_TRIES = 3
@@ -70,7 +71,11 @@ export async function drainPods(env: Env, here: FormerHost): Promise<number> {
 export async function returnHostOfPods(env: Env, hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
   const lost = (await listPodsOfHost(openDatabase(env.DB), hostId)).filter(({ hostLost }) => hostLost)
   for (const pod of lost) {
-    for (const report of reports) await applyPodReport(env, { hostId, podId: pod.id, isLast: false }, report)
+    const own = reports.filter(({ workloadId }) => generationOf(pod.id, workloadId) !== null)
+    for (const report of own) {
+      const areOthersDown = own.every((other) => other === report || isDown(other.state))
+      await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown }, report)
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { insertPod, type PodResources, type PodRow, type Statement } from '../db
 import type { Refusal } from '../domain/placement.ts'
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod-placement.ts'
 import { type Env, readSettings } from '../env.ts'
+import { putInForce } from './pod-transitions.ts'
 
 /** Hosts tried for one create; each try costs a batch. */
 const MAX_TRIES = 8
@@ -38,15 +39,15 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
 
 // Marked first: if this request dies after the batch, the host object finds the pod by itself.
 async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
-  const host = hostStub(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
+  const host = hostStub(env, hostId)
   const isHeard = await host.markPod(hostId, pod.id)
   let isRefused = !isHeard
   try {
     if (isHeard) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
   } finally {
     // After a failure of another kind nobody knows whether the row is there, so the host looks.
-    await (isRefused ? host.unmarkPod(pod.id) : host.syncPod(hostId, pod.id))
+    await (isRefused ? host.unmarkPod(pod.id) : putInForce(env, hostId, pod.id))
   }
   return !isRefused
 }

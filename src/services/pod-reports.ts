@@ -2,9 +2,11 @@ import { releaseCapacity } from '../db/capacity.ts'
 import { type Database, openDatabase } from '../db/client.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods.ts'
 import { type ContainerReport, decideReport, isToRun, type PodChange } from '../domain/pod.ts'
+import { noteOfReport } from '../domain/pod-note.ts'
 import { generationOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
-import type { WorkloadReport } from '../host-protocol/messages.ts'
+import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
+import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
 const MAX_ATTEMPTS = 5
@@ -15,6 +17,8 @@ export interface ReportSource {
   podId: string
   /** No other container of this pod is on that host. */
   isLast: boolean
+  /** None of those that are runs: what they held is free together with this one's. */
+  areOthersDown: boolean
 }
 
 /**
@@ -24,15 +28,21 @@ export interface ReportSource {
 export async function applyPodReport(env: Env, source: ReportSource, report: WorkloadReport): Promise<void> {
   const generation = generationOf(source.podId, report.workloadId)
   if (generation === null) return
-  const db = openDatabase(env.DB)
   const said = { generation, state: report.state, reason: report.reason, atMs: report.at, ports: report.ports }
-  const pod = await applyToRow(db, source, said)
-  await returnCapacity(db, source, said, pod)
+  const pod = await applyToRow(env, source, said)
+  await returnCapacity(openDatabase(env.DB), source, said, pod)
 }
 
 // A pod that has moved to another machine is none of this host's business.
-async function applyToRow(db: Database, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
-  return changePod(db, podId, (pod) => (pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null))
+async function applyToRow(env: Env, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
+  let note: string | null = null
+  const pod = await changePod(openDatabase(env.DB), podId, (before) => {
+    const change = before.hostId === hostId ? decideReport(before, report, Date.now()) : null
+    note = change && noteOfReport(before, change.pod)
+    return change
+  })
+  if (pod !== null && note !== null) await notePod(env, pod, note, Date.now())
+  return pod
 }
 
 /** Decides on the row as it is and writes what was decided, until nobody else came between. Returns the row as it is then. */
@@ -47,12 +57,16 @@ export async function changePod(db: Database, podId: string, decide: (pod: PodRo
 }
 
 async function returnCapacity(db: Database, source: ReportSource, report: ContainerReport, pod: PodRow | null): Promise<void> {
-  const isDown = report.state === 'exited' || report.state === 'error' || report.state === 'gone'
-  if (!isDown) return
-  const { hostId, podId, isLast } = source
+  if (!isDown(report.state)) return
+  const { hostId, podId, isLast, areOthersDown } = source
   if (pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED') {
-    if (!isToRun(pod)) await releaseCompute(db, podId, hostId, report.generation)
+    if (!isToRun(pod) && areOthersDown) await releaseCompute(db, podId, hostId, pod.generation)
   } else if (isLast && report.state === 'gone') await releasePod(db, podId, hostId)
+}
+
+/** Whether a container in this state uses nothing of its host any more but disk. */
+export function isDown(state: WorkloadState | null): boolean {
+  return state === 'exited' || state === 'error' || state === 'gone'
 }
 
 /** Nothing of a pod is on a host any more, and the pod is terminated or has moved on. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
+import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../mutants/resources.ts'
@@ -18,6 +19,8 @@ const ALL = [
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,
+  ...POD_CORE_DOMAIN_MUTANTS,
+  ...POD_CORE_OBJECT_MUTANTS,
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,

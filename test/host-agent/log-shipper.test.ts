@@ -199,6 +199,69 @@ describe('shipping', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
+  test('[HOST-11, PP-111] containers of a pod that follow one another are each numbered from 1, under the one log of the pod', async ({
+    expect,
+  }) => {
+    const dir = tempDir('logs')
+    const plane = new FakeLogs()
+    plane.away = true
+    const podAccess = { kind: 'pod' as const, ownerId: 'p', grant: 'g' }
+    const outputs = ['p-1', 'p-2'].map((id) => {
+      const output = new FakeOutput()
+      output.lines.push(`${id} a`, `${id} b`)
+      return output
+    })
+    // The former one ends while the plane is away; what it said is delivered although the next one writes by then.
+    const first = open(dir, plane)
+    for (const [index, output] of outputs.entries()) {
+      first.open(makeWorkload({ id: `p-${index + 1}`, log: podAccess }))
+      first.follow(output.runtime, `p-${index + 1}`)
+      output.ended = index === 0
+    }
+    await first.finish('p-1', 'stopped')
+    await first.close(0)
+    plane.away = false
+    const second = open(dir, plane)
+    second.start()
+    second.follow((outputs[1] as FakeOutput).runtime, 'p-2')
+    ;(outputs[1] as FakeOutput).ended = true
+    await second.finish('p-2', 'exited with code 0')
+    await second.close(5_000)
+    expect(plane.taken.get('p-1')?.map(({ seq, line }) => [seq, line])).toEqual([
+      [1, 'p-1 a'],
+      [2, 'p-1 b'],
+      [3, 'stopped'],
+    ])
+    expect(plane.taken.get('p-2')?.map(({ seq, line }) => [seq, line])).toEqual([
+      [1, 'p-2 a'],
+      [2, 'p-2 b'],
+      [3, 'exited with code 0'],
+    ])
+    expect(plane.requests.flat().every((batch) => batch.access.kind === 'pod' && batch.access.ownerId === 'p')).toBe(true)
+  })
+
+  test('[HOST-13] of many containers that ended while the plane was away, those that had to go as a whole are told of', async ({
+    expect,
+  }) => {
+    const dir = tempDir('logs')
+    const plane = new FakeLogs()
+    plane.away = true
+    const bounds = { workloadBytes: SEGMENT_BYTES, totalBytes: 3 * 16_000 }
+    const shipper = open(dir, plane, { bounds })
+    const ids = Array.from({ length: 6 }, (_, n) => `p-${n + 1}`)
+    for (const id of ids) {
+      shipper.open(workload(id))
+      shipper.note(id, 'x'.repeat(15_000))
+      await shipper.finish(id, 'stopped')
+    }
+    plane.away = false
+    shipper.start()
+    await shipper.close(5_000)
+    const dropped = '2 lines dropped: more was written than this host could keep for the plane'
+    expect(ids.map((id) => plane.lines(id).at(-1))).toEqual([dropped, dropped, dropped, 'stopped', 'stopped', 'stopped'])
+    expect(readdirSync(dir)).toEqual([])
+  })
+
   test('a log that the plane refuses is dropped and does not hold up the others; one without access is not shipped', async ({ expect }) => {
     const dir = tempDir('logs')
     const plane = new FakeLogs()

@@ -92,6 +92,24 @@ describe('spool', () => {
     expect(seqs(spool.peek(0))).toEqual([2])
   })
 
+  test('[HOST-13] what is given up as a whole is told too, after a restart as well, and then nothing is left to say', ({ expect }) => {
+    const dir = tempDir('spool')
+    const spool = LogSpool.create(dir, 'w', access)
+    spool.append([text('a'), text('b')])
+    spool.ack(1)
+    spool.append([text('exited')], undefined, true)
+    spool.dropAll()
+    expect(spool.bytes).toBe(0)
+    const again = LogSpool.load(dir, 'w')
+    expect(again?.isEnded).toBe(true)
+    expect(again?.pendingLines).toBe(1)
+    expect(again?.peek(7)).toEqual([
+      { seq: 3, at: 7, source: 'system', line: '2 lines dropped: more was written than this host could keep for the plane' },
+    ])
+    again?.ack(3)
+    expect(again?.pendingLines).toBe(0)
+  })
+
   test('numbers that the plane has and this disk lost are not given out again', ({ expect }) => {
     const spool = LogSpool.create(tempDir('spool'), 'w', access)
     spool.append([text('a')])

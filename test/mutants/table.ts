@@ -298,12 +298,17 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: '(Math.floor(atMs / 1000) + 1) * 1000',
     replace: 'Math.floor(atMs / 1000) * 1000',
   },
-  { id: 'a log keeps a line too many', file: LOG_STREAM, find: 'newest.n - n >= LOG_KEPT_LINES', replace: 'newest.n - n > LOG_KEPT_LINES' },
+  {
+    id: 'a log keeps a line too many',
+    file: LOG_STREAM,
+    find: 'newest.n - n >= LOG_KEPT_LINES * factor',
+    replace: 'newest.n - n > LOG_KEPT_LINES * factor',
+  },
   {
     id: 'a log keeps a byte too many',
     file: LOG_STREAM,
-    find: 'newest.endByte - endByte >= LOG_KEPT_BYTES',
-    replace: 'newest.endByte - endByte > LOG_KEPT_BYTES',
+    find: 'newest.endByte - endByte >= LOG_KEPT_BYTES * factor',
+    replace: 'newest.endByte - endByte > LOG_KEPT_BYTES * factor',
   },
 ]
 
@@ -547,8 +552,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'the log of a silent worker is deleted',
     file: POD_LOG,
-    find: "if (owner.kind === 'worker' && (await",
-    replace: 'if (false && (await',
+    find: 'if (await this.hasOwner(owner, last.workloadId)) return true',
+    replace: '',
   },
   {
     id: 'any host writes any log',

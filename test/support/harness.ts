@@ -1,10 +1,22 @@
 // The one file that knows the test runner and its runtime; tests import everything from here.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 
-export { afterAll, afterEach, beforeAll, describe, evictDurableObject, expect, it, runDurableObjectAlarm, runInDurableObject, vi }
+export {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  evictDurableObject,
+  expect,
+  it,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  vi,
+}
 
 /** Bindings of the Worker under test. */
 export const env = rawEnv as unknown as Env

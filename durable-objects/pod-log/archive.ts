@@ -1,0 +1,126 @@
+import { BACKLOG_FACTOR, isSegmentDue, SEGMENT_LINES, type StoredLine, segmentEnd } from '../../src/domain/log-stream.ts'
+import { logEvent } from '../../src/log.ts'
+import type { LogStore } from './log-store.ts'
+import { type Segment, SegmentStore } from './segment-store.ts'
+
+/** Segments of one log: about ten million lines. With one more the oldest goes. */
+export const MAX_SEGMENTS = 10_000
+/** Segments held in memory, for readers that take one in many steps. */
+const MAX_HELD = 4
+/** Most objects that one call to the bucket lists and deletes. */
+const DELETE_STEP = 1_000
+const NUMBER_DIGITS = 12
+
+/**
+ * Older lines of a log in the bucket of the operator, when there is one: written once, before the tail drops them. Which lines a segment has
+ * depends on the lines alone, so a write that was repeated, by whomever, wrote the same.
+ */
+export class LogArchive {
+  /** Null: this plane has none, and what the tail drops is gone. */
+  bucket: R2Bucket | null
+  private readonly storage: DurableObjectStorage
+  private readonly store: LogStore
+  private readonly segments: SegmentStore
+  private readonly held = new Map<string, StoredLine[]>()
+  private writing: Promise<void> | null = null
+
+  constructor(storage: DurableObjectStorage, store: LogStore, bucket: R2Bucket | undefined) {
+    this.storage = storage
+    this.store = store
+    this.segments = new SegmentStore(storage.sql)
+    this.bucket = bucket ?? null
+  }
+
+  /** How much more than its bounds the tail may keep. */
+  get keptFactor(): number {
+    return this.bucket ? BACKLOG_FACTOR : 1
+  }
+
+  /** Writes what the tail is to drop, and drops it. One writer at a time; a bucket that refuses is tried again with the next lines. */
+  async flush(): Promise<void> {
+    this.writing ??= this.writeAll().finally(() => {
+      this.writing = null
+    })
+    await this.writing
+  }
+
+  private async writeAll(): Promise<void> {
+    try {
+      while (await this.writeNext());
+    } catch (error) {
+      logEvent('warn', 'a segment of a log could not be written', { error })
+    }
+  }
+
+  private async writeNext(): Promise<boolean> {
+    const [oldest] = this.store.oldest(1)
+    const prefix = this.store.objectPrefix()
+    if (!this.bucket || !oldest || prefix === null || !isSegmentDue(oldest, this.store.newest())) return false
+    const lastN = segmentEnd(this.store.oldest(SEGMENT_LINES)) ?? oldest.n
+    const lines = this.store.upTo(lastN)
+    const segment = { firstN: lines[0]?.n ?? lastN, lastN, latestAtMs: Math.max(...lines.map(({ atMs }) => atMs)) }
+    await this.bucket.put(prefix + nameOf(segment), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    this.storage.transactionSync(() => {
+      this.segments.add(segment)
+      this.store.drop(lastN)
+    })
+    await this.removeOldest(this.bucket, prefix)
+    return true
+  }
+
+  private async removeOldest(bucket: R2Bucket, prefix: string): Promise<void> {
+    if (this.segments.count() <= MAX_SEGMENTS) return
+    const oldest = this.segments.firstAfter(0)
+    if (!oldest) return
+    await bucket.delete(prefix + nameOf(oldest))
+    this.segments.remove(oldest)
+  }
+
+  /** The segment that goes on after a line; null when the tail does. */
+  segmentAfter(n: number): Segment | null {
+    return this.bucket && this.store.exists() ? this.segments.firstAfter(n) : null
+  }
+
+  /** The segment with the first line of this time or later; null when there is none before the tail. */
+  segmentSince(atMs: number): Segment | null {
+    return this.bucket && this.store.exists() ? this.segments.firstSince(atMs) : null
+  }
+
+  /** Lines of a segment; none when the bucket has it no more. Throws when the bucket cannot be read. */
+  async read(segment: Segment): Promise<StoredLine[]> {
+    const key = `${this.store.objectPrefix() ?? ''}${nameOf(segment)}`
+    const held = this.held.get(key)
+    if (held) return held
+    const text = (await (await this.bucket?.get(key))?.text()) ?? ''
+    const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as StoredLine]))
+    this.held.set(key, lines)
+    for (const oldest of this.held.keys()) if (this.held.size > MAX_HELD) this.held.delete(oldest)
+    return lines
+  }
+
+  /** Removes every segment, those too that no row tells of. Throws when the bucket cannot be reached. */
+  async removeAll(): Promise<void> {
+    await this.writing
+    // In the place of a writer, so that none comes between.
+    this.writing = this.deleteObjects().finally(() => {
+      this.writing = null
+    })
+    await this.writing
+  }
+
+  private async deleteObjects(): Promise<void> {
+    const prefix = this.store.objectPrefix()
+    if (!this.bucket || prefix === null) return
+    for (;;) {
+      const { objects } = await this.bucket.list({ prefix, limit: DELETE_STEP })
+      if (objects.length === 0) break
+      await this.bucket.delete(objects.map(({ key }) => key))
+    }
+    this.segments.removeAll()
+    this.held.clear()
+  }
+}
+
+function nameOf({ firstN, lastN }: Segment): string {
+  return `${String(firstN).padStart(NUMBER_DIGITS, '0')}-${String(lastN).padStart(NUMBER_DIGITS, '0')}.ndjson`
+}

@@ -1,0 +1,46 @@
+/** Older lines of a log that its bucket has. */
+export interface Segment {
+  firstN: number
+  lastN: number
+  /** The latest time of any of its lines. */
+  latestAtMs: number
+}
+
+/** Rows that say which segments the bucket has. Their table is a step of the log's schema. */
+export class SegmentStore {
+  private readonly sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  add({ firstN, lastN, latestAtMs }: Segment): void {
+    this.sql.exec('INSERT OR REPLACE INTO segments (last_n, first_n, latest_at) VALUES (?, ?, ?)', lastN, firstN, latestAtMs)
+  }
+
+  remove({ lastN }: Segment): void {
+    this.sql.exec('DELETE FROM segments WHERE last_n = ?', lastN)
+  }
+
+  removeAll(): void {
+    this.sql.exec('DELETE FROM segments')
+  }
+
+  count(): number {
+    return Number(this.sql.exec('SELECT COUNT(*) AS count FROM segments').one().count)
+  }
+
+  /** The oldest that holds anything after a line. */
+  firstAfter(n: number): Segment | null {
+    return toSegment(this.sql.exec('SELECT * FROM segments WHERE last_n > ? ORDER BY last_n LIMIT 1', n).toArray()[0])
+  }
+
+  /** The oldest that holds a line of this time or later. */
+  firstSince(atMs: number): Segment | null {
+    return toSegment(this.sql.exec('SELECT * FROM segments WHERE latest_at >= ? ORDER BY last_n LIMIT 1', atMs).toArray()[0])
+  }
+}
+
+function toSegment(row: Record<string, SqlStorageValue> | undefined): Segment | null {
+  return row ? { firstN: Number(row.first_n), lastN: Number(row.last_n), latestAtMs: Number(row.latest_at) } : null
+}

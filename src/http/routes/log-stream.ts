@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import type { LogHeaders, LogQuery } from '../../contract/logs.ts'
+import { EVENT_STREAM_HEADERS } from '../../domain/sse.ts'
+import type { LogReading } from '../../services/follow-log.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { RATE_HEADERS } from '../rest-components.ts'
+
+// What the routes of logs share (LOG-1 to LOG-6).
+
+const EVENTS = z.string().meta({
+  description: 'Server-sent events, one a line of the log; comments while it is silent.',
+  example: 'id: 2026-06-01T12:02:03Z/000000000001\ndata: {"ts":"2026-06-01T12:02:03Z","source":"container","line":"loading the model"}\n\n',
+})
+
+/** LOG-1. */
+const STREAM_HEADERS = { ...EVENT_STREAM_HEADERS, connection: 'keep-alive' }
+
+/** Answers that a route of a log documents. */
+export const LOG_RESPONSES = {
+  200: { description: 'The stream.', headers: RATE_HEADERS, content: { 'text/event-stream': { schema: EVENTS } } },
+  ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+}
+
+/** What a request for a log asks for, from its checked parts. */
+export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, { signal }: Request): LogReading {
+  return { query, lastEventId: headers['Last-Event-ID'], signal }
+}
+
+/** The answer that carries a log. */
+export function logResponse(body: ReadableStream): Response {
+  return new Response(body, { headers: STREAM_HEADERS })
+}

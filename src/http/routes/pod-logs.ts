@@ -1,0 +1,33 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { LogHeaders, LogQuery } from '../../contract/logs.ts'
+import { followPodLog } from '../../services/pod-logs.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { BEARER } from '../rest-components.ts'
+import { LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
+
+const logsRoute = createRoute({
+  tags: ['Pods'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/pods/{id}/logs',
+  operationId: 'getPodLogs',
+  summary: "A pod's log: its newest lines, then every line as it comes",
+  'x-scope': 'pods:read',
+  middleware: [needsScope('pods:read')] as const,
+  request: {
+    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
+    query: LogQuery,
+    headers: LogHeaders,
+  },
+  responses: LOG_RESPONSES,
+})
+
+/** Registers the logs of pods (LOG-1 to LOG-6). */
+export function registerPodLogs(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(logsRoute, async (c) => {
+    const reading = readingOf(c.req.valid('query'), c.req.valid('header'), c.req.raw)
+    return logResponse(await followPodLog(verbContext(c), c.req.valid('param').id, reading))
+  })
+}

@@ -1,0 +1,16 @@
+import { Problem } from '../contract/problems.ts'
+import { openDatabase } from '../db/client.ts'
+import { findPod } from '../db/pods.ts'
+import type { VerbContext } from './endpoints.ts'
+import { followLog, type LogReading } from './follow-log.ts'
+import { requireScope } from './require-scope.ts'
+
+/**
+ * The log of a pod as a stream that stays open (LOG-1): one log over all containers that the pod ever had; of cluster members too (POD-16).
+ * Throws 403, 404 for a pod that is terminated, unknown or another account's (LOG-6), and 429 when too many read this log.
+ */
+export async function followPodLog(ctx: VerbContext, podId: string, reading: LogReading): Promise<ReadableStream> {
+  requireScope(ctx.principal, 'pods:read')
+  if (!(await findPod(openDatabase(ctx.env.DB), ctx.principal.teamId, podId))) throw new Problem('notFound')
+  return followLog(ctx.env, { kind: 'pod', id: podId, ownerId: podId, isKnown: true }, reading)
+}

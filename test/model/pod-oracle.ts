@@ -1,0 +1,148 @@
+/**
+ * What must be true of a pod, from what happened to it and the rules alone (POD-13 to POD-15, POD-19, POD-23, P8). It imports nothing of the
+ * platform and is built another way: a pod is a row of containers, each with what is known of it, and status, charge and actions are read off
+ * the last one. `told` is when the plane learns a fact, `at` when its host says it happened.
+ */
+export type PodFact =
+  | { kind: 'asked'; action: 'start' | 'stop' | 'restart' | 'terminate'; told: number }
+  | { kind: 'changed'; told: number }
+  | { kind: 'locked'; locked: boolean }
+  | { kind: 'said'; container: number; what: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'; at: number; told: number }
+  | { kind: 'lost'; lastHeard: number; told: number }
+
+interface Container {
+  /** Anything was heard of it, or it follows another one, whose pod was beyond being made. */
+  isUnderWay: boolean
+  runningSince: number | null
+  /** Why it is not to run any more. */
+  end: 'asked' | 'ended' | 'failed' | null
+  isHostSilent: boolean
+}
+
+export class PodOracle {
+  readonly containers: Container[] = [{ isUnderWay: false, runningSince: null, end: null, isHostSilent: false }]
+  readonly charged: { startedAtMs: number; endedAtMs: number }[] = []
+  isTerminated = false
+  isLocked = false
+  /** Nothing that the last container wrote may be gone on with. */
+  isDiskLost = false
+  goesOnWithDisk = false
+  private lastMoment: number
+
+  constructor(createdAtMs: number) {
+    this.lastMoment = createdAtMs
+  }
+
+  private get last(): Container {
+    const last = this.containers.at(-1)
+    if (!last) throw new Error('a pod has a container')
+    return last
+  }
+
+  get status(): string {
+    const { isUnderWay, runningSince, end, isHostSilent } = this.last
+    if (this.isTerminated) return 'TERMINATED'
+    if (end !== null) return end === 'failed' ? 'ERROR' : 'EXITED'
+    if (isHostSilent) return 'ERROR'
+    if (runningSince !== null) return 'RUNNING'
+    return isUnderWay ? 'STARTING' : 'PROVISIONING'
+  }
+
+  get actions(): string[] {
+    if (this.isTerminated) return []
+    const isLive = this.last.end === null && !this.last.isHostSilent
+    const stop = isLive && !this.isLocked ? ['stop'] : []
+    return [...(isLive ? stop : ['start']), ...(this.status === 'RUNNING' ? ['restart'] : []), 'terminate']
+  }
+
+  get runningSince(): number | null {
+    return this.last.runningSince
+  }
+
+  /** Whether its container is to run somewhere. */
+  get isWanted(): boolean {
+    return !this.isTerminated && this.last.end === null
+  }
+
+  tell(fact: PodFact): void {
+    if (fact.kind === 'locked') this.isLocked = fact.locked
+    else if (fact.kind === 'asked') this.ask(fact.action, fact.told)
+    else if (fact.kind === 'changed') this.change(fact.told)
+    else if (fact.kind === 'lost') this.lose(fact.lastHeard, fact.told)
+    else if (fact.container === this.containers.length && !this.isTerminated) this.hear(fact)
+  }
+
+  private ask(action: string, told: number): void {
+    if (!this.actions.includes(action)) return
+    this.stopCharging(told)
+    this.moment(told)
+    if (action === 'terminate') this.isTerminated = true
+    else if (action === 'stop') this.last.end = 'asked'
+    else this.nextContainer(action === 'start' && !this.isDiskLost)
+  }
+
+  private change(told: number): void {
+    if (this.isWanted) {
+      this.stopCharging(told)
+      this.moment(told)
+      this.nextContainer(false)
+    }
+    this.isDiskLost = true
+  }
+
+  private lose(lastHeard: number, told: number): void {
+    if (!this.isWanted || this.last.isHostSilent) return
+    this.stopCharging(this.believed(lastHeard, told))
+    this.moment(told)
+    this.last.isHostSilent = true
+  }
+
+  private hear({ what, at, told }: Extract<PodFact, { kind: 'said' }>): void {
+    if (what === 'gone') this.isDiskLost = true
+    if (this.last.end !== null) return
+    const when = this.believed(at, told)
+    if (what === 'pulling' || what === 'starting') {
+      if (!this.last.isUnderWay && !this.last.isHostSilent) this.moment(when)
+      if (!this.last.isHostSilent) this.last.isUnderWay = true
+    } else if (what === 'running') this.runs(when, told)
+    else {
+      this.stopCharging(when)
+      this.moment(when)
+      this.last.end = what === 'error' ? 'failed' : 'ended'
+      this.last.isHostSilent = false
+    }
+  }
+
+  private runs(when: number, told: number): void {
+    if (this.last.runningSince !== null) return
+    // While nobody heard of the machine, nobody is charged.
+    const since = this.last.isHostSilent ? this.believed(told, told) : when
+    this.last.runningSince = since
+    this.moment(since)
+    this.last.isUnderWay = true
+    this.last.isHostSilent = false
+    this.isDiskLost = false
+  }
+
+  private nextContainer(goesOnWithDisk: boolean): void {
+    this.goesOnWithDisk = goesOnWithDisk
+    this.isDiskLost = !goesOnWithDisk
+    this.containers.push({ isUnderWay: true, runningSince: null, end: null, isHostSilent: false })
+  }
+
+  // A host is believed in whole milliseconds, no further than now and no earlier than what is known to have happened.
+  private believed(at: number, told: number): number {
+    return Math.max(this.lastMoment, Math.floor(at < told ? at : told))
+  }
+
+  private moment(when: number): void {
+    this.lastMoment = Math.max(this.lastMoment, when)
+  }
+
+  private stopCharging(when: number): void {
+    const { runningSince } = this.last
+    if (runningSince === null) return
+    this.charged.push({ startedAtMs: runningSince, endedAtMs: Math.max(runningSince, when) })
+    this.last.runningSince = null
+  }
+}

@@ -1,0 +1,19 @@
+import type { PodState } from '../../src/domain/pod.ts'
+
+/** A pod that runs its third container since 1 000. */
+export function makePod(change: Partial<PodState> = {}): PodState {
+  return {
+    status: 'RUNNING',
+    version: 7,
+    generation: 3,
+    keepsDisk: false,
+    diskStale: false,
+    hostLost: false,
+    locked: false,
+    statusReason: null,
+    ports: [],
+    startedAtMs: change.status === undefined || change.status === 'RUNNING' ? 1_000 : null,
+    changedAtMs: 1_000,
+    ...change,
+  }
+}

@@ -1,0 +1,86 @@
+import { hostStub } from '../../../durable-objects/stubs.ts'
+import { openDatabase } from '../../../src/db/client.ts'
+import { updatePod } from '../../../src/db/pods.ts'
+import { decideAction } from '../../../src/domain/pod.ts'
+import type { Env } from '../../../src/env.ts'
+import { transitPod } from '../../../src/services/pod-transitions.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { describe, env, evictDurableObject, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
+import { gpus, placePodOn, readPod } from '../../support/pods.ts'
+
+/** Lets the timer of marked pods be due now, and the alarm ring. */
+async function ringForMarks(hostId: string): Promise<void> {
+  await runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec("UPDATE timers SET due_at = 1 WHERE name = 'pods'"))
+  await runDurableObjectAlarm(hostStub(env, hostId))
+}
+
+const marksOf = (hostId: string) =>
+  runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec('SELECT pod_id FROM pod_marks').toArray())
+
+/** Writes a stop as a request does that dies before it tells the host. */
+async function stopSilently(id: string): Promise<void> {
+  const pod = await readPod(id)
+  const outcome = decideAction(pod, 'stop', Date.now())
+  if (!outcome.ok) throw new Error(outcome.detail)
+  expect(await updatePod(openDatabase(env.DB), pod, outcome.change.pod, outcome.change.usage)).toBe(true)
+}
+
+describe('a request that dies between the row and its host', () => {
+  it('[PP-116] the host object looks by itself, as long as the writer may still be writing', async () => {
+    const host = await FakeHost.join(gpus())
+    const id = await placePodOn(host)
+    await host.waitFor((w) => w.id === `${id}-1`)
+    await hostStub(env, host.id).markPod(host.id, id)
+    // The writer is slow: there is nothing to see yet at the first look.
+    await ringForMarks(host.id)
+    await stopSilently(id)
+    expect(host.desired().find((w) => w.id === `${id}-1`)?.desired).toBe('running')
+    await evictDurableObject(hostStub(env, host.id))
+    await ringForMarks(host.id)
+    await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')
+    host.leave()
+  })
+
+  it('[PP-116] marks of writers who can no longer be writing are forgotten, and nothing rings any more', async () => {
+    const host = await FakeHost.join(gpus())
+    await hostStub(env, host.id).markPod(host.id, 'nosuchpod')
+    await ringForMarks(host.id)
+    expect(await marksOf(host.id)).toHaveLength(1)
+    await runInDurableObject(hostStub(env, host.id), (_, state) =>
+      state.storage.sql.exec('UPDATE pod_marks SET marked_at = marked_at - 120001'),
+    )
+    await ringForMarks(host.id)
+    expect(await marksOf(host.id)).toEqual([])
+    const timers = await runInDurableObject(hostStub(env, host.id), (_, state) =>
+      state.storage.sql.exec("SELECT 1 FROM timers WHERE name = 'pods'").toArray(),
+    )
+    expect(timers).toEqual([])
+    host.leave()
+  })
+
+  it('[PP-116] a transition that is committed succeeds although its host object cannot be told', async () => {
+    const host = await FakeHost.join(gpus())
+    const id = await placePodOn(host)
+    await host.waitFor((w) => w.id === `${id}-1`)
+    const pod = await readPod(id)
+    const outcome = decideAction(pod, 'stop', Date.now())
+    if (!outcome.ok) throw new Error(outcome.detail)
+    expect(await transitPod(withoutSync(env), pod, outcome.change)).toBe('done')
+    expect((await readPod(id)).status).toBe('EXITED')
+    await ringForMarks(host.id)
+    await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')
+    host.leave()
+  })
+})
+
+/** Host objects that take a mark and then cannot be reached. */
+function withoutSync(real: Env): Env {
+  const stub = (id: DurableObjectId) => {
+    const host = real.HOST.get(id)
+    return {
+      markPod: (hostId: string, podId: string) => host.markPod(hostId, podId),
+      syncPod: () => Promise.reject(new Error('the host object is overloaded')),
+    }
+  }
+  return { ...real, HOST: { idFromName: (name: string) => real.HOST.idFromName(name), get: stub } as unknown as Env['HOST'] }
+}
