@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPort } from '../../../src/local/port.ts'
@@ -11,6 +9,7 @@ import { Fleet } from '../support/fleet.ts'
 import { eventually } from '../support/plane.ts'
 import { countScript, numbersIn, STAY_SCRIPT, upTo } from '../support/pod-scripts.ts'
 import { podBody, TestPod } from '../support/pods.ts'
+import { makeTmpfs, removeMounted } from '../support/tmpfs.ts'
 import { readUsage } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
@@ -32,14 +31,13 @@ describe('pods in trouble', () => {
   let image: string
   let firstPort: number
   let occupant: Server
-  const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-trouble-'))
-  const volumeDir = join(directory, 'volumes')
-  const stateParent = join(directory, 'state')
+  let volumeDir: string
+  let stateParent: string
 
   beforeAll(async () => {
     image = await busyboxImage()
-    mountTmpfs(volumeDir, VOLUME_MB)
-    mountTmpfs(stateParent, STATE_MB)
+    volumeDir = await makeTmpfs(VOLUME_MB)
+    stateParent = await makeTmpfs(STATE_MB)
     firstPort = await pickTwoPorts()
     occupant = await listen(firstPort)
     fleet = await Fleet.start({
@@ -54,8 +52,7 @@ describe('pods in trouble', () => {
   afterAll(async () => {
     await fleet?.stop()
     occupant?.close()
-    for (const path of [volumeDir, stateParent]) execFileSync('umount', ['--lazy', path])
-    rmSync(directory, { recursive: true, force: true })
+    for (const path of [volumeDir, stateParent]) if (path !== undefined) await removeMounted(path)
   })
 
   test.concurrent('[POD-23] a program that ends with 1: EXITED with its code and last words, charged for as long as it ran', async () => {
@@ -131,7 +128,7 @@ describe('pods in trouble', () => {
     expect((await third.reaches('ERROR')).statusReason).toMatch(/no space is left on this host/)
     expect((await pod.get()).status).toBe('RUNNING')
     await pod.terminate()
-    await eventually('the volume is wiped', 10_000, async () => execFileSync('ls', [volumeDir], { encoding: 'utf8' }).trim() === '')
+    await eventually('the volume is wiped', 10_000, async () => readdirSync(volumeDir).length === 0)
     await third.act('start')
     await third.reaches('RUNNING')
     await Promise.all([third.terminate(), neighbour.terminate()])
@@ -161,11 +158,6 @@ describe('pods in trouble', () => {
     await pod.terminate()
   })
 })
-
-function mountTmpfs(path: string, megabytes: number): void {
-  mkdirSync(path)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'podplane-e2e', path])
-}
 
 /** Writes until nothing more fits. */
 function fillUp(path: string): void {
