@@ -5,6 +5,7 @@ import type { Mutant } from './table.ts'
 const POD = 'src/domain/pod.ts'
 const WORKLOADS = 'src/domain/pod-workloads.ts'
 const PLACEMENT = 'src/domain/pod-placement.ts'
+const LOG_STREAM = 'src/domain/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -75,6 +76,18 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
     file: PLACEMENT,
     find: 'container.diskGb + (mounts.persistent?.sizeGb ?? 0)',
     replace: 'container.diskGb',
+  },
+  {
+    id: 'pod: a segment takes a line that is kept at hand',
+    file: LOG_STREAM,
+    find: 'LOG_KEPT_LINES + SEGMENT_LINES - 1',
+    replace: 'LOG_KEPT_LINES + SEGMENT_LINES - 2',
+  },
+  {
+    id: 'pod: a segment without a bound of bytes',
+    file: LOG_STREAM,
+    find: 'endByte - startByte < SEGMENT_BYTES',
+    replace: 'endByte >= startByte',
   },
 ]
 
