@@ -19,14 +19,14 @@ const ALL = [
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,
+  ...POD_CORE_DOMAIN_MUTANTS,
+  ...POD_CORE_OBJECT_MUTANTS,
   ...OBJECT_MUTANTS,
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
   ...RESOURCE_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
   ...POD_WORKER_MUTANTS,
-  ...POD_CORE_DOMAIN_MUTANTS,
-  ...POD_CORE_OBJECT_MUTANTS,
 ]
 
 test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {

@@ -109,7 +109,8 @@ export class FakeHost {
   private sendBeat(change: Record<string, unknown> = {}): number {
     const beat = this.beatNumber++
     const message = { type: 'beat', beat, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [], ...change }
-    this.socket?.send(JSON.stringify(message))
+    // The plane may have closed the link: then a beat is lost, as on the wire.
+    if (this.socket?.readyState === WebSocket.READY_STATE_OPEN) this.socket.send(JSON.stringify(message))
     return beat
   }
 
