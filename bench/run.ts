@@ -6,6 +6,7 @@ import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
 import { measurePeers } from './sections/peers.ts'
+import { measurePods } from './sections/pods.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
 // `npm run bench`: what our own code costs. `npm run bench -- growth memory` measures only these sections. A measurement, never a
@@ -16,6 +17,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   growth: measureGrowth,
   latency: measureLatency,
   memory: measureMemory,
+  pods: measurePods,
   beats: measureBeats,
   peers: measurePeers,
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { LIMIT_BUCKETS } from '../src/contract/job-routes.ts'
 import { createApiClient } from '../src/local/api-client.ts'
 import { loadBundle } from '../src/local/bundle.ts'
@@ -9,18 +10,22 @@ import { createJoinToken } from '../src/local/demo.ts'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { type Plane, startPlane } from '../src/local/plane.ts'
 import { claimPort } from '../src/local/port.ts'
+import { openLocalDatabase } from '../test/e2e/support/local-database.ts'
 import { type FakeHost, startFakeHost, WORKER_VCPUS, WORKERS, type WorkerAccess } from './fake-host.ts'
 
 /** A plane in a fresh directory with one account, whose limits are counted but out of reach. */
 export interface BenchPlane extends AsyncDisposable {
   url: string
   apiKey: string
+  operatorKey: string
   /** A token with which one more machine may join. */
   createJoinToken(name: string): Promise<string>
   /** Starts the machine that runs nothing, for as long as the plane lives. */
   joinHost(): Promise<FakeHost>
   /** Stops the plane and starts it on the same data; returns how many milliseconds the start took. */
   restart(): Promise<number>
+  /** Stops the plane, lets `write` change its database, and starts the plane on it. */
+  rewrite(write: (database: DatabaseSync) => void): Promise<void>
   /** Of the runtime that serves the plane now. */
   pid(): number
 }
@@ -58,11 +63,12 @@ export async function startBenchPlane(): Promise<BenchPlane> {
   const start = () => startPlane({ storage: dataDir.storage, port, vars: { ...VARS, ...secrets }, bundle, onLog: printLog, onProcess })
   let plane: Plane = await start()
   const operator = createApiClient(plane.url, secrets.OPERATOR_KEY)
-  const apiKey = await createAccount(plane.url, secrets.OPERATOR_KEY)
+  const apiKey = await createAccount({ url: plane.url, operatorKey: secrets.OPERATOR_KEY }, 'bench@podplane.local')
   let host: FakeHost | undefined
   return {
     url: plane.url,
     apiKey,
+    operatorKey: secrets.OPERATOR_KEY,
     pid: () => pid,
     createJoinToken: (name) => createJoinToken(operator, name),
     async joinHost() {
@@ -75,6 +81,13 @@ export async function startBenchPlane(): Promise<BenchPlane> {
       plane = await start()
       await fetch(`${plane.url}/v2/serverless`, { headers: { authorization: `Bearer ${apiKey}` } })
       return performance.now() - startedAt
+    },
+    async rewrite(write) {
+      await plane.stop()
+      const database = openLocalDatabase(dataDir.storage, { readOnly: false })
+      write(database)
+      database.close()
+      plane = await start()
     },
     async [Symbol.asyncDispose]() {
       host?.close()
@@ -117,9 +130,10 @@ export async function createEndpoint({ url, apiKey }: BenchPlane, workers: { min
   return (created as { id: string }).id
 }
 
-async function createAccount(url: string, operatorKey: string): Promise<string> {
+/** Makes an account whose limits are out of reach and returns its key. */
+export async function createAccount({ url, operatorKey }: Pick<BenchPlane, 'url' | 'operatorKey'>, email: string): Promise<string> {
   const operator = createApiClient(url, operatorKey)
-  const { id } = (await operator.request('POST', '/admin/v1/users', { email: 'bench@podplane.local' })) as { id: string }
+  const { id } = (await operator.request('POST', '/admin/v1/users', { email })) as { id: string }
   await operator.request('PUT', `/admin/v1/users/${id}/quotas`, QUOTA)
   const created = await operator.request('POST', `/admin/v1/users/${id}/keys`, { name: 'bench' })
   return (created as { key: string }).key

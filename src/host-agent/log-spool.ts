@@ -143,8 +143,9 @@ export class LogSpool {
     const newest = this.segments.at(-1)
     if (newest !== undefined && !this.sealed && newest.bytes < SEGMENT_BYTES) return newest
     const path = join(this.dir, `${String(firstSeq).padStart(12, '0')}.jsonl`)
-    // A chunk that could not be written may have left its beginning under this very name.
+    // A chunk that could not be written may have left its beginning under this very name, and the segment that was made for it.
     rmSync(path, { force: true })
+    this.segments = this.segments.filter((unwritten) => unwritten.path !== path)
     const segment = { path, firstSeq, lastSeq: firstSeq - 1, bytes: 0 }
     this.segments.push(segment)
     this.sealed = false
@@ -191,10 +192,10 @@ export class LogSpool {
     this.removeSegmentsUpTo(seq)
   }
 
-  /** Gives up the oldest segment. False when there is but the one that is being written. */
+  /** Gives up the oldest segment. False when there is but the one that holds the position of the source. */
   dropOldest(): boolean {
     const [oldest] = this.segments
-    if (oldest === undefined || this.segments.length === 1) return false
+    if (oldest === undefined || oldest === this.newestWritten()) return false
     this.state = { ...this.state, droppedSeq: Math.max(this.state.droppedSeq, oldest.lastSeq) }
     // First what is told of it, then the deed: a crash in between repeats the deed.
     this.saveState()
@@ -210,12 +211,16 @@ export class LogSpool {
     this.segments = []
   }
 
-  /** The newest segment stays, because it holds the position of the source. */
   private removeSegmentsUpTo(seq: number): void {
-    const newest = this.segments.at(-1)
-    const [gone, kept] = partition(this.segments, (segment) => segment !== newest && segment.lastSeq <= seq)
+    const newest = this.newestWritten()
+    const [gone, kept] = partition(this.segments, (segment) => segment !== newest && segment.lastSeq <= seq && segment.bytes > 0)
     for (const { path } of gone) rmSync(path, { force: true })
     this.segments = kept
+  }
+
+  /** It stays, because it holds the position of the source. A later one may be there for which the disk had no room yet. */
+  private newestWritten(): Segment | undefined {
+    return this.segments.findLast(({ bytes }) => bytes > 0)
   }
 
   remove(): void {

@@ -78,7 +78,7 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
   for (const pod of lost) {
     const own = reports.filter(({ workloadId }) => generationOf(pod.id, workloadId) !== null)
     for (const report of own) {
-      const areOthersDown = own.every((other) => other === report || isDown(other.state))
+      const areOthersDown = own.every(({ workloadId, state }) => workloadId === report.workloadId || isDown(state))
       await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown }, report)
     }
   }

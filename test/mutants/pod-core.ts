@@ -147,4 +147,10 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'position: isWhole ? segment.lastN : (lines.at(-1)?.n ?? segment.lastN)',
     replace: 'position: segment.lastN',
   },
+  {
+    id: 'pod: nobody is told that a host is lost',
+    file: 'src/services/pod-hosts.ts',
+    find: 'Date.now()) : null),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
+    replace: 'Date.now()) : null),\n      async () => {},',
+  },
 ]

@@ -8,7 +8,7 @@ interface Event {
   line: string
 }
 
-/** A client of a worker's log that reads until it is closed and resumes with `Last-Event-ID`, as a browser does. */
+/** A client of the log of a worker or a pod that reads until it is closed and resumes with `Last-Event-ID`, as a browser does. */
 export class LogFollower {
   private readonly events: Event[] = []
   private readonly url: string
@@ -22,7 +22,15 @@ export class LogFollower {
   }
 
   static open(plane: Pick<TestPlane, 'url' | 'apiKey'>, endpointId: string, workerId: string): LogFollower {
-    const follower = new LogFollower(`${plane.url}/v2/serverless/${endpointId}/workers/${workerId}/logs?tail=5000`, plane.apiKey)
+    return LogFollower.follow(plane, `/v2/serverless/${endpointId}/workers/${workerId}/logs`)
+  }
+
+  static ofPod(plane: Pick<TestPlane, 'url' | 'apiKey'>, podId: string): LogFollower {
+    return LogFollower.follow(plane, `/v2/pods/${podId}/logs`)
+  }
+
+  private static follow({ url, apiKey }: Pick<TestPlane, 'url' | 'apiKey'>, path: string): LogFollower {
+    const follower = new LogFollower(`${url}${path}?tail=5000`, apiKey)
     follower.reading = follower.read()
     return follower
   }

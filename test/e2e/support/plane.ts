@@ -125,21 +125,24 @@ export interface StartAgentOptions {
   dataCenter?: string
   /** Use the identity in this directory; a fresh one otherwise, enrolled with a new join token. */
   stateDir?: string
+  /** Where the directory of a fresh identity is made. */
+  stateParent?: string
   onExit?: 'stop' | 'keep'
   args?: string[]
+  env?: Record<string, string>
 }
 
 /** Runs one more host agent against a plane and waits until its host is online. */
 export async function startAgent(options: StartAgentOptions): Promise<TestAgent> {
   const operator = createApiClient(options.plane.url, options.plane.operatorKey)
-  const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'podplane-e2e-agent-'))
+  const stateDir = options.stateDir ?? mkdtempSync(join(options.stateParent ?? tmpdir(), 'podplane-e2e-agent-'))
   const args = ['--url', options.plane.url, '--name', options.name, '--state-dir', stateDir, '--on-exit', options.onExit ?? 'stop']
   if (options.stateDir === undefined) args.push('--token', await createJoinToken(operator, options.name))
   if (options.runtime !== undefined) args.push('--runtime', options.runtime)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
   const startedAtMs = Date.now()
-  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], {})
+  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {})
   const kill = async (signal: NodeJS.Signals) => {
     launched.process.kill(signal)
     return await within(STOP_TIMEOUT_MS, launched.ended, 'the agent did not end')
@@ -168,13 +171,18 @@ export async function callPlane<T>(plane: Pick<TestPlane, 'url'>, key: string, m
 }
 
 /** Polls until `probe` gives something. */
-export async function eventually<T>(what: string, timeoutMs: number, probe: () => Promise<T | undefined | false>): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  timeoutMs: number,
+  probe: () => Promise<T | undefined | false>,
+  pollMs = POLL_MS,
+): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const found = await probe()
     if (found !== undefined && found !== false) return found
     if (Date.now() > deadline) throw new Error(`timed out after ${timeoutMs} ms: ${what}`)
-    await sleep(POLL_MS)
+    await sleep(pollMs)
   }
 }
 

@@ -31,6 +31,11 @@ export class PrivateEngine {
     return `unix://${this.dir}/docker.sock`
   }
 
+  /** Arguments that lead the docker client to it. */
+  get clientArgs(): string[] {
+    return ['--host', this.address]
+  }
+
   async start(): Promise<void> {
     if (this.child === undefined) {
       this.startContainerd()
@@ -39,7 +44,9 @@ export class PrivateEngine {
       await run('ip', ['link', 'set', this.bridge, 'up'])
     }
     const places = ['--data-root', join(this.dir, 'data'), '--exec-root', join(this.dir, 'exec'), '--pidfile', join(this.dir, 'pid')]
-    const parts = ['--containerd', join(this.dir, 'containerd.sock')]
+    // What keeps images on this machine is known to work for its own engine.
+    const { stdout: driver } = await run('docker', ['info', '--format', '{{.Driver}}'])
+    const parts = ['--containerd', join(this.dir, 'containerd.sock'), '--storage-driver', driver.trim()]
     const network = ['--bridge', this.bridge, '--iptables=false']
     this.child = spawn(ENGINE, ['--host', this.address, ...parts, ...places, ...network, ...this.flags], {
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -9,6 +9,8 @@ import { docker, hasImage, importDirectory, requireDocker } from './docker.ts'
 
 const CACHE = join(PROJECT_ROOT, '.cache/e2e')
 const HANDLERS = join(import.meta.dirname, 'handlers')
+/** Start script of a pod, in the manner of the public pod images: sshd with the keys of `PUBLIC_KEY`. */
+const START_SSH = join(import.meta.dirname, 'start-ssh.sh')
 const BUSYBOX = '/bin/busybox'
 /** Of Debian bookworm, whose packages the image is made of. */
 const PYTHON_VERSION = '3.11'
@@ -17,8 +19,11 @@ const SUITE = 'bookworm'
 const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
-const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, 'python3 ca-certificates', 'layout 1'].join('\n')
+const PACKAGES = 'python3,ca-certificates,openssh-server'
+const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('\n')
 const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
+/** Made while the packages were installed; every pod makes its own. */
+const SSH_HOST_KEY = /^ssh_host_/
 const OUTPUT_MAX_BYTES = 64 * 2 ** 20
 
 const runFile = promisify(execFile)
@@ -32,20 +37,19 @@ export const BUILD_TIMEOUT_MS = 10 * 60_000
  * The slow part is kept as an image of its own under the hash of its recipe, so that a changed handler costs a second.
  */
 export async function pythonWorkerImage(handlers = HANDLERS): Promise<string> {
-  await requireDocker()
-  const base = `podplane-e2e/python-base:${hashOf(RECIPE)}`
+  const base = await debianImage()
   const sources = readdirSync(handlers).filter((name) => name.endsWith('.py'))
   const texts = sources.sort().map((name) => `${name}\n${readFileSync(join(handlers, name), 'utf8')}`)
   const tag = `podplane-e2e/python-worker:${hashOf([RECIPE, ...texts].join('\n'))}`
-  if (await hasImage(tag)) return tag
-  if (!(await hasImage(base))) await buildPythonBase(base)
-  const container = await docker('create', base)
-  try {
-    await docker('cp', handlers, `${container}:/handlers`)
-    await docker('commit', container, tag)
-  } finally {
-    await docker('rm', '--force', container)
-  }
+  await addToImage(base, tag, handlers, '/handlers')
+  return tag
+}
+
+/** A pod image whose start script runs a stock OpenSSH server with the keys of `PUBLIC_KEY`, and then stays. */
+export async function sshPodImage(): Promise<string> {
+  const base = await debianImage()
+  const tag = `podplane-e2e/ssh-pod:${hashOf([RECIPE, readFileSync(START_SSH, 'utf8')].join('\n'))}`
+  await addToImage(base, tag, START_SSH, '/start.sh', 'CMD ["/bin/bash", "/start.sh"]')
   return tag
 }
 
@@ -81,17 +85,38 @@ export async function busyboxImage(): Promise<string> {
   return tag
 }
 
+/** Debian with Python and OpenSSH, which the images here are made of. */
+async function debianImage(): Promise<string> {
+  await requireDocker()
+  const tag = `podplane-e2e/python-base:${hashOf(RECIPE)}`
+  if (!(await hasImage(tag))) await buildDebian(tag)
+  return tag
+}
+
+/** An image with a file or directory more, unless it is there already. */
+async function addToImage(base: string, tag: string, source: string, target: string, change?: string): Promise<void> {
+  if (await hasImage(tag)) return
+  const container = await docker('create', base)
+  try {
+    await docker('cp', source, `${container}:${target}`)
+    await docker('commit', ...(change === undefined ? [] : ['--change', change]), container, tag)
+  } finally {
+    await docker('rm', '--force', container)
+  }
+}
+
 /** Debian with Python as a file tree, made once and kept; then the SDK on top, compiled so that a container starts fast. */
-async function buildPythonBase(tag: string): Promise<void> {
+async function buildDebian(tag: string): Promise<void> {
   const root = join(CACHE, `python-base-${hashOf(RECIPE)}`)
   if (!existsSync(root)) {
     if (process.getuid?.() !== 0) throw new Error('debootstrap needs root to build the worker image; run the end-to-end tests as root once')
     const python = await pythonClient()
     const draft = mkdtempSync(join(CACHE, 'draft-'))
     try {
-      await run('debootstrap', '--variant=minbase', '--include=python3,ca-certificates', SUITE, draft, MIRROR)
+      await run('debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, draft, MIRROR)
       await installSdk(python, draft)
       for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
+      for (const name of readdirSync(join(draft, 'etc/ssh'))) if (SSH_HOST_KEY.test(name)) rmSync(join(draft, 'etc/ssh', name))
       await run('chmod', '755', draft)
       renameSync(draft, root)
     } finally {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
-import { podLogStub } from '../../../durable-objects/stubs.ts'
+import { hostStub, podLogStub } from '../../../durable-objects/stubs.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { loseHostOfPods, returnHostOfPods } from '../../../src/services/pod-hosts.ts'
 import { notePod } from '../../../src/services/pod-notes.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
@@ -18,7 +19,7 @@ import {
   runInDurableObject,
 } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
-import { actOnPod, gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { act, gpus, placed, readPod } from '../../support/pods.ts'
 
 interface LoggedPod {
   account: Account
@@ -32,7 +33,7 @@ interface LoggedPod {
 /** A pod whose first container has been given to its host. */
 async function setUpPod(): Promise<LoggedPod> {
   const [account, host] = [await createAccount(), await FakeHost.join(gpus())]
-  const id = await placePodOn(host, account)
+  const id = await placed(host, {}, account)
   const first = await host.waitFor((w) => w.id === `${id}-1`)
   const path = `/v2/pods/${id}/logs`
   return { account, host, id, path, first, read: (query = '', lastEventId) => LogReader.open(account.key, path + query, lastEventId) }
@@ -100,7 +101,7 @@ describe('reading', () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['1a', '1b'])
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     const second = await host.waitFor((w) => w.id === `${id}-2`)
     await host.ship(second, ['2a'])
     expect(await host.ship(first, ['1b', '1c'], 2)).toEqual([{ workloadId: first.id, takenSeq: 3 }])
@@ -114,7 +115,7 @@ describe('reading', () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['a'])
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     const second = await host.waitFor((w) => w.id === `${id}-2`)
     const dropped = '41 lines dropped: more was written than this host could keep for the plane'
     await host.ship(second, [
@@ -150,7 +151,7 @@ class PlayedLog {
 
   async restart(): Promise<void> {
     await this.pod.host.report(this.workload.id, { state: 'running' })
-    await actOnPod(this.pod.id, 'restart')
+    await act(this.pod.id, 'restart')
     const { generation } = await readPod(this.pod.id)
     this.workload = await this.pod.host.waitFor((w) => w.id === `${this.pod.id}-${generation}`)
     this.seq = 0
@@ -207,11 +208,11 @@ describe('notes of the plane', () => {
   it('[LOG-5, PP-110] what only the plane knows is told once per version, however often it is told', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
-    await actOnPod(id, 'stop')
+    await act(id, 'stop')
     await host.report(first.id, { state: 'exited' })
-    await actOnPod(id, 'start')
+    await act(id, 'start')
     await host.report(`${id}-2`, { state: 'running' })
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     const pod = await readPod(id)
     await notePod(env, pod, 'restart: asked for')
     await notePod(env, { id, version: pod.version + 1 }, null)
@@ -223,6 +224,24 @@ describe('notes of the plane', () => {
       ['system', 'start: asked for'],
       ['system', 'restart: asked for'],
       ['system', 'next'],
+    ])
+    host.leave()
+  })
+})
+
+describe('notes about hosts', () => {
+  it('[PP-110, PP-78] a host that is lost and comes back is told, each once', async () => {
+    const { host, id, first, read } = await setUpPod()
+    await host.report(first.id, { state: 'running' })
+    const here = { hostId: host.id, object: hostStub(env, host.id) }
+    for (let time = 0; time < 2; time += 1) await loseHostOfPods(env, here, Date.now())
+    const report = { workloadId: first.id, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const
+    for (let time = 0; time < 2; time += 1) await returnHostOfPods(env, host.id, [report])
+    await act(id, 'stop')
+    expect(await (await read('?source=system')).lines(3)).toEqual([
+      expect.stringMatching(/^host lost: its host has not been heard of since .*; the pod recovers when the host returns$/),
+      'host is back: the container goes on',
+      'stop: asked for',
     ])
     host.leave()
   })
@@ -243,10 +262,10 @@ describe('the end of a log', () => {
     await host.ship(first, ['a'])
     await passTime(id, 3 * LOG_RETENTION_MS)
     expect(await (await read()).lines(1)).toEqual(['a'])
-    await actOnPod(id, 'stop')
+    await act(id, 'stop')
     await passTime(id, 3 * LOG_RETENTION_MS)
     expect(await (await read()).lines(1)).toEqual(['a'])
-    await actOnPod(id, 'terminate')
+    await act(id, 'terminate')
     expect((await api(account.key).get(path)).status).toBe(404)
     const kept = () => runInDurableObject(logOf(id), (log) => log.store.newest().n)
     await passTime(id, LOG_RETENTION_MS - 60_000)

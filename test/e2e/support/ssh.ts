@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const CONNECT_TIMEOUT_SECONDS = 10
+
+const runFile = promisify(execFile)
+
+/** The user's side of SSH: the real client with a key pair and a list of known hosts of its own. */
+export class SshClient {
+  readonly publicKey: string
+  private readonly directory: string
+
+  private constructor(directory: string) {
+    this.directory = directory
+    this.publicKey = readFileSync(join(directory, 'key.pub'), 'utf8').trim()
+  }
+
+  static async create(): Promise<SshClient> {
+    const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-ssh-'))
+    await runFile('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'tests@podplane', '-f', join(directory, 'key')])
+    return new SshClient(directory)
+  }
+
+  /** Runs the `ssh` invocation that a pod offers, with this client's key, and a command on the other side. */
+  async run(invocation: string, command: string): Promise<string> {
+    const [program = '', ...args] = invocation.split(' ')
+    if (program !== 'ssh') throw new Error(`not an ssh invocation: ${invocation}`)
+    const { stdout } = await runFile(program, [...this.options(), ...args, command])
+    return stdout.trim()
+  }
+
+  /** Copies a file to the other side with scp. */
+  async copy(file: string, { host, port, username }: { host: string; port: number; username: string }, target: string): Promise<void> {
+    await runFile('scp', [...this.options(), '-P', String(port), file, `${username}@${host}:${target}`])
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  private options(): string[] {
+    const settings = {
+      BatchMode: 'yes',
+      ConnectTimeout: String(CONNECT_TIMEOUT_SECONDS),
+      IdentitiesOnly: 'yes',
+      IdentityFile: join(this.directory, 'key'),
+      StrictHostKeyChecking: 'accept-new',
+      UserKnownHostsFile: join(this.directory, 'known_hosts'),
+    }
+    return ['-F', 'none', ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])]
+  }
+}
