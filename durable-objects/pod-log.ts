@@ -7,7 +7,7 @@ import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
 import { logEvent } from '../src/log.ts'
 import { LogArchive } from './pod-log/archive.ts'
-import { Followers } from './pod-log/followers.ts'
+import { Followers, TIMEOUT_EVENT } from './pod-log/followers.ts'
 import { LogHistory } from './pod-log/history.ts'
 import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 import { endpointStub } from './stubs.ts'
@@ -80,7 +80,18 @@ export class PodLogObject extends DurableObject<Env> {
     const isReadable = owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
     if (!isReadable) return new Response(null, { status: 404 })
     if (this.followers.isFull()) return new Response(null, { status: 429 })
-    return new Response(this.followers.follow(await this.history.cursorOf(start, source), source, request.signal))
+    const cursor = await this.cursorOf(start, source)
+    return new Response(cursor === null ? TIMEOUT_EVENT : this.followers.follow(cursor, source, request.signal))
+  }
+
+  /** Null: where the reader begins is in the bucket, which cannot be read now. */
+  private async cursorOf(start: LogStart, source: LogSourceParam | undefined): Promise<number | null> {
+    try {
+      return await this.history.cursorOf(start, source)
+    } catch (error) {
+      logEvent('warn', 'a segment of a log could not be read', { error })
+      return null
+    }
   }
 
   /** Deletes the log when nobody has written it for a while and its worker is gone (PP-61). */

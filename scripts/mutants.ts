@@ -44,8 +44,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/call-limits|submissions|accept-job|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
-  [/pod-log|take-logs|pod-notes|follow-log/, ['pods/logs', 'pods/log-archive', 'rest/worker-logs']],
-  [/db\/pods|services\/pod-|objects\/host/, ['pods']],
+  [/pod-log|take-logs/, ['rest/worker-logs']],
   [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
   [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
@@ -86,8 +85,12 @@ const SUITES: Record<string, Suite> = {
     mutants: POD_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/rest/pods-']],
   },
+  core: {
+    mutants: POD_CORE_OBJECT_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', 'test/worker/pods']],
+  },
   objects: {
-    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...POD_CORE_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
+    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [
       ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],

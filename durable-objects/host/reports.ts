@@ -78,7 +78,6 @@ export class HostReports {
     const others = this.store.ownedBy(podId).filter(({ workload }) => workload.id !== report.workloadId)
     const areOthersDown = others.every(({ state }) => isDown(state))
     await applyPodReport(this.env, { hostId, podId, isLast: others.length === 0, areOthersDown }, report)
-    // What has ended by itself is not to run any more: an agent that forgot what it had started would start it again.
     await this.podChanged(hostId, podId, report.state)
   }
 }

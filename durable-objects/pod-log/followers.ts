@@ -10,7 +10,7 @@ export const MAX_FOLLOWERS = 100
 const STEP_LINES = 64
 
 /** LOG-4: the server has to close. */
-const TIMEOUT_EVENT = eventText('{}', { event: 'timeout' })
+export const TIMEOUT_EVENT = eventText('{}', { event: 'timeout' })
 
 const encoder = new TextEncoder()
 

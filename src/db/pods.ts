@@ -85,8 +85,8 @@ export async function updatePod(db: Database, before: PodRow, after: PodRow, usa
 }
 
 /**
- * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now or the host was removed, 'lost'
- * when another transition came first.
+ * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now, 'lost' when another transition
+ * came first.
  */
 export async function updatePodTakingCompute(
   db: Database,

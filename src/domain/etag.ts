@@ -10,8 +10,3 @@ export function matchesVersion(ifMatch: string | undefined, version: number): bo
   if (ifMatch === undefined || ifMatch.trim() === '*') return true
   return ifMatch.split(',').some((tag) => tag.trim() === etagOf(version))
 }
-
-/** Whether a header insists on one version: then a change by somebody else is the caller's to look at. */
-export function insistsOnVersion(ifMatch: string | undefined): boolean {
-  return ifMatch !== undefined && ifMatch.trim() !== '*'
-}

@@ -20,7 +20,7 @@ export function noteOfReport(before: NotedPod, after: NotedPod): string | null {
 }
 
 function noteOfNextContainer(before: NotedPod, after: NotedPod): string {
-  if (after.hostId !== before.hostId) return 'replaced: its host is lost, it starts on another one with an empty container disk'
+  if (after.hostId !== before.hostId) return `${after.statusReason ?? 'moved to another host'}; it starts with an empty container disk`
   if (JSON.stringify(before.spec) !== JSON.stringify(after.spec)) return 'restart: its configuration was changed'
   return before.status === 'EXITED' || before.status === 'ERROR' ? 'start: asked for' : 'restart: asked for'
 }

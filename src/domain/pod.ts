@@ -124,7 +124,7 @@ export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerRe
  */
 export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod)) return null
-  const atMs = Math.min(Math.max(lastHeardMs, pod.changedAtMs), nowMs)
+  const atMs = possibleTime(pod, lastHeardMs, nowMs)
   return leaveRunning(pod, atMs, { ...nextContainer(pod, false), hostLost: false }, nowMs)
 }
 

@@ -4,7 +4,6 @@ import { runAgent } from './agent.ts'
 import { errorText, OperatorError } from './fail.ts'
 import { createLog } from './log.ts'
 import { createDirs, type Flags, readOptions } from './options.ts'
-import { portRangeText } from './port-range.ts'
 import { redact } from './redact.ts'
 import { lockStateDir } from './state-lock.ts'
 import { AGENT_VERSION } from './version.ts'
@@ -31,7 +30,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     )
     .option('--global-volumes <dir>', 'where global volumes are: a directory on which the bucket is mounted')
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
-    .option('--port-range <from-to>', 'host ports for the ports of containers', portRangeText(DEFAULT_PORT_RANGE))
+    .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
     .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')

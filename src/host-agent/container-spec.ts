@@ -19,7 +19,7 @@ const MEMORY_MIN_BYTES = 6 * 2 ** 20
 export interface HostContext {
   hostId: string
   relayUrl: string
-  /** Where the published ports can be reached from outside; undefined: nowhere. */
+  /** Where the published ports can be reached from outside; null: nowhere. */
   publicIp: string | null
   /** Real capacity: simulated machines promise more than the engine accepts as a limit. */
   realVcpus: number

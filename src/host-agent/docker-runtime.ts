@@ -6,11 +6,10 @@ import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages } from './container-image.ts'
 import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
 import { ContainerStarter } from './container-start.ts'
+import { isEnded, watchContainer } from './container-watch.ts'
 import type { ContainerFacts, DockerEngine } from './docker-engine.ts'
-import { parseDockerLogs } from './docker-logs.ts'
 import { DockerOutput } from './docker-output.ts'
-import { engineText, ignoring } from './engine-errors.ts'
-import { describeExit, OUTPUT_TAIL_LINES } from './exit-reason.ts'
+import { ignoring } from './engine-errors.ts'
 import { chooseGpus, type HostGpus } from './gpu-allocation.ts'
 import type { HostPorts } from './host-ports.ts'
 import type { Log } from './log.ts'
@@ -27,10 +26,8 @@ import {
   type WorkloadExit,
 } from './runtime.ts'
 
-const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
 const OUTPUT_RETRY_BASE_MS = 20
-const VANISHED = 'the container was removed by somebody else'
 
 const Ports = z.array(z.object({ private: z.number(), public: z.number(), type: z.string() }))
 
@@ -104,34 +101,10 @@ export class DockerRuntime implements Runtime {
 
   async watch(id: string): Promise<WorkloadExit> {
     const { engine, log } = this.options
-    const name = containerName(id)
-    let engineWasAway = false
-    for (let failures = 0; ; ) {
-      try {
-        await ignoring([404], engine.wait(name))
-        const facts = await this.inspectOwn(id)
-        if (facts === undefined || isEnded(facts)) this.release(id)
-        if (facts === undefined) return { exitCode: null, reason: VANISHED, endedAtMs: null, vanished: true }
-        if (isEnded(facts)) return await this.describe(name, facts, engineWasAway)
-        // Being removed, say; without a pause this would ask as fast as the engine answers.
-        await sleep(RETRY_BASE_MS)
-        failures = 0
-      } catch (error) {
-        // The engine is being restarted, say: the container may well go on running.
-        log.warn('Docker does not answer; will ask again', { workload: id, error: engineText(error) })
-        engineWasAway = true
-        await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
-        failures += 1
-      }
-    }
-  }
-
-  private async describe(name: string, facts: ContainerFacts, engineWasAway: boolean): Promise<WorkloadExit> {
-    const raw = await this.options.engine.readLogs(name, OUTPUT_TAIL_LINES).catch(() => Buffer.alloc(0))
-    const { exitCode, outOfMemory, endedAtMs } = facts
-    const reason = describeExit({ exitCode, outOfMemory, signal: null, tail: parseDockerLogs(raw) })
-    // Without live-restore the engine takes its containers along.
-    return { exitCode, reason: engineWasAway ? `${reason}; the container engine was restarted` : reason, endedAtMs }
+    const onAway = (error: string) => log.warn('Docker does not answer; will ask again', { workload: id, error })
+    const exit = await watchContainer({ engine, name: containerName(id), inspect: () => this.inspectOwn(id), onAway })
+    this.release(id)
+    return exit
   }
 
   /** What an ended container has no use for; others may get it. */
@@ -220,10 +193,6 @@ export class DockerRuntime implements Runtime {
   }
 
   close(): void {}
-}
-
-function isEnded(facts: ContainerFacts): boolean {
-  return facts.status === 'exited' || facts.status === 'dead'
 }
 
 function readPorts(label: string | undefined): PublishedPort[] {

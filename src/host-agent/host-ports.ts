@@ -1,7 +1,6 @@
 import { createServer } from 'node:net'
 import type { PortRange } from '../host-protocol/messages.ts'
 import { type AssignedPort, choosePorts } from './port-choice.ts'
-import { portRangeText } from './port-range.ts'
 import { type PublishedPort, StartError } from './runtime.ts'
 
 export interface HostPortsOptions {
@@ -42,7 +41,7 @@ export class HostPorts {
   }
 
   private explain(refused: ReadonlySet<number>): string {
-    const range = portRangeText(this.options.range)
+    const range = `${this.options.range.from}-${this.options.range.to}`
     const [port] = refused
     if (port === undefined) return `no host port of ${range} is free on this host`
     return `port ${port} is already taken on this host, and no other of ${range} is free`

@@ -7,7 +7,6 @@ import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { ensureDir } from './make-dir.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { parsePlaneUrl } from './plane-http.ts'
-import { parsePortRange } from './port-range.ts'
 import type { RuntimeName } from './runtime.ts'
 import { parseSimulatedGpus } from './simulated-gpus.ts'
 
@@ -54,6 +53,9 @@ export interface AgentOptions {
 }
 
 const NAME_MAX_CHARS = 128
+/** Ports below are the machine's own. */
+const PORT_MIN = 1_024
+const PORT_MAX = 65_535
 
 /** Checks every flag before anything is touched; the first wrong one is named together with what it may be. */
 export function readOptions(flags: Flags, env: Record<string, string | undefined>): AgentOptions {
@@ -94,6 +96,14 @@ function parseIp(text: string): string {
   if (isIP(text) === 0 || text.includes('%'))
     throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
   return text
+}
+
+function parsePortRange(text: string): PortRange {
+  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
+  const range = { from: Number(from), to: Number(to) }
+  const isRange = range.from >= PORT_MIN && range.to <= PORT_MAX && range.from <= range.to
+  if (!isRange) throw new OperatorError(`--port-range '${text}' is no range of ports from ${PORT_MIN} to ${PORT_MAX}; use <from>-<to>`)
+  return range
 }
 
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {

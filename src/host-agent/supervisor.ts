@@ -28,12 +28,19 @@ export class Supervisor {
   async adopt(): Promise<void> {
     for (const runtime of this.deps.runtimes) {
       for (const found of await runtime.list()) {
-        if (found.phase === 'created') await runtime.remove(found.id)
+        if (found.phase === 'created') await this.discard(runtime, found.id)
         else this.adoptOne(runtime, found)
       }
       await runtime.sweep()
     }
     for (const record of this.deps.ledger.records.all()) this.markUnanswered(record)
+  }
+
+  /** A container that was made and never started: the start of a pod begins anew, as if it had ended while the image was pulled. */
+  private async discard(runtime: Runtime, id: string): Promise<void> {
+    await runtime.remove(id)
+    const record = this.deps.ledger.records.get(id)
+    if (record?.state === 'starting' && isKept(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
   }
 
   private adoptOne(runtime: Runtime, { id, phase, ports, startedAtMs }: RuntimeWorkload): void {

@@ -3,7 +3,7 @@ import { Problem, problemOf } from '../contract/problems.ts'
 import { openDatabase } from '../db/client.ts'
 import { findHostState } from '../db/host-views.ts'
 import type { PodRow } from '../db/pods.ts'
-import { insistsOnVersion, matchesVersion } from '../domain/etag.ts'
+import { matchesVersion } from '../domain/etag.ts'
 import { decideAction, decideRecreate, type PodAction, type PodChange } from '../domain/pod.ts'
 import { CLUSTER_MEMBER, planPatch } from '../domain/pod-patch.ts'
 import { refuseStart } from '../domain/pod-refusal.ts'
@@ -48,7 +48,7 @@ export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodReq
   return showPod(ctx, pod)
 }
 
-/** Decides on the row as it is and writes what was decided; another change in between means deciding anew, unless the caller insists. */
+/** Decides on the row as it is and writes what was decided; another change in between means deciding anew, `If-Match` included. */
 async function change(
   ctx: VerbContext,
   id: string,
@@ -64,7 +64,6 @@ async function change(
     const outcome = await transitPod(ctx.env, before, decided)
     if (outcome === 'done') return decided.pod
     if (outcome === 'noRoom') throw noRoom(before, decided.pod)
-    if (insistsOnVersion(ifMatch)) throw new Problem('preconditionFailed')
   }
   throw new Problem('conflict', { detail: 'the pod was changed by other requests; read it again' })
 }

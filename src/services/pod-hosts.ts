@@ -3,11 +3,13 @@ import { openDatabase } from '../db/client.ts'
 import { findDeparture } from '../db/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../db/pods.ts'
 import { decideHostLost, decideReplacement, isToRun } from '../domain/pod.ts'
+import { noteOfTransition } from '../domain/pod-note.ts'
 import { podDiskGb } from '../domain/pod-placement.ts'
 import { generationOf } from '../domain/pod-workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
 import { logEvent } from '../log.ts'
+import { notePod } from './pod-notes.ts'
 import { grantedBy, rankPod } from './pod-placement.ts'
 import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'
 
@@ -50,8 +52,11 @@ export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: nu
     const replaceable = isReplaceable(pod)
     if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
     if (replaceable) waiting += 1
-    await changePod(openDatabase(env.DB), pod.id, (row) =>
-      row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null,
+    await changePod(
+      openDatabase(env.DB),
+      pod.id,
+      (row) => (row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null),
+      (before, after) => notePod(env, after, noteOfTransition(before, after)),
     )
     await object.syncPod(hostId, pod.id)
   }
@@ -73,7 +78,7 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
   for (const pod of lost) {
     const own = reports.filter(({ workloadId }) => generationOf(pod.id, workloadId) !== null)
     for (const report of own) {
-      const areOthersDown = own.every((other) => other === report || isDown(other.state))
+      const areOthersDown = own.every(({ workloadId, state }) => workloadId === report.workloadId || isDown(state))
       await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown }, report)
     }
   }
@@ -109,6 +114,7 @@ async function moveTo(
   try {
     const former = formerAllocationId(before.id, before.hostId)
     const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
+    if (hasMoved) await notePod(env, after, noteOfTransition(before, after))
     if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
     return hasMoved
   } finally {

@@ -7,13 +7,14 @@ import { logEvent } from '../log.ts'
 export const PLANE_WRITER = 'plane'
 
 /**
- * Adds a `system` line of the plane's own to the log of a pod, in the name of the transition that made this version: told once, however
+ * Adds a `system` line of the plane's own, if there is one, to the log of a pod, in the name of the transition that made this version: told once, however
  * often it is called (PP-110). Best effort: a log that cannot be written must not undo or delay what has happened.
  */
-export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string, atMs: number): Promise<void> {
+export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
+  if (line === null) return
   try {
     const writer = { kind: 'pod', ownerId: pod.id, workloadId: PLANE_WRITER } as const
-    await podLogStub(env, 'pod', pod.id).append(writer, [{ seq: pod.version, at: atMs, source: 'system', line }])
+    await podLogStub(env, 'pod', pod.id).append(writer, [{ seq: pod.version, at: Date.now(), source: 'system', line }])
   } catch (error) {
     logEvent('warn', 'a note could not be written', { podId: pod.id, error })
   }

@@ -39,8 +39,8 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
 
 // Marked first: if this request dies after the batch, the host object finds the pod by itself.
 async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
-  const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
   const host = hostStub(env, hostId)
+  const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
   const isHeard = await host.markPod(hostId, pod.id)
   let isRefused = !isHeard
   try {

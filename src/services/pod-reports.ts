@@ -35,23 +35,27 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
 
 // A pod that has moved to another machine is none of this host's business.
 async function applyToRow(env: Env, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
-  let note: string | null = null
-  const pod = await changePod(openDatabase(env.DB), podId, (before) => {
-    const change = before.hostId === hostId ? decideReport(before, report, Date.now()) : null
-    note = change && noteOfReport(before, change.pod)
-    return change
-  })
-  if (pod !== null && note !== null) await notePod(env, pod, note, Date.now())
-  return pod
+  const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null)
+  return changePod(openDatabase(env.DB), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 
-/** Decides on the row as it is and writes what was decided, until nobody else came between. Returns the row as it is then. */
-export async function changePod(db: Database, podId: string, decide: (pod: PodRow) => PodChange<PodRow> | null): Promise<PodRow | null> {
+/**
+ * Decides on the row as it is and writes what was decided, until nobody else came between; `written` is told what was. Returns the row as it is
+ * then.
+ */
+export async function changePod(
+  db: Database,
+  podId: string,
+  decide: (pod: PodRow) => PodChange<PodRow> | null,
+  written: (before: PodRow, after: PodRow) => Promise<void>,
+): Promise<PodRow | null> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const before = await findPodForHost(db, podId)
     const change = before && decide(before)
     if (!change) return before
-    if (await updatePod(db, before, change.pod, change.usage)) return change.pod
+    if (!(await updatePod(db, before, change.pod, change.usage))) continue
+    await written(before, change.pod)
+    return change.pod
   }
   throw new Error(`pod ${podId} keeps changing`)
 }

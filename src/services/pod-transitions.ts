@@ -24,7 +24,7 @@ export async function transitPod(env: Env, before: PodRow, change: PodChange<Pod
     return outcome
   } finally {
     const note = outcome === 'done' ? noteOfTransition(before, change.pod) : null
-    await Promise.all([putInForce(env, before.hostId, before.id), note === null ? null : notePod(env, change.pod, note, Date.now())])
+    await Promise.all([putInForce(env, before.hostId, before.id), notePod(env, change.pod, note)])
   }
 }
 

@@ -1,4 +1,4 @@
-import { etagOf, insistsOnVersion, matchesVersion } from '../../src/domain/etag.ts'
+import { etagOf, matchesVersion } from '../../src/domain/etag.ts'
 import type { PodStatus } from '../../src/domain/pod.ts'
 import { costOf, portsView, type ReachablePod, sshOf } from '../../src/domain/pod-access.ts'
 import { refuseCapacity, refuseStart } from '../../src/domain/pod-refusal.ts'
@@ -101,10 +101,7 @@ describe('entity tags', () => {
     ['"33"', false],
   ])('[PP-87] If-Match %s on version 3: %s', (header, matches) => expect(matchesVersion(header, 3)).toBe(matches))
 
-  it('[PP-87] a tag insists on its version, * and nothing do not', () => {
-    expect([undefined, '*', '"3"'].map(insistsOnVersion)).toEqual([false, false, true])
-    expect(etagOf(3)).toBe('"3"')
-  })
+  it('[PP-87] the tag of a version is strong', () => expect(etagOf(3)).toBe('"3"'))
 })
 
 describe('refusals', () => {

@@ -5,6 +5,7 @@ import {
   decideAction,
   decideHostLost,
   decideRecreate,
+  decideReplacement,
   decideReport,
   isToRun,
   type PodState,
@@ -21,7 +22,7 @@ const HISTORIES = Number(process.env.MODEL_HISTORIES ?? 400)
 
 type Draft = { passMs: number } & (
   | { kind: 'asked'; action: 'start' | 'stop' | 'restart' | 'terminate' }
-  | { kind: 'changed' | 'lost' }
+  | { kind: 'changed' | 'lost' | 'moved' }
   | { kind: 'locked'; locked: boolean }
   | { kind: 'said'; back: number; what: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'; skewMs: number }
   | { kind: 'repeat'; index: number }
@@ -50,7 +51,7 @@ const anyDraft: fc.Arbitrary<Draft> = fc.oneof(
       ),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('changed' as const, 'lost' as const), passMs }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('changed' as const, 'lost' as const, 'moved' as const), passMs }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('locked' as const), passMs, locked: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('said' as const), passMs, back: fc.constantFrom(0, 0, 0, 1, 2), what, skewMs }) },
   {
@@ -95,6 +96,8 @@ class PlayedPod {
         return { pod: { ...pod, locked: fact.locked, version: pod.version + 1 }, usage: null }
       case 'lost':
         return decideHostLost(pod, 'its host is silent', fact.lastHeard, fact.told)
+      case 'moved':
+        return decideReplacement(pod, fact.lastHeard, fact.told)
       case 'said':
         return decideReport(pod, { generation: fact.container, state: fact.what, reason: 'r', atMs: fact.at }, fact.told)
     }
@@ -107,7 +110,8 @@ function factOf(draft: Draft, nowMs: number, containers: number, facts: readonly
     case 'said':
       return { kind: 'said', container: Math.max(1, containers - draft.back), what: draft.what, at: nowMs + draft.skewMs, told: nowMs }
     case 'lost':
-      return { kind: 'lost', lastHeard: nowMs - 30_000, told: nowMs }
+    case 'moved':
+      return { kind: draft.kind, lastHeard: nowMs - 30_000, told: nowMs }
     case 'repeat': {
       const said = facts.filter((fact) => fact.kind === 'said')
       const again = said[draft.index % Math.max(1, said.length)]

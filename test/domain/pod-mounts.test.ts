@@ -48,6 +48,11 @@ describe('PATCH', () => {
     expect(patchMounts(BOTH, { global: [{ volumeId: 'g' }] })).toEqual({ ok: true, mounts: BOTH })
   })
 
+  it.each(['network', 'global'] as const)('[MNT-4] the volume of a %s mount stays the one it is', (kind) => {
+    const asked = { [kind]: [{ volumeId: 'another', path: '/x' }] }
+    expect(detail(patchMounts(BOTH, asked))).toBe(`mounts.${kind}[0].volumeId cannot change: volumes are fixed at create`)
+  })
+
   it('[MNT-4] a persistent mount may stay or grow, not shrink', () => {
     const current = { persistent: { sizeGb: 20, path: '/a' } }
     expect(detail(patchMounts(current, { persistent: { size: 19, path: '/a' } }))).toBe(

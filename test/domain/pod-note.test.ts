@@ -23,7 +23,7 @@ describe('[LOG-5, PP-110] what the plane adds to the log of a pod', () => {
     ['restart', {}, next, 'restart: asked for'],
     ['a changed container', {}, { ...next, spec: { image: 'b' } }, 'restart: its configuration was changed'],
     ['host lost', {}, lost, 'host lost: not heard of'],
-    ['replaced', {}, { ...next, hostId: 'h2' }, 'replaced: its host is lost, it starts on another one with an empty container disk'],
+    ['replaced', lost, { ...next, hostId: 'h2', statusReason: 'moved: lost' }, 'moved: lost; it starts with an empty container disk'],
     ['a change while stopped', { status: 'EXITED' }, { status: 'EXITED', diskStale: true }, null],
     ['a new name', {}, {}, null],
   ])('%s', (_, before, after, line) => {

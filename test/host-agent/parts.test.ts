@@ -4,6 +4,7 @@ import { findBridgeAddress } from '../../src/host-agent/docker-bridge.ts'
 import { compareVersions } from '../../src/host-agent/docker-client.ts'
 import type { DockerEngine } from '../../src/host-agent/docker-engine.ts'
 import { parseDockerLogs } from '../../src/host-agent/docker-logs.ts'
+import { endedByOutage, extendOutage } from '../../src/host-agent/engine-outage.ts'
 import { describeExit } from '../../src/host-agent/exit-reason.ts'
 import { LeaseWatch } from '../../src/host-agent/lease-watch.ts'
 import { createLog } from '../../src/host-agent/log.ts'
@@ -91,9 +92,9 @@ describe('container spec', () => {
     })
     const ports = [{ requested: 22, private: 22, public: 30_002, type: 'tcp' }]
     const given = ['PUBLIC_KEY=mine', 'RUNPOD_POD_ID=theirs', 'RUNPOD_OWN=mine', 'RUNPOD_TCP_PORT_22=30002']
-    const env = (publicIp: string | undefined) => buildContainerSpec(workload, { ...context, ports, publicIp }).Env
+    const env = (publicIp: string | null) => buildContainerSpec(workload, { ...context, ports, publicIp }).Env
     expect(env('203.0.113.7')).toEqual([...given, 'RUNPOD_PUBLIC_IP=203.0.113.7', 'JUPYTER_PASSWORD=theirs'])
-    expect(env(undefined)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs'])
+    expect(env(null)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs'])
   })
 
   test('asks for real GPUs by their ids; no limits where none are wanted', ({ expect }) => {
@@ -149,6 +150,20 @@ describe('docker details', () => {
       listen: '127.0.0.1',
       advertise: 'host.docker.internal',
     })
+  })
+})
+
+describe('outages of the engine', () => {
+  test('[HOST-62] a container that ended around one went with the engine, any other did not', ({ expect }) => {
+    const outage = extendOutage(extendOutage(undefined, 100_000), 110_000)
+    expect(outage).toEqual({ fromMs: 100_000, toMs: 110_000 })
+    expect([69_999, 70_000, 140_000, 140_001].map((atMs) => endedByOutage(atMs, outage))).toEqual([false, true, true, false])
+    expect([endedByOutage(null, outage), endedByOutage(100_000, undefined)]).toEqual([false, false])
+  })
+
+  test('failures within half a minute are one outage', ({ expect }) => {
+    expect(extendOutage({ fromMs: 0, toMs: 10_000 }, 40_000)).toEqual({ fromMs: 0, toMs: 40_000 })
+    expect(extendOutage({ fromMs: 0, toMs: 10_000 }, 40_001)).toEqual({ fromMs: 40_001, toMs: 40_001 })
   })
 })
 
@@ -218,7 +233,7 @@ describe('flags', () => {
       { from: 1_024, to: 65_535 },
     ])
     for (const text of ['1023-2000', '2000-65536', '2001-2000', '2000', '2000-', '-', 'a-b', '2000-3000-4000']) {
-      expect(() => range(text)).toThrow(`--port-range '${text}' is no range of ports`)
+      expect(() => range(text)).toThrow(`--port-range '${text}' is no range of ports from 1024 to 65535`)
     }
   })
 })

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { HostPorts } from '../../src/host-agent/host-ports.ts'
 import { choosePorts, type PortWishes } from '../../src/host-agent/port-choice.ts'
-import { parsePortRange } from '../../src/host-agent/port-range.ts'
 
 const wishes = (change: Partial<PortWishes>): PortWishes => ({
   wanted: ['22/tcp'],
@@ -86,12 +85,4 @@ describe('HostPorts', () => {
     await ports.reserve('a', ['22/tcp'], [], new Set())
     await expect(ports.reserve('b', ['22/tcp'], [], new Set())).rejects.toThrow('no host port of 30000-30000 is free on this host')
   })
-})
-
-test('a range of ports is two numbers from 1024 to 65535', ({ expect }) => {
-  expect(parsePortRange('30000-32767')).toEqual({ from: 30_000, to: 32_767 })
-  expect(parsePortRange('1024-65535')).toEqual({ from: 1_024, to: 65_535 })
-  for (const text of ['1023-2000', '2000-65536', '3000-2999', '3000', 'a-b', '']) {
-    expect(() => parsePortRange(text)).toThrow(`--port-range '${text}' is no range of ports`)
-  }
 })

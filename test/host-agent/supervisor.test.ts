@@ -4,7 +4,7 @@ import { silentLog } from '../../src/host-agent/log.ts'
 import { LogShipper } from '../../src/host-agent/log-shipper.ts'
 import { Supervisor } from '../../src/host-agent/supervisor.ts'
 import { WorkloadLedger } from '../../src/host-agent/workload-ledger.ts'
-import { WorkloadRecords } from '../../src/host-agent/workload-records.ts'
+import { newRecord, WorkloadRecords } from '../../src/host-agent/workload-records.ts'
 import type { Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { FakeRuntime } from './support/fake-runtime.ts'
 import { tempDir } from './support/temp-dir.ts'
@@ -132,6 +132,24 @@ describe('supervisor of pods', () => {
     expect(runtime.calls.filter((call) => call.startsWith('start'))).toEqual(['start p-1'])
     expect(last(2)).toMatchObject({ state: 'running', at: 3 })
     expect([...runtime.workloads.keys()]).toEqual(['p-2'])
+  })
+
+  test('[HOST-61] interrupted between the making and the start of the container: it begins anew, a worker does not', async ({ expect }) => {
+    const starting = { sequence: 1, state: 'starting' as const, runtime: 'docker' as const }
+    const records = new WorkloadRecords(join(dir, 'workloads'), 0)
+    const worker = makeWorkload({ id: 'w', kind: 'worker', image: 'nginx' })
+    for (const { id, kind } of [pod(1), worker]) {
+      records.save({ ...newRecord(id, kind), ...starting })
+      runtime.add(id)
+      runtime.unstarted.add(id)
+    }
+    supervisor = open()
+    await supervisor.adopt()
+    runtime.unstarted.clear()
+    await want(pod(1), worker)
+    expect(runtime.calls).toEqual(['remove p-1', 'remove w', 'sweep', 'start p-1'])
+    expect(last(1)?.state).toBe('running')
+    expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
   })
 
   test('[HOST-61] ended with its agent: a pod is kept, or on a host that was revoked removed; volumes stay', async ({ expect }) => {

@@ -8,7 +8,7 @@ export type PodFact =
   | { kind: 'changed'; told: number }
   | { kind: 'locked'; locked: boolean }
   | { kind: 'said'; container: number; what: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'; at: number; told: number }
-  | { kind: 'lost'; lastHeard: number; told: number }
+  | { kind: 'lost' | 'moved'; lastHeard: number; told: number }
 
 interface Container {
   /** Anything was heard of it, or it follows another one, whose pod was beyond being made. */
@@ -68,8 +68,9 @@ export class PodOracle {
     if (fact.kind === 'locked') this.isLocked = fact.locked
     else if (fact.kind === 'asked') this.ask(fact.action, fact.told)
     else if (fact.kind === 'changed') this.change(fact.told)
+    else if (fact.kind === 'said') this.hear(fact)
     else if (fact.kind === 'lost') this.lose(fact.lastHeard, fact.told)
-    else if (fact.container === this.containers.length && !this.isTerminated) this.hear(fact)
+    else this.move(fact.lastHeard, fact.told)
   }
 
   private ask(action: string, told: number): void {
@@ -97,7 +98,15 @@ export class PodOracle {
     this.last.isHostSilent = true
   }
 
-  private hear({ what, at, told }: Extract<PodFact, { kind: 'said' }>): void {
+  private move(lastHeard: number, told: number): void {
+    if (!this.isWanted) return
+    this.stopCharging(this.believed(lastHeard, told))
+    this.moment(told)
+    this.nextContainer(false)
+  }
+
+  private hear({ container, what, at, told }: Extract<PodFact, { kind: 'said' }>): void {
+    if (container !== this.containers.length || this.isTerminated) return
     if (what === 'gone') this.isDiskLost = true
     if (this.last.end !== null) return
     const when = this.believed(at, told)

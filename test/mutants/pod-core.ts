@@ -37,7 +37,12 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'pod.diskStale ? null : changed(pod, { diskStale: true })',
     replace: 'null',
   },
-  { id: 'pod: the end of a lost pod is charged to now', file: POD, find: 'possibleTime(pod, lastHeardMs, nowMs)', replace: 'nowMs' },
+  {
+    id: 'pod: the end of a lost pod is charged to now',
+    file: POD,
+    find: "possibleTime(pod, lastHeardMs, nowMs)\n  return leaveRunning(pod, atMs, { status: 'ERROR'",
+    replace: "nowMs\n  return leaveRunning(pod, atMs, { status: 'ERROR'",
+  },
   { id: 'pod: two containers of a pod at once', file: WORKLOADS, find: 'replaces: formers,', replace: 'replaces: formers.slice(1),' },
   {
     id: 'pod: the disk to go on with is removed',
@@ -73,5 +78,60 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
 ]
 
+const ROWS = 'src/db/pods.ts'
+const REPORTS = 'src/services/pod-reports.ts'
+const ARCHIVE = 'durable-objects/pod-log/archive.ts'
+const HISTORY = 'durable-objects/pod-log/history.ts'
+
 /** Killed by the tests against the real objects in workerd. */
-export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = []
+export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
+  { id: 'pod: usage is written for a transition that was lost', file: ROWS, find: 'WHERE changes() > 0', replace: 'WHERE TRUE' },
+  { id: 'pod: a start on a removed host', file: ROWS, find: " AND h.status <> 'REMOVED'", replace: '' },
+  {
+    id: 'pod: compute is taken from under a pod that started again',
+    file: ROWS,
+    find: " AND host_lost = 0 AND status IN ('EXITED', 'ERROR')",
+    replace: '',
+  },
+  {
+    id: 'pod: compute is given back while a container stops',
+    file: REPORTS,
+    find: '!isToRun(pod) && areOthersDown',
+    replace: '!isToRun(pod)',
+  },
+  {
+    id: 'pod: marked pods are looked at once',
+    file: 'durable-objects/host/pods.ts',
+    find: 'alarms.set(MARKS_TIMER',
+    replace: 'alarms.setBy(MARKS_TIMER',
+  },
+  {
+    id: 'pod: what has ended stays wished for',
+    file: 'durable-objects/host/reports.ts',
+    find: '    await this.podChanged(hostId, podId, report.state)\n',
+    replace: '',
+  },
+  { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: "throw new Problem('notFound')", replace: 'void 0' },
+  {
+    id: 'pod: a note is told again',
+    file: 'src/services/pod-notes.ts',
+    find: 'seq: pod.version',
+    replace: 'seq: Date.now() * 1_000 + Math.floor(Math.random() * 1_000)',
+  },
+  {
+    id: 'pod: the log of a pod that lives is deleted',
+    file: 'durable-objects/pod-log.ts',
+    find: "return pod !== null && pod.status !== 'TERMINATED'",
+    replace: 'return false',
+  },
+  { id: 'pod: lines are dropped before the bucket has them', file: ARCHIVE, find: 'this.bucket ? BACKLOG_FACTOR : 1', replace: '1' },
+  { id: 'pod: segments outlive their log', file: 'durable-objects/pod-log.ts', find: '    await this.archive.removeAll()\n', replace: '' },
+  { id: 'pod: a reader skips the segments', file: HISTORY, find: 'if (this.archive.segmentAfter(cursor)) return null', replace: '' },
+  { id: 'pod: since looks in the tail only', file: HISTORY, find: 'if (!segment) return', replace: 'return' },
+  {
+    id: 'pod: a step through a segment skips its rest',
+    file: HISTORY,
+    find: 'position: isWhole ? segment.lastN : (lines.at(-1)?.n ?? segment.lastN)',
+    replace: 'position: segment.lastN',
+  },
+]

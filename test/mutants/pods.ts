@@ -43,7 +43,12 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },
   { id: 'a refused key stays claimed', file: 'src/services/idempotency.ts', find: '    await releaseKey(db, name, claim)\n', replace: '' },
   { id: 'disk grows unreserved', file: TRANSIT, find: 'if (isResized) return', replace: 'if (false) return' },
-  { id: 'If-Match is decided anew', file: CHANGE, find: 'if (insistsOnVersion(ifMatch)) throw', replace: 'if (false) throw' },
+  {
+    id: 'If-Match is not looked at',
+    file: CHANGE,
+    find: 'if (!matchesVersion(ifMatch, before.version)) throw',
+    replace: 'if (false) throw',
+  },
   { id: 'start on a cordoned host', file: CHANGE, find: ' && host.cordonedAt === null) return', replace: ') return' },
   {
     id: 'a pod key opens every pod',

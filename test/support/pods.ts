@@ -16,7 +16,6 @@ export function compute(typeId: string): PodSpec['compute'] {
   return { kind: 'gpu', typeId, count: 1, allowedCudaVersions: [], minCudaVersion: null, minRamGbPerGpu: null, minVcpuPerGpu: null }
 }
 
-/** A pod as a request would have it placed. */
 export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = {}): PodDraft {
   const spec: PodSpec = {
     container: { image: 'builtin/idle', args: '', diskGb: 10, env: {}, ports: [], registry: null },
@@ -35,25 +34,23 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
   return { id, teamId, name: 'p', spec, ...state, ...live, ...links, sshSuffix: '0a1b2c3d', pricePerHour: 0.44 }
 }
 
-let made = 0
-/** A pod on a host that is the only one with room; of an account of its own unless told. */
-export async function placePodOn(host: FakeHost, account?: Account, change: Partial<PodSpec> = {}): Promise<string> {
+let next = 0
+/** A pod that placement put on this host: the only one with a free GPU of the type. Of an account of its own unless told. */
+export async function placed(host: FakeHost, change: Partial<PodSpec> = {}, account?: Account): Promise<string> {
   const team = await teamOf(account ?? (await createAccount()))
-  const result = await placePod(env, draftPod(team, `pod${Date.now()}${made++}`, change), () => [])
+  const result = await placePod(env, draftPod(team, `pod${Date.now()}${next++}`, change), () => [])
   if (!result.ok) throw new Error(JSON.stringify(result.refusals))
   expect(result.pod.hostId).toBe(host.id)
   return result.pod.id
 }
 
-/** A pod's row. */
 export async function readPod(id: string): Promise<PodRow> {
   const pod = await findPodForHost(openDatabase(env.DB), id)
   if (!pod) throw new Error('no such pod')
   return pod
 }
 
-/** What the action route does, without its HTTP. */
-export async function actOnPod(id: string, action: PodAction): Promise<Transition> {
+export async function act(id: string, action: PodAction): Promise<Transition> {
   const pod = await readPod(id)
   const outcome = decideAction(pod, action, Date.now())
   if (!outcome.ok) throw new Error(outcome.detail)
@@ -65,7 +62,6 @@ export async function freeGpus(hostId: string): Promise<number> {
   return row?.free ?? -1
 }
 
-/** Inventory of a host that has but these GPUs. */
 export const gpus = (count = 1, typeId = GPU) => ({
   gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
 })

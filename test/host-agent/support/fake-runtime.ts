@@ -26,6 +26,8 @@ export class FakeRuntime implements Runtime {
   readonly broken = new Set<string>()
   /** Ids whose removal fails. */
   readonly stuck = new Set<string>()
+  /** Ids whose container is made and not started. */
+  readonly unstarted = new Set<string>()
   /** A start waits for this after `pulling`. */
   pulled: Promise<void> = Promise.resolve()
 
@@ -76,7 +78,10 @@ export class FakeRuntime implements Runtime {
   }
 
   async list(): Promise<RuntimeWorkload[]> {
-    return [...this.workloads].map(([id, { isOver }]) => ({ id, phase: isOver ? 'ended' : 'running', ports: [], startedAtMs: 3 }))
+    return [...this.workloads].map(([id, { isOver }]) => {
+      const phase = this.unstarted.has(id) ? 'created' : isOver ? 'ended' : 'running'
+      return { id, phase, ports: [], startedAtMs: phase === 'created' ? null : 3 }
+    })
   }
 
   async sweep(): Promise<void> {

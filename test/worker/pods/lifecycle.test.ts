@@ -2,7 +2,7 @@ import { hostStub } from '../../../durable-objects/stubs.ts'
 import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/services/pod-hosts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
-import { actOnPod, compute, freeGpus, gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { act, compute, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
 
 /** A type that only the hosts of one test have. */
 const OTHER = 'NVIDIA A40'
@@ -12,7 +12,7 @@ const former = ({ id }: FakeHost) => ({ hostId: id, object: hostStub(env, id) })
 describe('the life of a pod', () => {
   it('[POD-2] [POD-14] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {
     const host = await FakeHost.join(gpus())
-    const id = await placePodOn(host)
+    const id = await placed(host)
     const first = await host.waitFor((w) => w.id === `${id}-1`)
     expect(first).toMatchObject({ kind: 'pod', desired: 'running', image: 'builtin/idle' })
     expect(await freeGpus(host.id)).toBe(0)
@@ -21,13 +21,13 @@ describe('the life of a pod', () => {
     await host.report(first.id, { state: 'running', ports: [{ private: 22, public: 30022, type: 'tcp' }] })
     expect(await readPod(id)).toMatchObject({ status: 'RUNNING', ports: [{ private: 22, public: 30022, type: 'tcp' }] })
 
-    expect(await actOnPod(id, 'stop')).toBe('done')
+    expect(await act(id, 'stop')).toBe('done')
     await host.waitFor((w) => w.id === first.id && w.desired === 'held')
     expect(await freeGpus(host.id)).toBe(0)
     await host.report(first.id, { state: 'exited', exitCode: 0 })
     expect(await freeGpus(host.id)).toBe(1)
 
-    expect(await actOnPod(id, 'start')).toBe('done')
+    expect(await act(id, 'start')).toBe('done')
     expect(await freeGpus(host.id)).toBe(0)
     const second = await host.waitFor((w) => w.id === `${id}-2`)
     expect(second).toMatchObject({ desired: 'running', replaces: [first.id], keepDisk: true })
@@ -35,7 +35,7 @@ describe('the life of a pod', () => {
     await host.report(first.id, { state: 'gone' })
     expect(await readPod(id)).toMatchObject({ status: 'RUNNING', generation: 2 })
 
-    expect(await actOnPod(id, 'restart')).toBe('done')
+    expect(await act(id, 'restart')).toBe('done')
     const third = await host.waitFor((w) => w.id === `${id}-3`)
     expect(third).toMatchObject({ replaces: [second.id] })
     expect(third.keepDisk).toBeUndefined()
@@ -43,7 +43,7 @@ describe('the life of a pod', () => {
     await host.report(second.id, { state: 'gone' })
     await host.report(third.id, { state: 'running' })
 
-    expect(await actOnPod(id, 'terminate')).toBe('done')
+    expect(await act(id, 'terminate')).toBe('done')
     await host.waitFor((w) => w.id === third.id && w.desired === 'stopped' && w.wipe === true)
     await host.report(third.id, { state: 'gone' })
     expect(await freeGpus(host.id)).toBe(1)
@@ -54,12 +54,12 @@ describe('the life of a pod', () => {
 
   it('[POD-17] compute that somebody else took meanwhile is not given twice', async () => {
     const host = await FakeHost.join(gpus())
-    const id = await placePodOn(host)
+    const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
-    await actOnPod(id, 'stop')
+    await act(id, 'stop')
     await host.report(`${id}-1`, { state: 'exited' })
-    const other = await placePodOn(host)
-    expect(await actOnPod(id, 'start')).toBe('noRoom')
+    const other = await placed(host)
+    expect(await act(id, 'start')).toBe('noRoom')
     expect(await readPod(id)).toMatchObject({ status: 'EXITED', generation: 1 })
     expect((await readPod(other)).status).toBe('PROVISIONING')
     host.leave()
@@ -67,7 +67,7 @@ describe('the life of a pod', () => {
 
   it('[PP-78] a lost host: the pod says why, is not charged, and recovers with the same container when the host is back', async () => {
     const host = await FakeHost.join(gpus())
-    const id = await placePodOn(host)
+    const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
     await host.report(`${id}-1`, { state: 'running' })
     const lastHeardMs = Date.now()
@@ -87,7 +87,7 @@ describe('the life of a pod', () => {
 
   it('[PP-78] [PP-79] with REPLACE it goes on elsewhere, and the former host gives its place back when its container is gone', async () => {
     const first = await FakeHost.join(gpus(1, OTHER))
-    const id = await placePodOn(first, undefined, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
+    const id = await placed(first, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
     await first.waitFor((w) => w.id === `${id}-1`)
     await first.report(`${id}-1`, { state: 'running' })
     expect(await loseHostOfPods(env, former(first), Date.now())).toBe(1)

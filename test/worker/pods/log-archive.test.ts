@@ -15,7 +15,7 @@ import {
   runInDurableObject,
 } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
-import { actOnPod, gpus, placePodOn } from '../../support/pods.ts'
+import { act, gpus, placed } from '../../support/pods.ts'
 
 const { LOGS } = env
 if (!LOGS) throw new Error('the tests are to have a bucket')
@@ -28,7 +28,7 @@ let key: string
 beforeEach(async () => {
   const account = await createAccount()
   host = await FakeHost.join(gpus())
-  id = await placePodOn(host, account)
+  id = await placed(host, {}, account)
   key = account.key
 })
 afterEach(() => host.leave())
@@ -161,6 +161,7 @@ describe('reading', () => {
     await useBucket(refusing('get'))
     const cut = await read('', idOf(998))
     expect(await cut.frame()).toBe('event: timeout\ndata: {}')
+    expect(await (await read('?since=2026-06-01T00:00:05Z')).frame()).toBe('event: timeout\ndata: {}')
     await useBucket(bucket)
     expect(await (await read('', idOf(998))).lines(1)).toEqual(['999'])
   })
@@ -179,7 +180,7 @@ describe('the end of a log', () => {
     await bucket.put(segmentName(7_001, 8_000), 'an orphan')
     const stranger = `logs/pod/${id}x/000000000001-000000001000.ndjson`
     await bucket.put(stranger, "somebody else's")
-    await actOnPod(id, 'terminate')
+    await act(id, 'terminate')
     await useBucket(refusing('delete'))
     await passRetention()
     expect(await inBucket()).toHaveLength(2)

@@ -18,7 +18,7 @@ import {
   runInDurableObject,
 } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
-import { actOnPod, gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { act, gpus, placed, readPod } from '../../support/pods.ts'
 
 interface LoggedPod {
   account: Account
@@ -32,7 +32,7 @@ interface LoggedPod {
 /** A pod whose first container has been given to its host. */
 async function setUpPod(): Promise<LoggedPod> {
   const [account, host] = [await createAccount(), await FakeHost.join(gpus())]
-  const id = await placePodOn(host, account)
+  const id = await placed(host, {}, account)
   const first = await host.waitFor((w) => w.id === `${id}-1`)
   const path = `/v2/pods/${id}/logs`
   return { account, host, id, path, first, read: (query = '', lastEventId) => LogReader.open(account.key, path + query, lastEventId) }
@@ -100,7 +100,7 @@ describe('reading', () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['1a', '1b'])
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     const second = await host.waitFor((w) => w.id === `${id}-2`)
     await host.ship(second, ['2a'])
     expect(await host.ship(first, ['1b', '1c'], 2)).toEqual([{ workloadId: first.id, takenSeq: 3 }])
@@ -114,7 +114,7 @@ describe('reading', () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['a'])
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     const second = await host.waitFor((w) => w.id === `${id}-2`)
     const dropped = '41 lines dropped: more was written than this host could keep for the plane'
     await host.ship(second, [
@@ -150,7 +150,7 @@ class PlayedLog {
 
   async restart(): Promise<void> {
     await this.pod.host.report(this.workload.id, { state: 'running' })
-    await actOnPod(this.pod.id, 'restart')
+    await act(this.pod.id, 'restart')
     const { generation } = await readPod(this.pod.id)
     this.workload = await this.pod.host.waitFor((w) => w.id === `${this.pod.id}-${generation}`)
     this.seq = 0
@@ -207,15 +207,16 @@ describe('notes of the plane', () => {
   it('[LOG-5, PP-110] what only the plane knows is told once per version, however often it is told', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
-    await actOnPod(id, 'stop')
+    await act(id, 'stop')
     await host.report(first.id, { state: 'exited' })
-    await actOnPod(id, 'start')
+    await act(id, 'start')
     await host.report(`${id}-2`, { state: 'running' })
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     const pod = await readPod(id)
-    await notePod(env, pod, 'restart: asked for', Date.now())
-    await notePod(env, { id, version: pod.version - 1 }, 'an older one', Date.now())
-    await notePod(env, { id, version: pod.version + 1 }, 'next', Date.now())
+    await notePod(env, pod, 'restart: asked for')
+    await notePod(env, { id, version: pod.version + 1 }, null)
+    await notePod(env, { id, version: pod.version - 1 }, 'an older one')
+    await notePod(env, { id, version: pod.version + 1 }, 'next')
     const events = await (await read()).events(4)
     expect(events.map(({ source, line }) => [source, line])).toEqual([
       ['system', 'stop: asked for'],
@@ -242,10 +243,10 @@ describe('the end of a log', () => {
     await host.ship(first, ['a'])
     await passTime(id, 3 * LOG_RETENTION_MS)
     expect(await (await read()).lines(1)).toEqual(['a'])
-    await actOnPod(id, 'stop')
+    await act(id, 'stop')
     await passTime(id, 3 * LOG_RETENTION_MS)
     expect(await (await read()).lines(1)).toEqual(['a'])
-    await actOnPod(id, 'terminate')
+    await act(id, 'terminate')
     expect((await api(account.key).get(path)).status).toBe(404)
     const kept = () => runInDurableObject(logOf(id), (log) => log.store.newest().n)
     await passTime(id, LOG_RETENTION_MS - 60_000)

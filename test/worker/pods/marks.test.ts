@@ -6,7 +6,7 @@ import type { Env } from '../../../src/env.ts'
 import { transitPod } from '../../../src/services/pod-transitions.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { describe, env, evictDurableObject, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
-import { gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { gpus, placed, readPod } from '../../support/pods.ts'
 
 /** Lets the timer of marked pods be due now, and the alarm ring. */
 async function ringForMarks(hostId: string): Promise<void> {
@@ -28,7 +28,7 @@ async function stopSilently(id: string): Promise<void> {
 describe('a request that dies between the row and its host', () => {
   it('[PP-116] the host object looks by itself, as long as the writer may still be writing', async () => {
     const host = await FakeHost.join(gpus())
-    const id = await placePodOn(host)
+    const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
     await hostStub(env, host.id).markPod(host.id, id)
     // The writer is slow: there is nothing to see yet at the first look.
@@ -60,7 +60,7 @@ describe('a request that dies between the row and its host', () => {
 
   it('[PP-116] a transition that is committed succeeds although its host object cannot be told', async () => {
     const host = await FakeHost.join(gpus())
-    const id = await placePodOn(host)
+    const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
     const pod = await readPod(id)
     const outcome = decideAction(pod, 'stop', Date.now())

@@ -10,7 +10,7 @@ import { transitPod } from '../../../src/services/pod-transitions.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterEach, beforeEach, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
-import { freeGpus, gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
 
 const SKEW_MS = 300_000
 const HISTORIES = 6
@@ -73,7 +73,7 @@ class MeteredPod {
   }
 
   static async create(host: FakeHost): Promise<MeteredPod> {
-    const id = await placePodOn(host)
+    const id = await placed(host)
     return new MeteredPod(host, id, nowMs)
   }
 
@@ -131,7 +131,12 @@ class MeteredPod {
   async loseHost(): Promise<void> {
     const lastHeard = nowMs - 20
     this.oracle.tell({ kind: 'lost', lastHeard, told: nowMs })
-    await changePod(openDatabase(env.DB), this.id, (pod) => decideHostLost(pod, 'its host is silent', lastHeard, nowMs))
+    await changePod(
+      openDatabase(env.DB),
+      this.id,
+      (pod) => decideHostLost(pod, 'its host is silent', lastHeard, nowMs),
+      async () => {},
+    )
   }
 
   async evictHost(): Promise<void> {

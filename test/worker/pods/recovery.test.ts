@@ -14,7 +14,7 @@ import {
   runInDurableObject,
   teamOf,
 } from '../../support/harness.ts'
-import { actOnPod, compute, draftPod, freeGpus, gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { act, compute, draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
 
 const TYPE = 'NVIDIA L40S'
 
@@ -64,7 +64,7 @@ describe('a request that dies in the middle', () => {
 
   it('[PP-77] after a stop was recorded: the container is stopped all the same, and its compute comes back', async () => {
     const { host, stub } = await joined()
-    const id = await placePodOn(host, undefined, { compute: compute(TYPE) })
+    const id = await placed(host, { compute: compute(TYPE) })
     await host.waitFor((w) => w.id === `${id}-1`)
     await host.report(`${id}-1`, { state: 'running' })
     const before = await readPod(id)
@@ -97,12 +97,12 @@ describe('capacity of pods', () => {
 
   it('[PP-79] the place of a terminated pod is free when the last of its containers is gone, not before', async () => {
     const { host } = await joined()
-    const id = await placePodOn(host, undefined, { compute: compute(TYPE) })
+    const id = await placed(host, { compute: compute(TYPE) })
     await host.waitFor((w) => w.id === `${id}-1`)
     await host.report(`${id}-1`, { state: 'running' })
-    await actOnPod(id, 'restart')
+    await act(id, 'restart')
     await host.waitFor((w) => w.id === `${id}-2`)
-    await actOnPod(id, 'terminate')
+    await act(id, 'terminate')
     await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'stopped')
     await host.report(`${id}-2`, { state: 'gone' })
     expect(await freeGpus(host.id)).toBe(0)
@@ -114,7 +114,7 @@ describe('capacity of pods', () => {
 
   it('[POD-23] a container that ends by itself gives compute back; a report that comes twice charges once', async () => {
     const { host } = await joined()
-    const id = await placePodOn(host, undefined, { compute: compute(TYPE) })
+    const id = await placed(host, { compute: compute(TYPE) })
     await host.waitFor((w) => w.id === `${id}-1`)
     await host.report(`${id}-1`, { state: 'running' })
     const exit = { state: 'exited', exitCode: 1, reason: 'exited with code 1: boom', at: Date.now(), sequence: 50 } as const

@@ -4,7 +4,7 @@ import { decideAction, type PodAction } from '../../../src/domain/pod.ts'
 import { placePod } from '../../../src/services/pod-placement.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { draftPod, freeGpus, gpus, placePodOn, readPod } from '../../support/pods.ts'
+import { draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
 
 const db = openDatabase(env.DB)
 const ONE_GPU = { gpu: { typeId: 'NVIDIA L4', count: 1 }, vcpus: 1, memoryMb: 1_024, diskGb: 10 }
@@ -23,7 +23,7 @@ function decided(pod: PodRow, action: PodAction) {
 
 /** A pod whose container has stopped and which holds no GPU. */
 async function stoppedPod(): Promise<string> {
-  const id = await placePodOn(host)
+  const id = await placed(host)
   await host.waitFor((w) => w.id === `${id}-1`)
   const pod = await readPod(id)
   expect(await updatePod(db, pod, decided(pod, 'stop').pod, null)).toBe(true)
@@ -34,7 +34,7 @@ async function stoppedPod(): Promise<string> {
 
 describe('rows under races', () => {
   it('[P8] of transitions that were decided on the same version one is written', async () => {
-    const pod = await readPod(await placePodOn(host))
+    const pod = await readPod(await placed(host))
     const changes = [decided(pod, 'stop'), decided(pod, 'terminate'), decided(pod, 'stop')]
     const written = await Promise.all(changes.map(({ pod: after }) => updatePod(db, pod, after, null)))
     expect(written.filter(Boolean)).toHaveLength(1)

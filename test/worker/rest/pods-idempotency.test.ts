@@ -1,5 +1,9 @@
+import { openDatabase } from '../../../src/db/client.ts'
+import { claimKey, isClaimLost, storeResponse } from '../../../src/db/idempotency.ts'
+import { placePod } from '../../../src/services/pod-placement.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { freeGpus, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { compute, draftPod } from '../../support/pods.ts'
 
 const WITH = (key: string) => ({ 'Idempotency-Key': key })
 
@@ -87,6 +91,24 @@ describe('Idempotency-Key', () => {
     await claim(Date.now() - 61_000)
     expect((await scene.call.post(PODS, podBody(), WITH('g-key'))).status).toBe(201)
     expect(await countPods(scene)).toBe(1)
+    scene.leave()
+  })
+
+  it('[POD-22] [PP-89] a request that lost its claim makes no pod: the whole batch fails', async () => {
+    const scene = await podScene(gpus(2, 'NVIDIA A40'))
+    const db = openDatabase(env.DB)
+    const name = { teamId: await scene.team(), operation: 'createPod', key: 'h-key' }
+    const claimBy = (claim: string, claimedAt: number) => claimKey(db, { ...name, claim, fingerprint: 'x', claimedAt })
+    const draft = draftPod(name.teamId, `lost${Date.now()}`, { compute: compute('NVIDIA A40') })
+    const place = (claim: string) => placePod(env, draft, () => [storeResponse(db, name, claim, '{}')])
+    expect((await claimBy('first', Date.now() - 61_000)).claim).toBe('first')
+    expect((await claimBy('second', Date.now())).claim).toBe('second')
+    const failure = await place('first').catch((error: unknown) => error)
+    expect(isClaimLost(failure)).toBe(true)
+    expect(await countPods(scene)).toBe(0)
+    expect(await freeGpus(scene.host.id)).toBe(2)
+    expect(await place('second')).toMatchObject({ ok: true })
+    expect(await freeGpus(scene.host.id)).toBe(1)
     scene.leave()
   })
 
