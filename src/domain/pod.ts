@@ -82,6 +82,11 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
 
 /** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
 export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
+  // A lost host makes it when it returns; until then the pod goes on saying so.
+  if (pod.hostLost) {
+    const changedAtMs = Math.max(nowMs, pod.changedAtMs)
+    return changed(pod, { generation: pod.generation + 1, keepsDisk: false, diskStale: true, changedAtMs })
+  }
   const change = isToRun(pod) ? { ...nextContainer(pod, false), hostLost: false } : { diskStale: true }
   return leaveRunning(pod, nowMs, change)
 }

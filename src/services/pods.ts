@@ -28,8 +28,9 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   requireScope(ctx.principal, 'pods:read')
   const binding = `${LIST_BINDING} ${query.includeClusterPods}`
   const after = decodeCursor(binding, query.cursor)
-  const rows = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
-  const { shown, pagination } = pageOf(rows, query.limit, binding, ({ createdAtMs, id }) => ({ createdAt: createdAtMs, id }))
+  const { rows, found } = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
+  const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
+  const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
   const pods = query.includeClusterPods === 'true' ? shown : shown.filter(({ clusterId }) => clusterId === null)
   const stats = await readPodStats(ctx.env, pods)
   const settings = readSettings(ctx.env)

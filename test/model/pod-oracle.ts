@@ -84,9 +84,12 @@ export class PodOracle {
 
   private change(told: number): void {
     if (this.isWanted) {
+      const { isHostSilent } = this.last
       this.stopCharging(told)
       this.moment(told)
       this.nextContainer(false)
+      // A machine that nobody hears of makes the new one when it is back.
+      this.last.isHostSilent = isHostSilent
     }
     this.isDiskLost = true
   }

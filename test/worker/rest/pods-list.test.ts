@@ -93,6 +93,22 @@ describe('the list of pods', () => {
     expect((await api(key).get(`${PODS}?limit=1000`)).body).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } })
   })
 
+  it('[PP-97] [PAG-7] a page of large pods ends early, and the walk still shows each of them once', async () => {
+    const scene = await podScene(gpus(12))
+    const ids: string[] = []
+    for (let n = 0; n < 6; n += 1) ids.unshift((await scene.create({ env: { BIG: 'x'.repeat(90_000) } })).id)
+    for (const [index, id] of ids.entries()) await setPod(id, { created_at: 100 - index })
+    // 1.9 MB each: five of them exceed 8 MiB.
+    await env.DB.prepare(`UPDATE pods SET spec = json_set(spec, '$.container.env.BIG', ?) WHERE id IN (${ids.map(() => '?').join()})`)
+      .bind('x'.repeat(1_900_000), ...ids)
+      .run()
+    const pages = await walk(scene, 'limit=100')
+    expect(pages.map((one) => one.ids.length)).toEqual([5, 1])
+    expect(pages.flatMap((one) => one.ids)).toEqual(ids)
+    expect((await walk(scene, 'limit=2')).map((one) => one.ids.length)).toEqual([2, 2, 2])
+    scene.leave()
+  })
+
   it('[PP-97] is read through the index of the account, whatever other accounts have', async () => {
     const plan = await env.DB.prepare(
       `EXPLAIN QUERY PLAN SELECT * FROM pods WHERE team_id = ? AND "pods"."status" <> 'TERMINATED' AND (created_at, id) < (?, ?)
