@@ -82,6 +82,7 @@ describe('reading', () => {
       [account.key, '/v2/pods/nosuchpod/logs', 404],
       [account.key, `/v2/pods/${id}-1/logs`, 404],
       [account.key, `${path}?tail=5001`, 422],
+      [account.key, `${path}?tail=`, 422],
       [account.key, `${path}?source=docker`, 422],
       [noPods.key, path, 403],
       [null, path, 401],
