@@ -73,7 +73,7 @@ describe('capacity', () => {
 })
 
 describe('dryRun', () => {
-  it('[PP-83] names the host and the price, and reserves nothing', async () => {
+  it('[PP-83] [PP-99] names the host and the price, and reserves nothing', async () => {
     const scene = await podScene(gpus(4, DRY))
     const path = `${PODS}?dryRun=true`
     const reply = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 2 } }))
@@ -82,6 +82,10 @@ describe('dryRun', () => {
     expect(reply.body.hosts[0]).toEqual({ hostId: reply.body.hostId, failed: [] })
     expect(await freeGpus(scene.host.id)).toBe(4)
     expect((await scene.call.get(PODS)).body.pods).toEqual([])
+
+    // PP-99: 5 times 0.69 is 3.4499999999999997 to a computer.
+    const priced = await scene.call.post(path, podBody({ gpu: { id: 'NVIDIA GeForce RTX 4090', count: 5 } }))
+    expect(priced.body.cost).toBe(3.45)
 
     const refused = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 5 } }))
     expect(refused).toMatchObject({ status: 200, body: { fits: false, hostId: null, dataCenterId: null } })
