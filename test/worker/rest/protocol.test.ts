@@ -136,12 +136,16 @@ describe('request id', () => {
 })
 
 describe('documents', () => {
-  it('[CFG-3] are served without a key, as generated', async () => {
+  it('[CFG-3][ERR-2] are served without a key, as generated, and take no other method', async () => {
     const rest = await api(null).get('/v2/openapi.json')
     expect(rest.status).toBe(200)
     expect(rest.headers.get('content-type')).toBe('application/json')
     expect(rest.body).toEqual(plain(restDocument()))
     expect((await api(null).get('/admin/v1/openapi.json')).body).toEqual(plain(adminDocument()))
+    const { key } = await createAccount()
+    const put = await api(key).put('/v2/openapi.json', {})
+    expect(put).toMatchObject({ status: 405, body: { title: 'Method Not Allowed' } })
+    expect(put.headers.get('allow')).toBe('GET')
   })
 
   it('the reference page loads everything from this origin', async () => {
