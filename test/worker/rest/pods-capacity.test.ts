@@ -8,6 +8,7 @@ const RARE = 'NVIDIA RTX A2000'
 const CUDA = 'NVIDIA A30'
 const FLOORS = 'NVIDIA GeForce RTX 3070'
 const CROWD = 'NVIDIA GeForce RTX 3080'
+const VOLUMES = 'NVIDIA GeForce RTX 3090 Ti'
 const DRY = 'NVIDIA GeForce RTX 4080'
 
 describe('capacity', () => {
@@ -40,6 +41,21 @@ describe('capacity', () => {
     const reply = await create({ minVcpuCountPerGpu: 8, minRamPerGpu: 32 })
     expect(reply.body.gpu).toEqual({ id: FLOORS, count: 1, vcpuCount: 8, memory: 32 })
     scene.leave()
+  })
+
+  it('[HOST-54] a pod with a network volume goes to a host that has them, and is refused where none does', async () => {
+    const bare = await podScene({ ...gpus(1, VOLUMES), sharedVolumes: [] })
+    const { id } = (await bare.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'LOCAL-1' })).body
+    const body = podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } })
+    const refused = await bare.call.post(PODS, body)
+    expect(refused).toMatchObject({ status: 400, body: { detail: NO_CAPACITY, code: 'NO_CAPACITY' } })
+    expect(refused.body.errors).toContainEqual(expect.stringMatching(/^networkVolumes: \d+ of \d+ hosts$/))
+    expect(await freeGpus(bare.host.id)).toBe(1)
+    const fitting = await podScene({ ...gpus(1, VOLUMES), sharedVolumes: ['network'] })
+    expect(await bare.call.post(PODS, body)).toMatchObject({ status: 201 })
+    expect(await freeGpus(fitting.host.id)).toBe(0)
+    bare.leave()
+    fitting.leave()
   })
 
   it('[POD-9] [POD-10] 200 creates at once for 12 GPUs on two hosts: 12 pods, and never a GPU below zero', async () => {
