@@ -1,8 +1,6 @@
-import { Problem } from '../contract/problems.ts'
-import { openDatabase } from '../db/client.ts'
-import { findPod } from '../db/pods.ts'
 import type { VerbContext } from './endpoints.ts'
 import { followLog, type LogReading } from './follow-log.ts'
+import { findPodOrThrow } from './pods.ts'
 import { requireScope } from './require-scope.ts'
 
 /**
@@ -11,6 +9,6 @@ import { requireScope } from './require-scope.ts'
  */
 export async function followPodLog(ctx: VerbContext, podId: string, reading: LogReading): Promise<ReadableStream> {
   requireScope(ctx.principal, 'pods:read', podId)
-  if (!(await findPod(openDatabase(ctx.env.DB), ctx.principal.teamId, podId))) throw new Problem('notFound')
+  await findPodOrThrow(ctx, podId)
   return followLog(ctx.env, { kind: 'pod', id: podId, ownerId: podId, isKnown: true }, reading)
 }

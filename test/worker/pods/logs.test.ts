@@ -91,6 +91,7 @@ describe('reading', () => {
       const reply = await api(key).get(url)
       expect(reply.status, url).toBe(status)
       expect(reply.headers.get('content-type'), url).toBe('application/problem+json')
+      if (status === 404) expect(reply.body.detail, url).toBe('pod not found')
     }
     await env.DB.prepare('UPDATE pods SET cluster_id = ? WHERE id = ?').bind('c1', id).run()
     expect(await (await read()).lines(1)).toEqual(['secret'])
