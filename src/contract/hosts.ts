@@ -103,6 +103,10 @@ export const Host = z
     memoryGb: Amount,
     diskGb: Amount,
     runtimes: z.array(z.string()),
+    sharedVolumes: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: its agent does not say.' }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),
     portRange: z

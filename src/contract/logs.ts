@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queryInteger } from './query-numbers.ts'
 
 /** Most lines that a log keeps, so also the most that `tail` may ask for (LOG-2). */
 export const LOG_TAIL_MAX = 5_000
@@ -12,13 +13,10 @@ export type LogSourceParam = z.infer<typeof LogSourceParam>
 /** Query of a log stream (LOG-2). */
 export const LogQuery = z.object({
   source: LogSourceParam.optional().meta({ description: 'Lines of this source only.', param: { name: 'source', in: 'query' } }),
-  tail: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(LOG_TAIL_MAX)
-    .default(LOG_TAIL_DEFAULT)
-    .meta({ description: 'Newest lines to begin with.', param: { name: 'tail', in: 'query' } }),
+  tail: queryInteger(0, LOG_TAIL_MAX, LOG_TAIL_DEFAULT).meta({
+    description: 'Newest lines to begin with.',
+    param: { name: 'tail', in: 'query' },
+  }),
   since: z.iso
     .datetime({ offset: true })
     .optional()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queryInteger } from './query-numbers.ts'
 
 /** Largest and default page (PAG-2). */
 export const MAX_PAGE_SIZE = 1000
@@ -11,14 +12,8 @@ export const Pagination = z
   .meta({ id: 'Pagination', example: { nextCursor: null, hasNextPage: false } })
 export type Pagination = z.infer<typeof Pagination>
 
-/** Query of a paginated list (PAG-2, PAG-3). Query values arrive as text, so the bounds are checked on the parsed number. */
+/** Query of a paginated list (PAG-2, PAG-3).  */
 export const PageQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_PAGE_SIZE)
-    .default(MAX_PAGE_SIZE)
-    .meta({ description: 'Page size.', param: { name: 'limit', in: 'query' } }),
+  limit: queryInteger(1, MAX_PAGE_SIZE, MAX_PAGE_SIZE).meta({ description: 'Page size.', param: { name: 'limit', in: 'query' } }),
   cursor: z.string().min(1).optional().meta({ description: 'Opaque position from a page of this very list.' }),
 })

@@ -3,6 +3,7 @@ import { containerRequestFields, containerResponseFields } from './container.ts'
 import { DataCenterId, Name, PLAIN_TEXT, ResourceId, Timestamp } from './fields.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { PageQuery, Pagination } from './pagination.ts'
+import { POD_EXAMPLE } from './pod-example.ts'
 import {
   CloudType,
   GlobalNetworking,
@@ -100,12 +101,12 @@ export const Pod = z
     createdAt: Timestamp,
     startedAt: Timestamp.nullable().meta({ description: 'When it reached RUNNING; null while it is stopped.' }),
   })
-  .meta({ id: 'Pod', description: 'A container on a machine.' })
+  .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>
 
 export const ListPodsResponse = z
   .object({ pods: z.array(Pod), pagination: Pagination })
-  .meta({ id: 'ListPodsResponse', example: { pods: [], pagination: { nextCursor: null, hasNextPage: false } } })
+  .meta({ id: 'ListPodsResponse', example: { pods: [POD_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })
 
 export const PodPlacementPreview = z
   .object({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from './fields.ts'
 import { MAX_PAGE_SIZE, PageQuery, Pagination } from './pagination.ts'
+import { queryInteger } from './query-numbers.ts'
 
 const Count = z.number().int().min(0)
 /** A page of builds is smaller than other pages (PAG-2). */
@@ -63,16 +64,10 @@ export type ListReleasesResponse = z.infer<typeof ListReleasesResponse>
 
 /** END-15: nothing is built here, so nobody can hold a cursor of this list. */
 export const BuildsQuery = PageQuery.extend({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_BUILDS)
-    .default(MAX_BUILDS)
-    .meta({
-      description: `Page size; at most ${MAX_BUILDS}, unlike the ${MAX_PAGE_SIZE} of other lists.`,
-      param: { name: 'limit', in: 'query' },
-    }),
+  limit: queryInteger(1, MAX_BUILDS, MAX_BUILDS).meta({
+    description: `Page size; at most ${MAX_BUILDS}, unlike the ${MAX_PAGE_SIZE} of other lists.`,
+    param: { name: 'limit', in: 'query' },
+  }),
 })
 
 const Build = z

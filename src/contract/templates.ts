@@ -40,6 +40,23 @@ const EXAMPLE = {
   mounts: { persistent: { size: 20, path: '/workspace' } },
 }
 
+/** The same template as it is read. */
+const READ_EXAMPLE = {
+  id: '9x4m2p7v1k8h3d',
+  ...EXAMPLE,
+  args: '',
+  entrypoint: [],
+  cmd: [],
+  env: {},
+  registry: null,
+  serverless: false,
+  public: false,
+  category: 'NVIDIA',
+  startSsh: true,
+  startJupyter: true,
+  allowedCudaVersions: [],
+}
+
 export const CreateTemplateRequest = z
   .strictObject({
     ...requestFields,
@@ -70,9 +87,9 @@ export const Template = z
     startJupyter: z.boolean(),
     allowedCudaVersions: z.array(z.string()),
   })
-  .meta({ id: 'Template', description: 'A container configuration kept under a name.' })
+  .meta({ id: 'Template', description: 'A container configuration kept under a name.', example: READ_EXAMPLE })
 export type Template = z.infer<typeof Template>
 
 export const ListTemplatesResponse = z
   .object({ templates: z.array(Template), pagination: Pagination })
-  .meta({ id: 'ListTemplatesResponse', example: { templates: [], pagination: { nextCursor: null, hasNextPage: false } } })
+  .meta({ id: 'ListTemplatesResponse', example: { templates: [READ_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })

@@ -49,6 +49,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     dataCenterId: row.dataCenterId,
     publicIp: row.publicIp,
     runtimes: row.inventory.runtimes,
+    sharedVolumes: row.inventory.sharedVolumes ?? null,
     vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,
     memoryMbTotal: row.memoryMbTotal,

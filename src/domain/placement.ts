@@ -13,6 +13,8 @@ export interface PlacementHost {
   publicIp: string | null
   cloud: Cloud
   runtimes: readonly string[]
+  /** Kinds of shared volumes that are set up there; null when its agent does not say. */
+  sharedVolumes: readonly string[] | null
   vcpuTotal: number
   vcpuFree: number
   memoryMbTotal: number

@@ -34,10 +34,14 @@ export function portsView({ id, ports, publicIp }: Pick<ReachablePod, 'id' | 'po
 /** USD an hour that a pod costs now (POD-19). */
 export function costOf({ status, pricePerHour }: { status: PodState['status']; pricePerHour: number }): number {
   const isCharged = status === 'PROVISIONING' || status === 'STARTING' || status === 'RUNNING'
-  return isCharged ? Math.round(pricePerHour * PRICE_STEPS) / PRICE_STEPS : 0
+  return isCharged ? shownPrice(pricePerHour) : 0
 }
 
-/** Prices are shown to a millionth of a dollar: 3 times 0.1 is 0.3. */
+/** Prices are shown to a millionth of a dollar: 3 times 0.1 is 0.3 (PP-99). */
+export function shownPrice(usd: number): number {
+  return Math.round(usd * PRICE_STEPS) / PRICE_STEPS
+}
+
 const PRICE_STEPS = 1_000_000
 
 function directPort({ status, ports, spec }: ReachablePod): number | null {

@@ -60,7 +60,15 @@ function judge(spec: PodSpec, host: PlacementHost): { shape: ComputeShape; faile
     minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
   }
   const failed = rankHosts(request, [host]).refusals[0]?.failed ?? []
-  return { shape, failed: [...failed, ...missing, ...(host.cloud === spec.cloud ? [] : [`cloud: ${spec.cloud} > ${host.cloud}`])] }
+  const wrongCloud = host.cloud === spec.cloud ? [] : [`cloud: ${spec.cloud} > ${host.cloud}`]
+  return { shape, failed: [...failed, ...missing, ...wrongCloud, ...missingVolumes(spec, host)] }
+}
+
+// HOST-54. A host whose agent does not say what it has is tried: it refuses by itself.
+function missingVolumes({ mounts }: PodSpec, { sharedVolumes }: PlacementHost): string[] {
+  if (sharedVolumes === null) return []
+  const wanted = (['network', 'global'] as const).filter((kind) => mounts[kind])
+  return wanted.filter((kind) => !sharedVolumes.includes(kind)).map((kind) => `${kind}Volumes: yes > none`)
 }
 
 function cpuShape(vcpus: number, memoryGb: number): { shape: ComputeShape; missing: string[] } {

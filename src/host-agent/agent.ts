@@ -14,6 +14,7 @@ import { LeaseWatch } from './lease-watch.ts'
 import { Link } from './link.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './log-shipper.ts'
+import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import { type GpuDevice, groupGpus, readGpus } from './nvidia-smi.ts'
 import type { AgentOptions } from './options.ts'
@@ -106,7 +107,12 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
     machine,
     devices,
     engine,
-    inventory: { ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes), publicIp, portRange },
+    inventory: {
+      ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
+      publicIp,
+      portRange,
+      sharedVolumes: sharedVolumesOf(options),
+    },
   }
 }
 

@@ -57,6 +57,11 @@ export const Inventory = z.object({
   publicIp: z.union([z.ipv4(), z.ipv6()]).nullable().optional(),
   /** Host ports on which container ports are published; absent: `DEFAULT_PORT_RANGE`. */
   portRange: PortRange.optional(),
+  /** Kinds of shared volumes that the operator has set up here; absent: an agent that does not say. */
+  sharedVolumes: z
+    .array(z.enum(['network', 'global']))
+    .max(8)
+    .optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
 

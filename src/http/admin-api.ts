@@ -9,6 +9,7 @@ import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { unmatched } from './unmatched.ts'
 
+const DOCUMENT_PATH = '/admin/v1/openapi.json'
 const INFO = {
   title: 'podplane operator API',
   version: '1',
@@ -19,12 +20,12 @@ const INFO = {
 export function adminApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`.')
-  app.get('/admin/v1/openapi.json', (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
+  app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
-  app.all('/admin/v1/*', unmatched(app))
+  app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
 }
 

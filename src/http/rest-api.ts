@@ -20,6 +20,7 @@ import { registerWebhooks } from './routes/webhooks.ts'
 import { registerWorkerLogs } from './routes/worker-logs.ts'
 import { unmatched } from './unmatched.ts'
 
+const DOCUMENT_PATH = '/v2/openapi.json'
 const INFO = {
   title: 'podplane',
   version: '2',
@@ -35,7 +36,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerSecurity(app, 'An API key: `Authorization: Bearer <key>`.')
   registerRateHeaders(app)
   // CFG-3: the document is not an endpoint, so it stands before the key check.
-  app.get('/v2/openapi.json', (c) => c.body(restDocumentText(), 200, { 'Content-Type': 'application/json' }))
+  app.get(DOCUMENT_PATH, (c) => c.body(restDocumentText(), 200, { 'Content-Type': 'application/json' }))
   for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireApiKey, limitRate)
   registerServerless(app)
   registerWebhooks(app)
@@ -48,7 +49,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerGlobalVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
-  const last = unmatched(app)
+  const last = unmatched(app, DOCUMENT_PATH)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app
 }

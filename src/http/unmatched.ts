@@ -9,10 +9,10 @@ interface KnownPath {
 
 /**
  * The last handler of a surface: a path that some other method has is 405 with `Allow`, any other 404 (ERR-2). Call it once every
- * route of `app` is registered. It runs behind authentication, as ERR-6 wants.
+ * route of `app` is registered. It runs behind authentication, as ERR-6 wants. `documentPath` is where the document itself is read.
  */
-export function unmatched(app: OpenAPIHono<AppEnv>): (c: AppContext) => never {
-  const known = knownPaths(app)
+export function unmatched(app: OpenAPIHono<AppEnv>, documentPath: string): (c: AppContext) => never {
+  const known = [...knownPaths(app), { pattern: patternOf(documentPath), allow: 'GET' }]
   return (c) => {
     const match = known.find(({ pattern }) => pattern.test(c.req.path))
     if (!match) throw new Problem('pathNotFound')
@@ -28,7 +28,11 @@ function knownPaths(app: OpenAPIHono<AppEnv>): KnownPath[] {
     methods.set(path, (methods.get(path) ?? new Set()).add(method.toUpperCase()))
   }
   return [...methods].map(([path, verbs]) => ({
-    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    pattern: patternOf(path),
     allow: [...verbs].join(', '),
   }))
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }

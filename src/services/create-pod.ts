@@ -4,6 +4,7 @@ import { openDatabase } from '../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../db/pod-references.ts'
 import { etagOf } from '../domain/etag.ts'
 import type { Refusal as HostRefusal } from '../domain/placement.ts'
+import { shownPrice } from '../domain/pod-access.ts'
 import { refuseCapacity } from '../domain/pod-refusal.ts'
 import { type PodPlan, planPod, refuseCreate } from '../domain/pod-request.ts'
 import { readSettings } from '../env.ts'
@@ -45,7 +46,7 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
     hostId: best ? await opaque(best.hostId) : null,
     dataCenterId: best?.dataCenterId ?? null,
     ...(best && computeView({ spec, vcpus: best.shape.vcpus, memoryMb: best.shape.memoryMb })),
-    cost: pricePerHour,
+    cost: shownPrice(pricePerHour),
     hosts: await Promise.all(hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed }))),
   }
 }

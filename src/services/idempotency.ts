@@ -40,7 +40,7 @@ const STILL_RUNNING = 'the first request under this Idempotency-Key is still run
 
 function repeat<Answer>({ fingerprint, response }: { fingerprint: string; response: string | null }, asked: string): Answer {
   if (fingerprint !== asked) {
-    throw new Problem('validationFailed', { errors: ['Idempotency-Key (header): was used with another request'] })
+    throw new Problem('validationFailed', { errors: ['$.Idempotency-Key: was used with another request'] })
   }
   if (response === null) throw new Problem('conflict', { detail: STILL_RUNNING })
   return JSON.parse(response) as Answer

@@ -105,6 +105,7 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     memoryGb: { total: toGb(host.memoryMbTotal), free: toGb(host.memoryMbFree) },
     diskGb: { total: host.diskGbTotal, free: host.diskGbFree },
     runtimes: inventory.runtimes,
+    sharedVolumes: inventory.sharedVolumes ?? null,
     gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
     publicIp: host.publicIp,
     portRange: inventory.portRange ?? DEFAULT_PORT_RANGE,

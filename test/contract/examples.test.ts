@@ -24,6 +24,10 @@ function collect(schema: z.ZodType): void {
 describe('examples', () => {
   it('finds the named schemas', () => expect(schemas.size).toBeGreaterThan(25))
 
+  it.each(['Pod', 'Template', 'NetworkVolume', 'GlobalVolume', 'Registry', 'SshKeys'])('%s has one', (id) =>
+    expect(schemas.get(id)?.meta()?.example).toBeDefined(),
+  )
+
   for (const [id, schema] of schemas) {
     const example = schema.meta()?.example
     if (example !== undefined) it(`${id} parses its own example`, () => expect(() => schema.parse(example)).not.toThrow())

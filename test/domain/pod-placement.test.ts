@@ -17,6 +17,7 @@ function makeHost(
     dataCenterId: 'DC-1',
     cloud: 'SECURE',
     runtimes: ['docker', 'process'],
+    sharedVolumes: ['network', 'global'],
     vcpuTotal: 32,
     vcpuFree: 32,
     memoryMbTotal: 131_072,
@@ -89,12 +90,17 @@ describe('order', () => {
   })
 })
 
+const NETWORK = { network: { volumeId: 'v', path: '/data' } }
+const GLOBAL = { global: { volumeId: 'g', path: '/models' } }
+
 describe('what does not fit is named', () => {
   test.each<[string, PodSpec, Partial<PlacementHost>, string[]]>([
     ['offline', gpuSpec(), { online: false }, ['status: ONLINE > OFFLINE']],
     ['cloud', gpuSpec({}, { cloud: 'COMMUNITY' }), {}, ['cloud: COMMUNITY > SECURE']],
     ['runtime', gpuSpec(), { runtimes: ['process'] }, ['runtime: docker > process']],
     ['disk', gpuSpec(), { diskGbFree: 9 }, ['diskGb: 10 > 9']],
+    ['network volumes', gpuSpec({}, { mounts: NETWORK }), { sharedVolumes: ['global'] }, ['networkVolumes: yes > none']],
+    ['global volumes', gpuSpec({}, { mounts: GLOBAL }), { sharedVolumes: ['network'] }, ['globalVolumes: yes > none']],
     ['cuda floor', gpuSpec({ minCudaVersion: '12.11' }), {}, ['cuda: 12.11 > 12.8']],
     ['cuda set', gpuSpec({ allowedCudaVersions: ['12.4', '12.6'] }), {}, ['cuda: 12.4|12.6 > 12.8']],
     ['vCPUs of a GPU', gpuSpec({ minVcpuPerGpu: 9 }), {}, ['vcpuPerGpu: 9 > 8']],
@@ -103,6 +109,14 @@ describe('what does not fit is named', () => {
     ['memory of a CPU pod', cpuSpec(8, 16), { memoryMbFree: 16_383 }, ['memoryMb: 16384 > 16383']],
   ])('%s', (_, spec, change, failed) => {
     expect(refusalOf(spec, makeHost(change))).toEqual(failed)
+  })
+
+  test('[HOST-54] volumes: a host that has the kinds fits, one whose agent does not say is tried', () => {
+    const spec = gpuSpec({}, { mounts: { ...NETWORK, ...GLOBAL } })
+    expect(refusalOf(spec, makeHost())).toBeNull()
+    expect(refusalOf(spec, makeHost({ sharedVolumes: null }))).toBeNull()
+    expect(refusalOf(spec, makeHost({ sharedVolumes: [] }))).toEqual(['networkVolumes: yes > none', 'globalVolumes: yes > none'])
+    expect(refusalOf(gpuSpec(), makeHost({ sharedVolumes: [] }))).toBeNull()
   })
 
   test('[POD-9] the disk of the container and the persistent volume count together', () => {

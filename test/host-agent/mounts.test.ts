@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
-import { buildMountDrivers } from '../../src/host-agent/mounts/build-drivers.ts'
+import { buildMountDrivers, sharedVolumesOf } from '../../src/host-agent/mounts/build-drivers.ts'
 import { provideMounts } from '../../src/host-agent/mounts/mount-driver.ts'
 import { parseGlobalVolumes, parseNetworkVolumes } from '../../src/host-agent/mounts/parse-volume-flags.ts'
 import { PersistentVolumes } from '../../src/host-agent/mounts/persistent-volumes.ts'
@@ -51,6 +51,13 @@ describe('persistent volumes', () => {
 })
 
 describe('mounts of a workload', () => {
+  test('[HOST-54] the inventory says which shared volumes the operator has set up', ({ expect }) => {
+    const nfs = parseNetworkVolumes('nfs://nas/export')
+    expect(sharedVolumesOf({ networkVolumes: undefined, globalVolumes: undefined })).toEqual([])
+    expect(sharedVolumesOf({ networkVolumes: nfs, globalVolumes: undefined })).toEqual(['network'])
+    expect(sharedVolumesOf({ networkVolumes: '/mnt/pods', globalVolumes: '/mnt/bucket' })).toEqual(['network', 'global'])
+  })
+
   test('[MNT-5] ids and paths that could lead elsewhere are refused before anything is made', async ({ expect }) => {
     const root = tempDir('volumes')
     const drivers = buildMountDrivers({ networkVolumes: undefined, globalVolumes: undefined }, new PersistentVolumes(root, silentLog()))

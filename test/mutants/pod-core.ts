@@ -124,7 +124,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: '    await this.podChanged(hostId, podId, report.state)\n',
     replace: '',
   },
-  { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: "throw new Problem('notFound')", replace: 'void 0' },
+  { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: '  await findPodOrThrow(ctx, podId)\n', replace: '' },
   {
     id: 'pod: a note is told again',
     file: 'src/services/pod-notes.ts',

@@ -34,6 +34,12 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a locked pod loses its container', file: PATCH, find: 'before.locked && after.locked', replace: 'false' },
   { id: 'a stopped pod has an address', file: ACCESS, find: "status !== 'RUNNING' || ", replace: '' },
   { id: 'http is public', file: ACCESS, find: "port.type === 'http' ? sharedAddressOf(id) : publicIp", replace: 'publicIp' },
+  {
+    id: 'a network volume on a host without any',
+    file: 'src/domain/pod-placement.ts',
+    find: '!sharedVolumes.includes(kind)',
+    replace: 'sharedVolumes.includes(kind)',
+  },
   { id: 'a weak tag matches', file: ETAG, find: 'tag.trim() === etagOf(version)', replace: 'tag.trim().endsWith(etagOf(version))' },
 ]
 

@@ -3,12 +3,16 @@ import type { MountDriver, MountDrivers } from './mount-driver.ts'
 import type { PersistentVolumes } from './persistent-volumes.ts'
 import { DirectoryVolumes, NfsVolumes, NoVolumes } from './shared-volumes.ts'
 
+type VolumeFlags = Pick<AgentOptions, 'networkVolumes' | 'globalVolumes'>
+
 /** The drivers that the operator has set up with flags. */
-export function buildMountDrivers(
-  options: Pick<AgentOptions, 'networkVolumes' | 'globalVolumes'>,
-  persistent: PersistentVolumes,
-): MountDrivers {
+export function buildMountDrivers(options: VolumeFlags, persistent: PersistentVolumes): MountDrivers {
   return { persistent, network: networkDriver(options.networkVolumes), global: globalDriver(options.globalVolumes) }
+}
+
+/** Kinds of shared volumes that the operator has set up on this host (HOST-54). */
+export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags): ('network' | 'global')[] {
+  return [...(networkVolumes === undefined ? [] : (['network'] as const)), ...(globalVolumes === undefined ? [] : (['global'] as const))]
 }
 
 function networkDriver(place: AgentOptions['networkVolumes']): MountDriver {

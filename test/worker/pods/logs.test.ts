@@ -83,6 +83,7 @@ describe('reading', () => {
       [account.key, '/v2/pods/nosuchpod/logs', 404],
       [account.key, `/v2/pods/${id}-1/logs`, 404],
       [account.key, `${path}?tail=5001`, 422],
+      [account.key, `${path}?tail=`, 422],
       [account.key, `${path}?source=docker`, 422],
       [noPods.key, path, 403],
       [null, path, 401],
@@ -91,6 +92,7 @@ describe('reading', () => {
       const reply = await api(key).get(url)
       expect(reply.status, url).toBe(status)
       expect(reply.headers.get('content-type'), url).toBe('application/problem+json')
+      if (status === 404) expect(reply.body.detail, url).toBe('pod not found')
     }
     await env.DB.prepare('UPDATE pods SET cluster_id = ? WHERE id = ?').bind('c1', id).run()
     expect(await (await read()).lines(1)).toEqual(['secret'])

@@ -162,6 +162,7 @@ describe('hosts', () => {
       memoryGb: { total: 64, free: 32.5 },
       diskGb: { total: 500, free: 400 },
       runtimes: ['process'],
+      sharedVolumes: null,
       gpuProblems: [],
       publicIp: null,
       portRange: { from: 30_000, to: 32_767 },

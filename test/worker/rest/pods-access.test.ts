@@ -1,4 +1,5 @@
 import { api, createAccount, createKey, describe, env, expect, it, send } from '../../support/harness.ts'
+import { LogReader } from '../../support/log-reader.ts'
 import { gpus, PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
 
 describe('other accounts', () => {
@@ -50,8 +51,11 @@ describe('the key of a pod', () => {
     const pod = api(workload.platformEnv.RUNPOD_API_KEY ?? '')
     expect((await pod.get(`${PODS}/${mine.id}`)).body).toMatchObject({ id: mine.id })
     expect((await pod.patch(`${PODS}/${mine.id}`, { name: 'from inside' })).body).toMatchObject({ name: 'from inside' })
+    const log = await LogReader.open(workload.platformEnv.RUNPOD_API_KEY ?? '', `${PODS}/${mine.id}/logs`)
+    await log.close()
     for (const reply of [
       await pod.get(PODS),
+      await pod.get(`${PODS}/${other.id}/logs`),
       await pod.post(PODS, podBody()),
       await pod.get(`${PODS}/${other.id}`),
       await pod.delete(`${PODS}/${other.id}`),

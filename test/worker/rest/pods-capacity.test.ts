@@ -8,6 +8,7 @@ const RARE = 'NVIDIA RTX A2000'
 const CUDA = 'NVIDIA A30'
 const FLOORS = 'NVIDIA GeForce RTX 3070'
 const CROWD = 'NVIDIA GeForce RTX 3080'
+const VOLUMES = 'NVIDIA GeForce RTX 3090 Ti'
 const DRY = 'NVIDIA GeForce RTX 4080'
 
 describe('capacity', () => {
@@ -42,6 +43,21 @@ describe('capacity', () => {
     scene.leave()
   })
 
+  it('[HOST-54] a pod with a network volume goes to a host that has them, and is refused where none does', async () => {
+    const bare = await podScene({ ...gpus(1, VOLUMES), sharedVolumes: [] })
+    const { id } = (await bare.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'LOCAL-1' })).body
+    const body = podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } })
+    const refused = await bare.call.post(PODS, body)
+    expect(refused).toMatchObject({ status: 400, body: { detail: NO_CAPACITY, code: 'NO_CAPACITY' } })
+    expect(refused.body.errors).toContainEqual(expect.stringMatching(/^networkVolumes: \d+ of \d+ hosts$/))
+    expect(await freeGpus(bare.host.id)).toBe(1)
+    const fitting = await podScene({ ...gpus(1, VOLUMES), sharedVolumes: ['network'] })
+    expect(await bare.call.post(PODS, body)).toMatchObject({ status: 201 })
+    expect(await freeGpus(fitting.host.id)).toBe(0)
+    bare.leave()
+    fitting.leave()
+  })
+
   it('[POD-9] [POD-10] 200 creates at once for 12 GPUs on two hosts: 12 pods, and never a GPU below zero', async () => {
     const scenes = await Promise.all([podScene(gpus(8, CROWD)), podScene(gpus(4, CROWD))])
     const { key } = await createAccount()
@@ -73,7 +89,7 @@ describe('capacity', () => {
 })
 
 describe('dryRun', () => {
-  it('[PP-83] names the host and the price, and reserves nothing', async () => {
+  it('[PP-83] [PP-99] names the host and the price, and reserves nothing', async () => {
     const scene = await podScene(gpus(4, DRY))
     const path = `${PODS}?dryRun=true`
     const reply = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 2 } }))
@@ -82,6 +98,10 @@ describe('dryRun', () => {
     expect(reply.body.hosts[0]).toEqual({ hostId: reply.body.hostId, failed: [] })
     expect(await freeGpus(scene.host.id)).toBe(4)
     expect((await scene.call.get(PODS)).body.pods).toEqual([])
+
+    // PP-99: 5 times 0.69 is 3.4499999999999997 to a computer.
+    const priced = await scene.call.post(path, podBody({ gpu: { id: 'NVIDIA GeForce RTX 4090', count: 5 } }))
+    expect(priced.body.cost).toBe(3.45)
 
     const refused = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 5 } }))
     expect(refused).toMatchObject({ status: 200, body: { fits: false, hostId: null, dataCenterId: null } })

@@ -136,12 +136,16 @@ describe('request id', () => {
 })
 
 describe('documents', () => {
-  it('[CFG-3] are served without a key, as generated', async () => {
+  it('[CFG-3][ERR-2] are served without a key, as generated, and take no other method', async () => {
     const rest = await api(null).get('/v2/openapi.json')
     expect(rest.status).toBe(200)
     expect(rest.headers.get('content-type')).toBe('application/json')
     expect(rest.body).toEqual(plain(restDocument()))
     expect((await api(null).get('/admin/v1/openapi.json')).body).toEqual(plain(adminDocument()))
+    const { key } = await createAccount()
+    const put = await api(key).put('/v2/openapi.json', {})
+    expect(put).toMatchObject({ status: 405, body: { title: 'Method Not Allowed' } })
+    expect(put.headers.get('allow')).toBe('GET')
   })
 
   it('the reference page loads everything from this origin', async () => {
@@ -164,23 +168,23 @@ describe('documents', () => {
 describe('inventory', () => {
   interface Operation {
     'x-scope'?: string
-    requestBody?: object
+    requestBody?: { content: Record<string, { schema: { $ref?: string } }> }
   }
-  const operations = Object.entries(plain(restDocument().paths) as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
+  const document = plain(restDocument()) as { paths: object; components: { schemas: Record<string, { example?: object }> } }
+  // Examples are accepted as they stand, so only the id can be what is refused.
+  const exampleOf = ({ requestBody }: Operation): object | undefined => {
+    const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
+    return requestBody && (document.components.schemas[name]?.example ?? { input: {} })
+  }
+  const operations = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       path,
       method,
       scope: operation['x-scope'] ?? '',
-      body: operation.requestBody !== undefined,
+      body: exampleOf(operation),
     })),
   )
-  // A PATCH of a name fits every schema, so only the id can be what is refused.
-  const bodyFor = (method: string, path: string) => {
-    if (method === 'patch') return { name: 'renamed' }
-    return path.endsWith('/action') ? { action: 'stop' } : { ...endpointBody(), input: {} }
-  }
-  const call = (key: string | null, method: string, path: string, body: boolean) =>
-    api(key)[method as 'get'](path, body ? bodyFor(method, path) : undefined)
+  const call = (key: string | null, method: string, path: string, body?: object) => api(key)[method as 'get'](path, body)
 
   it('[AUT-5] every documented route is authorised: 401 without a key, 403 without the scope, 404 for a foreign id', async () => {
     const [owner, stranger] = [await createAccount(), await createAccount()]
@@ -206,8 +210,8 @@ describe('inventory', () => {
     for (const [path, methods] of Object.entries(plain(adminDocument().paths) as Record<string, object>)) {
       for (const method of Object.keys(methods)) {
         const url = path.replace('{id}', 'x')
-        expect((await call(null, method, url, false)).status, `${method} ${path}`).toBe(401)
-        expect((await call((await createAccount()).key, method, url, false)).status, `${method} ${path}`).toBe(401)
+        expect((await call(null, method, url)).status, `${method} ${path}`).toBe(401)
+        expect((await call((await createAccount()).key, method, url)).status, `${method} ${path}`).toBe(401)
       }
     }
   })

@@ -120,6 +120,11 @@ describe('422', () => {
       ['-5', 'minimum: got -5, want 1'],
       ['1001', 'maximum: got 1001, want 1000'],
       ['x', 'got string, want number'],
+      ['', 'got string, want number'],
+      ['%20', 'got string, want number'],
+      ['0x10', 'got string, want number'],
+      ['1e2', 'got string, want number'],
+      ['1.5', 'got string, want number'],
     ]) {
       expect((await api(key).get(`/v2/serverless?limit=${limit}`)).body.errors).toEqual([`$.limit: ${error}`])
     }

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+
+const WHOLE_NUMBER = /^-?\d{1,15}$/
+
+/**
+ * A whole number of a query. Values of a query are text; `z.coerce` would read an empty one as 0 and `0x10` as 16, so only digits are
+ * read and anything else is told as the text that it is (ERR-4).
+ */
+export function queryInteger(min: number, max: number, byDefault: number) {
+  return z.preprocess(readDigits, z.number().int().min(min).max(max)).default(byDefault)
+}
+
+function readDigits(value: unknown): unknown {
+  return typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : value
+}
