@@ -80,10 +80,14 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
 }
 
-/** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
+/**
+ * A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). That of a lost host stays
+ * ERROR until the host is back and runs it: nobody looks whether a pod that is STARTING ever gets there.
+ */
 export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
-  const change = isToRun(pod) ? { ...nextContainer(pod, false), hostLost: false } : { diskStale: true }
-  return leaveRunning(pod, nowMs, change)
+  if (!isToRun(pod)) return leaveRunning(pod, nowMs, { diskStale: true })
+  const next = nextContainer(pod, false)
+  return leaveRunning(pod, nowMs, pod.hostLost ? { ...next, status: pod.status, statusReason: pod.statusReason } : next)
 }
 
 const AFTER_ACTION: Readonly<Record<PodAction, (pod: PodState) => Partial<PodState>>> = {

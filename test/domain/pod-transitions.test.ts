@@ -201,6 +201,18 @@ describe('a host that is lost', () => {
     expect(decideHostLost(makePod(), 'x', lastHeardMs, 9_000)?.usage).toEqual({ startedAtMs: 1_000, endedAtMs })
   })
 
+  test('[PP-113] [POD-13] a changed container while its host is lost: it is the one that the host runs when it is back, and until then the pod says why', () => {
+    const lost = decideHostLost(makePod(), 'its host is silent', 5_000, 9_000)?.pod as PodState
+    const { pod: changed, usage } = decideRecreate(lost, 9_500)
+    expect(changed).toMatchObject({ status: 'ERROR', hostLost: true, statusReason: 'its host is silent', generation: 4, diskStale: true })
+    expect(usage).toBeNull()
+    expect(decideReport(changed, report('running'), 20_000)).toBeNull()
+    expect(decideReport(changed, report('running', { generation: 4 }), 20_000)).toMatchObject({
+      pod: { status: 'RUNNING', hostLost: false, statusReason: null, startedAtMs: 20_000 },
+      usage: null,
+    })
+  })
+
   test('[PP-113] what passed while it was lost is not charged, whatever it says afterwards', () => {
     const lost = decideHostLost(makePod(), 'x', 5_000, 9_000)?.pod as PodState
     expect(decideReport(lost, report('running', { atMs: 1_000 }), 20_000)).toMatchObject({

@@ -84,9 +84,11 @@ export class PodOracle {
 
   private change(told: number): void {
     if (this.isWanted) {
+      const { isHostSilent } = this.last
       this.stopCharging(told)
       this.moment(told)
       this.nextContainer(false)
+      this.last.isHostSilent = isHostSilent
     }
     this.isDiskLost = true
   }
