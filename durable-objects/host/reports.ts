@@ -43,14 +43,15 @@ export class HostReports {
     if (failure !== null) throw failure
   }
 
-  /** The machine was removed: nothing of it will ever be heard again. */
-  async giveUpAll(hostId: string): Promise<void> {
+  /** The machine was removed: nothing of it will ever be heard again. What ran there is charged to its last sign of life. */
+  async giveUpAll(hostId: string, lastHeardMs: number): Promise<void> {
+    // Above every number that the machine may have sent.
     const last = {
       state: 'gone' as const,
       exitCode: null,
       reason: 'its host was removed',
-      at: Date.now(),
-      sequence: Number.MAX_SAFE_INTEGER,
+      at: lastHeardMs,
+      sequence: Number.POSITIVE_INFINITY,
     }
     await this.passOn(
       hostId,
