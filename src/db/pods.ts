@@ -98,15 +98,18 @@ export async function updatePodTakingCompute(
   return updateWithAllocation(db, before, after, null, all)
 }
 
-/** A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). */
+/**
+ * A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). With `growsOnly` it keeps
+ * what it has if that is more.
+ */
 export async function updatePodResizing(
   db: Database,
   before: PodRow,
   after: PodRow,
   usage: UsageInterval | null,
-  diskGb: number,
+  { diskGb, growsOnly }: { diskGb: number; growsOnly: boolean },
 ): Promise<'done' | 'lost' | 'noRoom'> {
-  return updateWithAllocation(db, before, after, usage, { diskGb })
+  return updateWithAllocation(db, before, after, usage, { diskGb: growsOnly ? sql`MAX(disk_gb, ${diskGb})` : diskGb })
 }
 
 async function updateWithAllocation(
@@ -114,10 +117,14 @@ async function updateWithAllocation(
   before: PodRow,
   after: PodRow,
   usage: UsageInterval | null,
-  held: Partial<typeof allocations.$inferInsert>,
+  held: Omit<Partial<typeof allocations.$inferInsert>, 'diskGb'> & { diskGb: number | SQL },
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')`
+  // Of a type that the host no longer has there is no row, so no CHECK either (POD-17).
+  const hasGpus = held.gpuTypeId
+    ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
+    : sql``
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}`
   const allocate = db
     .update(allocations)
     .set(held)
@@ -137,7 +144,8 @@ async function updateWithAllocation(
 
 /**
  * Moves a pod to another host under the version that this was decided for. What it held on the former one stays held under another id until
- * that host says that the container is gone. False when another transition came first, or the new host has no room.
+ * that host says that the container is gone; until then it cannot come back there. False when another transition came first, or the new host
+ * has no room.
  */
 export async function movePod(
   db: Database,
@@ -146,7 +154,8 @@ export async function movePod(
   { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
 ): Promise<boolean> {
   const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
-    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`
+    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = ${before.id} AND host_id = ${after.hostId})`
   const leave = db
     .update(allocations)
     .set({ id: formerAllocationId })
