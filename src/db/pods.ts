@@ -30,28 +30,37 @@ export async function findPodForHost(db: Database, id: string): Promise<PodRow |
   return rows[0] ?? null
 }
 
-/** A page of a team's live pods, newest first. */
+/** A pod of a page, and how many bytes the rows of the page come to with it. */
+export interface PagedPod {
+  pod: PodRow
+  bytesSoFar: number
+}
+
+/** A page of a team's live pods, newest first: at most `limit`, and none behind the first with which they come to more than `maxBytes`. */
 export async function listPods(
   db: Database,
   teamId: string,
   after: { createdAt: number; id: string } | null,
-  limit: number,
-): Promise<PodRow[]> {
-  const older = after && sql`(${pods.createdAtMs}, ${pods.id}) < (${after.createdAt}, ${after.id})`
+  { limit, maxBytes }: { limit: number; maxBytes: number },
+): Promise<PagedPod[]> {
+  const older = after ? sql` AND (created_at, id) < (${after.createdAt}, ${after.id})` : sql``
+  const newest = sql`SELECT id, created_at, octet_length(spec) + octet_length(ports) + octet_length(name) AS bytes FROM pods
+    WHERE team_id = ${teamId} AND status <> 'TERMINATED'${older} ORDER BY created_at DESC, id DESC LIMIT ${limit}`
+  const summed = sql`(SELECT id, bytes, SUM(bytes) OVER (ORDER BY created_at DESC, id DESC) AS bytes_so_far FROM (${newest})) AS page`
   return db
-    .select()
+    .select({ pod: pods, bytesSoFar: sql<number>`page.bytes_so_far` })
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
+    .innerJoin(summed, sql`page.id = ${pods.id} AND page.bytes_so_far - page.bytes <= ${maxBytes}`)
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
-    .limit(limit)
 }
 
-/** Live pods of a host whose container may be there. */
+/** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
 export async function listPodsOfHost(db: Database, hostId: string): Promise<PodRow[]> {
+  const isToRun = sql`(${pods.status} IN ('PROVISIONING', 'STARTING', 'RUNNING') OR ${pods.hostLost} = 1)`
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.hostId, hostId), IS_LIVE))
+    .where(and(eq(pods.hostId, hostId), IS_LIVE, isToRun))
 }
 
 /** A statement of the caller's that belongs into the same batch, such as the record of an idempotency key. */

@@ -65,6 +65,23 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
+  it('[PP-97] a page ends early where its pods get large, and the walk misses none', async () => {
+    const scene = await podScene(gpus(12))
+    const ids: string[] = []
+    for (let n = 0; n < 12; n += 1) ids.unshift((await scene.create()).id)
+    for (const [index, id] of ids.entries()) await setPod(id, { created_at: 100 - index })
+    const size = 1_400_000
+    await env.DB.prepare(
+      `UPDATE pods SET spec = json_set(spec, '$.container.env.X', hex(zeroblob(${size / 2}))) WHERE id IN (${ids.map(() => '?').join()})`,
+    )
+      .bind(...ids)
+      .run()
+    const pages = (await walk(scene, '')).map((one) => one.ids)
+    expect(pages).toEqual([ids.slice(0, 5), ids.slice(5, 10), ids.slice(10)])
+    expect((await walk(scene, 'limit=4')).map((one) => one.ids)).toEqual([ids.slice(0, 4), ids.slice(4, 8), ids.slice(8)])
+    scene.leave()
+  })
+
   it('[PAG-7] [POD-1] members of clusters are taken out of a page that is cut; includeClusterPods shows them', async () => {
     const scene = await podScene(gpus(8))
     const ids: string[] = []
