@@ -171,6 +171,27 @@ describe('times', () => {
   })
 })
 
+describe('ports that a host reports', () => {
+  const starting = makePod({ status: 'STARTING' })
+  const taken = (ports: PodState['ports']) => decideReport(starting, report('running', { ports }), 9_000)?.pod.ports
+
+  test.each([
+    { private: 0, public: 30_000, type: 'tcp' },
+    { private: 22, public: 65_536, type: 'tcp' },
+    { private: 22, public: 30_000, type: 'udp' },
+    { private: 22, public: 30_000, type: 'x'.repeat(100_000) },
+  ])('[PP-91] are left out when there are no such ports: $private, $public', (port) => {
+    const good = { private: 65_535, public: 1, type: 'http' }
+    expect(taken([port, good])).toEqual([good])
+  })
+
+  test('[PP-91] are 64 at most', () => {
+    const ports = Array.from({ length: 65 }, (_, n) => ({ private: n + 1, public: 30_000 + n, type: 'tcp' }))
+    expect(taken(ports)).toEqual(ports.slice(0, 64))
+    expect(taken(ports.slice(0, 64))).toHaveLength(64)
+  })
+})
+
 describe('a host that is lost', () => {
   test.each(STATUSES)('[PP-113] while %s: the pod keeps its record and says why, unless it was not to run', (status) => {
     const pod = makePod({ status })
