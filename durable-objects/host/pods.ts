@@ -4,6 +4,7 @@ import { isToRun } from '../../src/domain/pod.ts'
 import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod-workloads.ts'
 import type { Env } from '../../src/env.ts'
 import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { logEvent } from '../../src/log.ts'
 import { type FormerHost, loseHostOfPods, movePodsAway, returnHostOfPods } from '../../src/services/pod-hosts.ts'
 import { isDown, releasePod } from '../../src/services/pod-reports.ts'
 import { applyWish, podWorkload } from '../../src/services/pod-spec.ts'
@@ -83,10 +84,16 @@ export class HostPods {
     if (state === 'running' && now() - lastHeardMs() >= HOST_LEASE_MS) await alarms.setBy(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 
-  /** Looks at every pod that somebody marked and may have died over. */
+  /** Looks at every pod that somebody marked and may have died over. One that cannot be looked at keeps its mark and holds up no other. */
   async lookAtMarked(hostId: string): Promise<void> {
-    for (const podId of this.marks.all()) await this.sync(hostId, podId)
-    this.marks.removeOlderThan(this.deps.now() - MARK_TTL_MS)
+    for (const podId of this.marks.all()) {
+      try {
+        await this.sync(hostId, podId)
+        this.marks.removeOlderThan(podId, this.deps.now() - MARK_TTL_MS)
+      } catch (error) {
+        logEvent('error', 'a pod could not be looked at', { hostId, podId, error })
+      }
+    }
     if (this.marks.all().length > 0) await this.deps.alarms.set(MARKS_TIMER, this.deps.now() + LOOK_AFTER_MS)
   }
 
