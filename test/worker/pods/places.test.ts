@@ -1,4 +1,6 @@
 import { hostStub } from '../../../durable-objects/stubs.ts'
+import { saveInventory } from '../../../src/db/capacity.ts'
+import { openDatabase } from '../../../src/db/client.ts'
 import { drainPods } from '../../../src/services/pod-hosts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
@@ -77,6 +79,27 @@ describe('where a pod goes on', () => {
     expect((await call.patch(`/v2/pods/${id}`, { disk: 60 })).status).toBe(200)
     expect((await hostRow(host.id)).disk_gb_free).toBe(Number(free) - 10)
     expect(await act(id, 'start')).toBe('done')
+    host.leave()
+  })
+})
+
+describe('what a pod repeats of its host', () => {
+  it('[POD-21] [NET-2] its address and CUDA are those that the host says now, for terminated pods no more', async () => {
+    const host = await FakeHost.join({ ...gpus(2), publicIp: '203.0.113.7' })
+    const [id, ended] = [await placed(host), await placed(host)]
+    expect(await readPod(id)).toMatchObject({ publicIp: '203.0.113.7', cudaVersion: '12.8', version: 1 })
+    await act(ended, 'terminate')
+    const inventory = JSON.parse(String((await hostRow(host.id)).inventory))
+    const say = (change: object) => saveInventory(openDatabase(env.DB), host.id, { ...inventory, ...change }, Date.now())
+    await say({})
+    expect((await readPod(id)).version).toBe(1)
+    const [gpu] = inventory.gpus
+    await say({ publicIp: '203.0.113.8', gpus: [{ ...gpu, cudaVersion: '13.0' }] })
+    expect(await readPod(id)).toMatchObject({ publicIp: '203.0.113.8', cudaVersion: '13.0', version: 2 })
+    expect(await readPod(ended)).toMatchObject({ publicIp: '203.0.113.7', version: 2 })
+    // One that its driver does not tell is not none.
+    await say({ publicIp: null, gpus: [{ ...gpu, cudaVersion: null }] })
+    expect(await readPod(id)).toMatchObject({ publicIp: null, cudaVersion: '13.0', version: 3 })
     host.leave()
   })
 })
