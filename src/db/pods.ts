@@ -206,7 +206,13 @@ function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, co
   return db
     .update(pods)
     .set(after)
-    .where(and(eq(pods.id, before.id), eq(pods.version, before.version), condition))
+    .where(and(eq(pods.id, before.id), eq(pods.version, before.version), hasRegistry(before, after), condition))
+}
+
+// A credential that a change names anew may have been deleted since it was looked up (RES-4).
+function hasRegistry(before: PodRow, { registryId }: Pick<PodRow, 'registryId'>): SQL | undefined {
+  if (registryId === null || registryId === before.registryId) return undefined
+  return sql`EXISTS (SELECT 1 FROM registries WHERE id = ${registryId} AND team_id = ${before.teamId})`
 }
 
 function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs, endedAtMs }: UsageInterval) {
