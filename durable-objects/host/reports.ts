@@ -31,11 +31,15 @@ export class HostReports {
    */
   async passOn(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
     let failure: unknown = null
+    const failed = new Set<string>()
     for (const report of reports) {
+      // What came later is not told before what came earlier: its number would make the earlier one old news.
+      if (failed.has(report.workloadId)) continue
       try {
         await this.passOnOne(hostId, report)
       } catch (error) {
         failure = error
+        failed.add(report.workloadId)
         logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
       }
     }
