@@ -10,7 +10,7 @@ import { requireScope } from './require-scope.ts'
  * Throws 403, 404 for a pod that is terminated, unknown or another account's (LOG-6), and 429 when too many read this log.
  */
 export async function followPodLog(ctx: VerbContext, podId: string, reading: LogReading): Promise<ReadableStream> {
-  requireScope(ctx.principal, 'pods:read')
+  requireScope(ctx.principal, 'pods:read', podId)
   if (!(await findPod(openDatabase(ctx.env.DB), ctx.principal.teamId, podId))) throw new Problem('notFound')
   return followLog(ctx.env, { kind: 'pod', id: podId, ownerId: podId, isKnown: true }, reading)
 }

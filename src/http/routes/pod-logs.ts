@@ -15,7 +15,7 @@ const logsRoute = createRoute({
   operationId: 'getPodLogs',
   summary: "A pod's log: its newest lines, then every line as it comes",
   'x-scope': 'pods:read',
-  middleware: [needsScope('pods:read')] as const,
+  middleware: [needsScope('pods:read', 'id')] as const,
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
     query: LogQuery,

@@ -50,8 +50,12 @@ describe('the key of a pod', () => {
     const pod = api(workload.platformEnv.RUNPOD_API_KEY ?? '')
     expect((await pod.get(`${PODS}/${mine.id}`)).body).toMatchObject({ id: mine.id })
     expect((await pod.patch(`${PODS}/${mine.id}`, { name: 'from inside' })).body).toMatchObject({ name: 'from inside' })
+    const logs = await send(`${PODS}/${mine.id}/logs`, { headers: { Authorization: `Bearer ${workload.platformEnv.RUNPOD_API_KEY}` } })
+    expect(logs.status).toBe(200)
+    await logs.body?.cancel()
     for (const reply of [
       await pod.get(PODS),
+      await pod.get(`${PODS}/${other.id}/logs`),
       await pod.post(PODS, podBody()),
       await pod.get(`${PODS}/${other.id}`),
       await pod.delete(`${PODS}/${other.id}`),
