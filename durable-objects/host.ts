@@ -6,7 +6,6 @@ import type { Env } from '../src/env.ts'
 import type { AgentMessage, Workload, WorkloadReport, WorkloadStats } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'
 import { announceCapacity } from '../src/services/capacity.ts'
-import { returnHostOfPods } from '../src/services/pod-hosts.ts'
 import { Alarms } from './alarms.ts'
 import { spendAssertion } from './host/assertions.ts'
 import { DesiredState } from './host/desired-state.ts'
@@ -15,6 +14,7 @@ import { HostLinks, lastBeat, readMessage, sendTo } from './host/links.ts'
 import { HostPods, MARKS_TIMER, MOVES_TIMER } from './host/pods.ts'
 import { HostPresence, PRESENCE_TIMER } from './host/presence.ts'
 import { PullLogins } from './host/pull-logins.ts'
+import { HostRemoval, REMOVAL_TIMER } from './host/removal.ts'
 import { HostReports } from './host/reports.ts'
 import { HostStats } from './host/stats.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
@@ -32,6 +32,7 @@ export class HostObject extends DurableObject<Env> {
   private readonly presenceOf: HostPresence
   private readonly gpuHealth: HostGpuHealth
   private readonly pods: HostPods
+  private readonly removal: HostRemoval
   private readonly alarms: Alarms
   private readonly desired: DesiredState
   private readonly stats = new HostStats()
@@ -51,6 +52,8 @@ export class HostObject extends DurableObject<Env> {
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
     this.pods = new HostPods({ storage: ctx.storage, env, store: this.store, desired: this.desired, alarms: this.alarms, now, lastHeardMs })
     this.reports = new HostReports(ctx, env, this.store, (...reported) => this.pods.reported(...reported))
+    const { store, links, pods, reports, alarms } = this
+    this.removal = new HostRemoval({ env, store, links, pods, reports, alarms, now, lastHeardMs })
   }
 
   /**
@@ -130,12 +133,16 @@ export class HostObject extends DurableObject<Env> {
     return spendAssertion(this.ctx.storage.sql, jti, this.now())
   }
 
-  /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. */
-  async revoke(hostId: string, reason: string): Promise<void> {
-    this.store.setRevoked(reason)
-    this.links.broadcast({ type: 'revoked', reason })
-    this.links.closeAll(4001, 'revoked')
-    await this.reports.giveUpAll(hostId)
+  /** As `HostRemoval.expect`. */
+  async expectRemoval(hostId: string): Promise<void> {
+    this.store.setHostId(hostId)
+    await this.removal.expect()
+  }
+
+  /** As `HostRemoval.revoke`. */
+  async revoke(hostId: string): Promise<void> {
+    this.store.setHostId(hostId)
+    await this.removal.revoke(hostId)
   }
 
   /** Workload state changes, as `HostReports.passOn`. */
@@ -197,6 +204,7 @@ export class HostObject extends DurableObject<Env> {
     const hostId = this.store.hostId()
     if (timer === MARKS_TIMER && hostId !== null) await this.pods.lookAtMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await this.pods.moveAway(hostId)
+    if (timer === REMOVAL_TIMER && hostId !== null) await this.removal.look(hostId)
     if (timer === PRESENCE_TIMER) {
       await this.presenceOf.check()
       await this.gpuHealth.apply()
@@ -217,7 +225,7 @@ export class HostObject extends DurableObject<Env> {
     const hostId = this.store.hostId() ?? ''
     await saveInventory(openDatabase(this.env.DB), hostId, inventory, this.now())
     await this.presenceOf.cameOnline(hostId)
-    await returnHostOfPods(this.env, hostId, workloads)
+    await this.pods.returned(hostId, workloads)
     await this.desired.sendTo(socket)
     this.ctx.waitUntil(announceCapacity(this.env))
   }

@@ -24,9 +24,9 @@ export class PodMarks {
     this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marks <= 0', podId)
   }
 
-  /** Forgets the marks of writers who can no longer be writing. */
-  removeOlderThan(markedBeforeMs: number): void {
-    this.sql.exec('DELETE FROM pod_marks WHERE marked_at < ?', markedBeforeMs)
+  /** Forgets the marks of a pod's writers if they can no longer be writing. */
+  removeOlderThan(podId: string, markedBeforeMs: number): void {
+    this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marked_at < ?', podId, markedBeforeMs)
   }
 
   all(): string[] {

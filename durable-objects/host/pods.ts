@@ -3,8 +3,9 @@ import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods.t
 import { isToRun } from '../../src/domain/pod.ts'
 import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod-workloads.ts'
 import type { Env } from '../../src/env.ts'
-import { Workload, type WorkloadReport } from '../../src/host-protocol/messages.ts'
-import { movePodsAway } from '../../src/services/pod-hosts.ts'
+import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { logEvent } from '../../src/log.ts'
+import { type FormerHost, loseHostOfPods, movePodsAway, returnHostOfPods } from '../../src/services/pod-hosts.ts'
 import { isDown, releasePod } from '../../src/services/pod-reports.ts'
 import { applyWish, podWorkload } from '../../src/services/pod-spec.ts'
 import type { Alarms } from '../alarms.ts'
@@ -42,6 +43,8 @@ export class HostPods {
   private readonly waiters = new PodWaiters()
   /** Looks at one pod follow one another, so that an older row is never put in force after a newer one. */
   private readonly looking = new Map<string, Promise<void>>()
+  /** The host's return waits until a look that takes it for lost is over, or what that look did would stay. */
+  private coming: Promise<unknown> = Promise.resolve()
 
   constructor(deps: HostPodsDeps) {
     this.deps = deps
@@ -76,23 +79,53 @@ export class HostPods {
   async reported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
     if (state === 'exited' || state === 'error' || state === 'gone') await this.sync(hostId, podId)
     this.waiters.wake(podId)
+    // A host that is lost and says this without a link may fall silent again, and nobody would take it for lost a second time.
+    const { alarms, now, lastHeardMs } = this.deps
+    if (state === 'running' && now() - lastHeardMs() >= HOST_LEASE_MS) await alarms.setBy(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 
-  /** Looks at every pod that somebody marked and may have died over. */
+  /** Looks at every pod that somebody marked and may have died over. One that cannot be looked at keeps its mark and holds up no other. */
   async lookAtMarked(hostId: string): Promise<void> {
-    for (const podId of this.marks.all()) await this.sync(hostId, podId)
-    this.marks.removeOlderThan(this.deps.now() - MARK_TTL_MS)
+    for (const podId of this.marks.all()) {
+      try {
+        await this.sync(hostId, podId)
+        this.marks.removeOlderThan(podId, this.deps.now() - MARK_TTL_MS)
+      } catch (error) {
+        logEvent('error', 'a pod could not be looked at', { hostId, podId, error })
+      }
+    }
     if (this.marks.all().length > 0) await this.deps.alarms.set(MARKS_TIMER, this.deps.now() + LOOK_AFTER_MS)
   }
 
   /** Pods that are to leave this host go where there is room; as long as one finds none, it is tried again. */
   async moveAway(hostId: string): Promise<void> {
+    const { env, alarms, now, lastHeardMs } = this.deps
+    const waiting = await this.inTurn(() => movePodsAway(env, this.here(hostId), lastHeardMs()))
+    if (waiting > 0) await alarms.set(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
+  }
+
+  /** The host is back, and says what it has. */
+  async returned(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
+    await this.inTurn(() => returnHostOfPods(this.deps.env, hostId, reports))
+  }
+
+  /** The host is removed: pods that may run elsewhere go there, if there is room; of all others the host's object knows afterwards. */
+  async leaveRemoved(hostId: string): Promise<void> {
+    await this.inTurn(() => loseHostOfPods(this.deps.env, this.here(hostId), this.deps.lastHeardMs()))
+  }
+
+  private here(hostId: string): FormerHost {
     const object = {
       markPod: (_hostId: string, podId: string) => this.mark(podId),
       syncPod: (_hostId: string, podId: string) => this.settle(hostId, podId),
     }
-    const waiting = await movePodsAway(this.deps.env, { hostId, object }, this.deps.lastHeardMs())
-    if (waiting > 0) await this.deps.alarms.set(MOVES_TIMER, this.deps.now() + MOVE_AGAIN_AFTER_MS)
+    return { hostId, object }
+  }
+
+  private inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const next = this.coming.then(step, step)
+    this.coming = next.catch(() => undefined)
+    return next
   }
 
   // Reads a pod's row and puts in force what it says. Repeating it changes nothing.

@@ -31,11 +31,15 @@ export class HostReports {
    */
   async passOn(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
     let failure: unknown = null
+    const failed = new Set<string>()
     for (const report of reports) {
+      // What came later is not told before what came earlier: its number would make the earlier one old news.
+      if (failed.has(report.workloadId)) continue
       try {
         await this.passOnOne(hostId, report)
       } catch (error) {
         failure = error
+        failed.add(report.workloadId)
         logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
       }
     }
@@ -43,14 +47,15 @@ export class HostReports {
     if (failure !== null) throw failure
   }
 
-  /** The machine was removed: nothing of it will ever be heard again. */
-  async giveUpAll(hostId: string): Promise<void> {
+  /** The machine was removed: nothing of it will ever be heard again. What ran there is charged to its last sign of life. */
+  async giveUpAll(hostId: string, lastHeardMs: number): Promise<void> {
+    // Above every number that the machine may have sent.
     const last = {
       state: 'gone' as const,
       exitCode: null,
       reason: 'its host was removed',
-      at: Date.now(),
-      sequence: Number.MAX_SAFE_INTEGER,
+      at: lastHeardMs,
+      sequence: Number.POSITIVE_INFINITY,
     }
     await this.passOn(
       hostId,

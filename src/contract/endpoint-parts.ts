@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CUDA_VERSION, CudaVersion, PLAIN_TEXT, ResourceId } from './fields.ts'
+import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId } from './fields.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
 export const MAX_WORKERS = 1000
@@ -97,7 +97,7 @@ export const CreateEndpointGpuConfig = z
     pools: Pools,
     excludedTypes: ExcludedTypes.optional(),
     count: GpuCount.optional(),
-    allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
+    allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
     minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
   })
   .meta({ id: 'CreateEndpointGpuConfig', example: { pools: ['ADA_24'], count: 1 } })
@@ -107,7 +107,7 @@ export const UpdateEndpointGpuConfig = z
     pools: Pools.optional(),
     excludedTypes: ExcludedTypes.optional().meta({ description: 'Needs `pools`; `pools` alone clears the exclusions.' }),
     count: GpuCount.optional(),
-    allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Empty clears.' }),
+    allowedCudaVersions: CudaVersions.optional().meta({ description: 'Empty clears.' }),
     minCudaVersion: z
       .string()
       .regex(new RegExp(`^$|${CUDA_VERSION.source}`))

@@ -18,9 +18,15 @@ export const DATA_CENTER_ID = /^[A-Za-z0-9-]{2,32}$/
 /** Longest name of what is listed whole, characters (RES-9). */
 const MAX_NAME_LENGTH = 191
 
+/** As hosts report one. */
+const MAX_CUDA_VERSION_LENGTH = 16
+/** Every host is compared with every one of them, and a refusal names them. */
+const MAX_CUDA_VERSIONS = 64
+
 export const Name = z.string().min(1).regex(PLAIN_TEXT)
 export const ShortName = Name.max(MAX_NAME_LENGTH)
 export const ResourceId = z.string().min(1).regex(PLAIN_TEXT)
 export const DataCenterId = z.string().regex(DATA_CENTER_ID)
-export const CudaVersion = z.string().regex(CUDA_VERSION)
+export const CudaVersion = z.string().regex(CUDA_VERSION).max(MAX_CUDA_VERSION_LENGTH)
+export const CudaVersions = z.array(CudaVersion).max(MAX_CUDA_VERSIONS)
 export const Timestamp = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, seconds precision.' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CudaVersion, ResourceId } from './fields.ts'
+import { CudaVersion, CudaVersions, ResourceId } from './fields.ts'
 
 export const PodStatus = z
   .enum(['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'])
@@ -21,7 +21,7 @@ export const PodGpuRequest = z
   .strictObject({
     id: ResourceId.meta({ description: 'GPU type.' }),
     count: z.number().int().min(1).optional().meta({ description: '1 by default.' }),
-    allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
+    allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
     minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
     minRamPerGpu: z.number().int().min(1).optional().meta({ description: 'GB of memory that the host must have for each GPU.' }),
     minVcpuCountPerGpu: z.number().int().min(1).optional().meta({ description: 'vCPUs that the host must have for each GPU.' }),

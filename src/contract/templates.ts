@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { containerRequestFields, containerResponseFields, MAX_IMAGE_LENGTH } from './container.ts'
-import { CudaVersion, PLAIN_TEXT, ShortName } from './fields.ts'
+import { CudaVersions, PLAIN_TEXT, ShortName } from './fields.ts'
 import { PersistentMount } from './mounts.ts'
 import { Pagination } from './pagination.ts'
 
@@ -29,7 +29,7 @@ const requestFields = {
   category: TemplateCategory.optional(),
   startSsh: z.boolean().optional().meta({ description: 'true by default.' }),
   startJupyter: z.boolean().optional().meta({ description: 'true by default.' }),
-  allowedCudaVersions: z.array(CudaVersion).optional().meta({ description: 'Exact CUDA versions; empty for any.' }),
+  allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; empty for any.' }),
 }
 
 const EXAMPLE = {

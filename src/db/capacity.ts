@@ -3,6 +3,7 @@ import type { PlacementHost } from '../domain/placement.ts'
 import type { Inventory } from '../host-protocol/messages.ts'
 import type { Database } from './client.ts'
 import { allocations, hostGpus, hosts } from './tables/hosts.ts'
+import { pods } from './tables/pods.ts'
 
 /** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation {
@@ -41,6 +42,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
       .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
       .where(inArray(hosts.status, statuses)),
   ])
+  const gpusOf = Map.groupBy(gpus, ({ hostId }) => hostId)
   return rows.map((row) => ({
     id: row.id,
     online: row.status === 'ONLINE',
@@ -55,7 +57,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     memoryMbTotal: row.memoryMbTotal,
     memoryMbFree: row.memoryMbFree,
     diskGbFree: row.diskGbFree,
-    gpus: gpus.filter((gpu) => gpu.hostId === row.id),
+    gpus: gpusOf.get(row.id) ?? [],
   }))
 }
 
@@ -122,7 +124,19 @@ export async function saveInventory(db: Database, hostId: string, inventory: Inv
       db.insert(hostGpus).values({ hostId, gpuTypeId: gpu.typeId, cudaVersion: gpu.cudaVersion, total: gpu.count, free: 0 }),
     ),
     ...recomputeFree(db, hostId, notBelowZero),
+    tellPods(db, hostId, inventory.publicIp ?? null),
   ])
+}
+
+/** What pods repeat of their host: the address that they are reached under, and CUDA as it is reported now. */
+function tellPods(db: Database, hostId: string, publicIp: string | null) {
+  const reported = sql`(SELECT g.cuda_version FROM host_gpus g WHERE g.host_id = ${pods.hostId} AND g.gpu_type_id = json_extract(${pods.spec}, '$.compute.typeId'))`
+  const cudaVersion = sql`COALESCE(${reported}, ${pods.cudaVersion})`
+  const isOutdated = sql`(${pods.publicIp} IS NOT ${publicIp} OR ${pods.cudaVersion} IS NOT ${cudaVersion})`
+  return db
+    .update(pods)
+    .set({ publicIp, cudaVersion, version: sql`${pods.version} + 1` })
+    .where(and(eq(pods.hostId, hostId), sql`${pods.status} <> 'TERMINATED'`, isOutdated))
 }
 
 // One row a type: real and simulated GPUs of one type on one host are counted together.

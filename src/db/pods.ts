@@ -65,12 +65,13 @@ export async function listPods(
   return { rows: page.map(({ pod }) => pod), found: page[0]?.found ?? 0 }
 }
 
-/** Live pods of a host whose container may be there. */
+/** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
 export async function listPodsOfHost(db: Database, hostId: string): Promise<PodRow[]> {
+  const isToRun = sql`(${pods.status} IN ('PROVISIONING', 'STARTING', 'RUNNING') OR ${pods.hostLost} = 1)`
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.hostId, hostId), IS_LIVE))
+    .where(and(eq(pods.hostId, hostId), IS_LIVE, isToRun))
 }
 
 /** A statement of the caller's that belongs into the same batch, such as the record of an idempotency key. */
@@ -117,15 +118,18 @@ export async function updatePodTakingCompute(
   return updateWithAllocation(db, before, after, null, all)
 }
 
-/** A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). */
+/**
+ * A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). With `growsOnly` it keeps
+ * what it has if that is more.
+ */
 export async function updatePodResizing(
   db: Database,
   before: PodRow,
   after: PodRow,
   usage: UsageInterval | null,
-  diskGb: number,
+  { diskGb, growsOnly }: { diskGb: number; growsOnly: boolean },
 ): Promise<'done' | 'lost' | 'noRoom'> {
-  return updateWithAllocation(db, before, after, usage, { diskGb })
+  return updateWithAllocation(db, before, after, usage, { diskGb: growsOnly ? sql`MAX(disk_gb, ${diskGb})` : diskGb })
 }
 
 async function updateWithAllocation(
@@ -133,10 +137,14 @@ async function updateWithAllocation(
   before: PodRow,
   after: PodRow,
   usage: UsageInterval | null,
-  held: Partial<typeof allocations.$inferInsert>,
+  held: Omit<Partial<typeof allocations.$inferInsert>, 'diskGb'> & { diskGb: number | SQL },
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')`
+  // Of a type that the host no longer has there is no row, so no CHECK either (POD-17).
+  const hasGpus = held.gpuTypeId
+    ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
+    : sql``
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}`
   const allocate = db
     .update(allocations)
     .set(held)
@@ -156,7 +164,8 @@ async function updateWithAllocation(
 
 /**
  * Moves a pod to another host under the version that this was decided for. What it held on the former one stays held under another id until
- * that host says that the container is gone. False when another transition came first, or the new host has no room.
+ * that host says that the container is gone; until then it cannot come back there. False when another transition came first, or the new host
+ * has no room.
  */
 export async function movePod(
   db: Database,
@@ -165,7 +174,8 @@ export async function movePod(
   { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
 ): Promise<boolean> {
   const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
-    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)`
+    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = ${before.id} AND host_id = ${after.hostId})`
   const leave = db
     .update(allocations)
     .set({ id: formerAllocationId })
@@ -207,7 +217,13 @@ function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, co
   return db
     .update(pods)
     .set(after)
-    .where(and(eq(pods.id, before.id), eq(pods.version, before.version), condition))
+    .where(and(eq(pods.id, before.id), eq(pods.version, before.version), hasRegistry(before, after), condition))
+}
+
+// A credential that a change names anew may have been deleted since it was looked up (RES-4).
+function hasRegistry(before: PodRow, { registryId }: Pick<PodRow, 'registryId'>): SQL | undefined {
+  if (registryId === null || registryId === before.registryId) return undefined
+  return sql`EXISTS (SELECT 1 FROM registries WHERE id = ${registryId} AND team_id = ${before.teamId})`
 }
 
 function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs, endedAtMs }: UsageInterval) {

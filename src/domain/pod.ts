@@ -52,6 +52,10 @@ export interface ContainerReport {
   ports?: readonly PortMapping[] | undefined
 }
 
+const MAX_PORT = 65_535
+/** As many as a pod may ask for (PP-91). */
+const MAX_MAPPINGS = 64
+
 const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
   PROVISIONING: ['stop', 'terminate'],
   STARTING: ['stop', 'terminate'],
@@ -80,7 +84,10 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
 }
 
-/** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
+/**
+ * A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). That of a lost host stays
+ * ERROR until the host is back and runs it: nobody looks whether a pod that is STARTING ever gets there.
+ */
 export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
   // A lost host makes it when it returns; until then the pod goes on saying so.
   if (pod.hostLost) {
@@ -113,7 +120,7 @@ export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerRe
     case 'starting':
       return pod.status === 'PROVISIONING' ? changed(pod, { status: 'STARTING', changedAtMs: atMs }) : null
     case 'running':
-      return decideRunning(pod, report.ports ?? [], atMs, nowMs)
+      return decideRunning(pod, (report.ports ?? []).filter(isPossiblePort).slice(0, MAX_MAPPINGS), atMs, nowMs)
     case 'exited':
       return isOver(pod) ? null : leaveRunning(pod, atMs, { status: 'EXITED', statusReason: report.reason, hostLost: false })
     case 'error':
@@ -179,6 +186,12 @@ function leaveRunning<Pod extends PodState>(pod: Pod, atMs: number, change: Part
 
 function changed<Pod extends PodState>(pod: Pod, change: Partial<PodState>): PodChange<Pod> {
   return { pod: { ...pod, ...change, version: pod.version + 1 }, usage: null }
+}
+
+// A host may say anything, and every answer about the pod repeats it.
+function isPossiblePort({ private: inside, public: outside, type }: PortMapping): boolean {
+  const isNumber = (port: number) => port >= 1 && port <= MAX_PORT
+  return isNumber(inside) && isNumber(outside) && (type === 'http' || type === 'tcp')
 }
 
 function samePorts(a: readonly PortMapping[], b: readonly PortMapping[]): boolean {

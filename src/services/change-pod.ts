@@ -27,11 +27,17 @@ export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, 
     const outcome = decideAction(before, action, Date.now())
     if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
     if (action === 'start') await requireHost(ctx, before)
-    return outcome.change
+    return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
   })
   if (action !== 'terminate') return showPod(ctx, pod)
   await forgetPodKey(ctx.env, id)
   return null
+}
+
+/** The row of a terminated pod stays for ever: what its user put into it need not. */
+function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
+  const container = { ...pod.spec.container, args: '', env: {} }
+  return { pod: { ...pod, spec: { ...pod.spec, container } }, usage }
 }
 
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */

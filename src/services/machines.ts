@@ -4,7 +4,7 @@ import { Problem } from '../contract/problems.ts'
 import { formatTime } from '../contract/timestamps.ts'
 import { openDatabase } from '../db/client.ts'
 import { cordonByOperator, liftCordon } from '../db/host-cordon.ts'
-import { findHost, type HostRecord, listHosts as listHostRows, removeIdleHost } from '../db/host-views.ts'
+import { findHost, findHostState, type HostRecord, listHosts as listHostRows, removeIdleHost } from '../db/host-views.ts'
 import { healthOf } from '../domain/host-health.ts'
 import type { Env } from '../env.ts'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
@@ -69,11 +69,19 @@ export async function drainHost(env: Env, id: string, { reason }: CordonRequest,
  * offline may never return, so what it held is given up.
  */
 export async function removeHost(env: Env, id: string): Promise<void> {
-  if (!(await removeIdleHost(openDatabase(env.DB), id))) {
+  const db = openDatabase(env.DB)
+  if (!(await findHostState(db, id))) throw new Problem('notFound')
+  // Told first: if this request dies after the update, or not everything can be given up at once, the host object goes on by itself.
+  await hostStub(env, id).expectRemoval(id)
+  if (!(await removeIdleHost(db, id))) {
     await getHost(env, id)
     throw new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
   }
-  await hostStub(env, id).revoke(id, 'removed by the operator')
+  try {
+    await hostStub(env, id).revoke(id)
+  } catch (error) {
+    logEvent('error', 'what a removed host held is not given up yet', { hostId: id, error })
+  }
 }
 
 async function askPresence(env: Env, id: string): Promise<Presence> {

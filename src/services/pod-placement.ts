@@ -6,6 +6,7 @@ import { insertPod, type PodResources, type PodRow, type Statement } from '../db
 import type { Refusal } from '../domain/placement.ts'
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod-placement.ts'
 import { type Env, readSettings } from '../env.ts'
+import { logEvent } from '../log.ts'
 import { putInForce } from './pod-transitions.ts'
 
 /** Hosts tried for one create; each try costs a batch. */
@@ -41,15 +42,21 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
 async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
   const host = hostStub(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
-  const isHeard = await host.markPod(hostId, pod.id)
+  const isHeard = await host.markPod(hostId, pod.id).catch((error: unknown) => skipped(hostId, pod.id, error))
   let isRefused = !isHeard
   try {
     if (isHeard) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
   } finally {
     // After a failure of another kind nobody knows whether the row is there, so the host looks.
-    await (isRefused ? host.unmarkPod(pod.id) : putInForce(env, hostId, pod.id))
+    await (isRefused ? host.unmarkPod(pod.id).catch((error: unknown) => skipped(hostId, pod.id, error)) : putInForce(env, hostId, pod.id))
   }
   return !isRefused
+}
+
+// One host whose object cannot be asked is no reason to refuse what others have room for; a mark that stays is forgotten by itself.
+function skipped(hostId: string, podId: string, error: unknown): false {
+  logEvent('warn', 'a host could not be asked to take a pod', { hostId, podId, error })
+  return false
 }
 
 /** What a pod gets of the host that it is placed on. */

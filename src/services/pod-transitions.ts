@@ -34,7 +34,7 @@ async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChan
   const diskGb = podDiskGb(pod.spec)
   // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
-  if (isResized) return updatePodResizing(db, before, pod, usage, diskGb)
+  if (isResized) return updatePodResizing(db, before, pod, usage, { diskGb, growsOnly: !isToRun(pod) })
   return (await updatePod(db, before, pod, usage)) ? 'done' : 'lost'
 }
 

@@ -21,8 +21,8 @@ export interface TaggedPod {
 }
 
 /**
- * A page of the account's live pods, newest first (POD-1, PAG-1 to PAG-3). Members of clusters are taken out after the page is cut (PAG-7).
- * Throws 403, and 422 for a cursor of another list.
+ * A page of the account's live pods, newest first, cut short where it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters are
+ * taken out after the page is cut (PAG-7). Throws 403, and 422 for a cursor of another list.
  */
 export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<{ pods: Pod[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'pods:read')

@@ -180,6 +180,27 @@ describe('times', () => {
   })
 })
 
+describe('ports that a host reports', () => {
+  const starting = makePod({ status: 'STARTING' })
+  const taken = (ports: PodState['ports']) => decideReport(starting, report('running', { ports }), 9_000)?.pod.ports
+
+  test.each([
+    { private: 0, public: 30_000, type: 'tcp' },
+    { private: 22, public: 65_536, type: 'tcp' },
+    { private: 22, public: 30_000, type: 'udp' },
+    { private: 22, public: 30_000, type: 'x'.repeat(100_000) },
+  ])('[PP-91] are left out when there are no such ports: $private, $public', (port) => {
+    const good = { private: 65_535, public: 1, type: 'http' }
+    expect(taken([port, good])).toEqual([good])
+  })
+
+  test('[PP-91] are 64 at most', () => {
+    const ports = Array.from({ length: 65 }, (_, n) => ({ private: n + 1, public: 30_000 + n, type: 'tcp' }))
+    expect(taken(ports)).toEqual(ports.slice(0, 64))
+    expect(taken(ports.slice(0, 64))).toHaveLength(64)
+  })
+})
+
 describe('a host that is lost', () => {
   test.each(STATUSES)('[PP-113] while %s: the pod keeps its record and says why, unless it was not to run', (status) => {
     const pod = makePod({ status })
@@ -208,6 +229,18 @@ describe('a host that is lost', () => {
     { lastHeardMs: 9_001, endedAtMs: 9_000 },
   ])('[PP-113] is charged to the last word of it: $lastHeardMs', ({ lastHeardMs, endedAtMs }) => {
     expect(decideHostLost(makePod(), 'x', lastHeardMs, 9_000)?.usage).toEqual({ startedAtMs: 1_000, endedAtMs })
+  })
+
+  test('[PP-113] [POD-13] a changed container while its host is lost: it is the one that the host runs when it is back, and until then the pod says why', () => {
+    const lost = decideHostLost(makePod(), 'its host is silent', 5_000, 9_000)?.pod as PodState
+    const { pod: changed, usage } = decideRecreate(lost, 9_500)
+    expect(changed).toMatchObject({ status: 'ERROR', hostLost: true, statusReason: 'its host is silent', generation: 4, diskStale: true })
+    expect(usage).toBeNull()
+    expect(decideReport(changed, report('running'), 20_000)).toBeNull()
+    expect(decideReport(changed, report('running', { generation: 4 }), 20_000)).toMatchObject({
+      pod: { status: 'RUNNING', hostLost: false, statusReason: null, startedAtMs: 20_000 },
+      usage: null,
+    })
   })
 
   test('[PP-113] what passed while it was lost is not charged, whatever it says afterwards', () => {

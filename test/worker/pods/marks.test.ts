@@ -3,10 +3,21 @@ import { openDatabase } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods.ts'
 import { decideAction } from '../../../src/domain/pod.ts'
 import type { Env } from '../../../src/env.ts'
+import { placePod } from '../../../src/services/pod-placement.ts'
 import { transitPod } from '../../../src/services/pod-transitions.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import { describe, env, evictDurableObject, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
-import { gpus, placed, readPod } from '../../support/pods.ts'
+import {
+  createAccount,
+  describe,
+  env,
+  evictDurableObject,
+  expect,
+  it,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  teamOf,
+} from '../../support/harness.ts'
+import { compute, draftPod, gpus, placed, readPod } from '../../support/pods.ts'
 
 /** Lets the timer of marked pods be due now, and the alarm ring. */
 async function ringForMarks(hostId: string): Promise<void> {
@@ -72,6 +83,44 @@ describe('a request that dies between the row and its host', () => {
     host.leave()
   })
 })
+
+describe('one pod or host that makes trouble', () => {
+  it('[PP-116] a pod that cannot be looked at keeps its mark and holds up no other', async () => {
+    const host = await FakeHost.join(gpus(2))
+    const [bad, good] = [await placed(host), await placed(host)].toSorted()
+    if (!bad || !good) throw new Error('two pods')
+    await host.waitFor((w) => w.id === `${good}-1`)
+    const { spec } = await readPod(bad)
+    await env.DB.prepare("UPDATE pods SET spec = '{' WHERE id = ?").bind(bad).run()
+    for (const id of [bad, good]) await hostStub(env, host.id).markPod(host.id, id)
+    await stopSilently(good)
+    await runInDurableObject(hostStub(env, host.id), (_, state) => state.storage.sql.exec('UPDATE pod_marks SET marked_at = 1'))
+    await ringForMarks(host.id)
+    await host.waitFor((w) => w.id === `${good}-1` && w.desired === 'held')
+    expect(await marksOf(host.id)).toEqual([{ pod_id: bad }])
+    await env.DB.prepare('UPDATE pods SET spec = ? WHERE id = ?').bind(JSON.stringify(spec), bad).run()
+    await ringForMarks(host.id)
+    expect(await marksOf(host.id)).toEqual([])
+    host.leave()
+  })
+
+  it('[POD-9] a host whose object cannot be asked is passed over', async () => {
+    const type = 'NVIDIA RTX 4000 Ada Generation'
+    const hosts = [await FakeHost.join({ ...gpus(1, type), vcpus: 8 }), await FakeHost.join({ ...gpus(2, type), vcpus: 64 })]
+    const draft = draftPod(await teamOf(await createAccount()), `podb${Date.now()}`, { compute: compute(type) })
+    const placedThere = await placePod(withoutHost(env, hosts[0]?.id ?? ''), draft, () => [])
+    expect(placedThere).toMatchObject({ ok: true, pod: { hostId: hosts[1]?.id } })
+    for (const host of hosts) host.leave()
+  })
+})
+
+/** A plane in which one host object answers nothing. */
+function withoutHost(real: Env, hostId: string): Env {
+  const broken = real.HOST.idFromName(hostId).toString()
+  const refuse = () => Promise.reject(new Error('the host object is overloaded'))
+  const get = (id: DurableObjectId) => (id.toString() === broken ? { markPod: refuse, unmarkPod: refuse } : real.HOST.get(id))
+  return { ...real, HOST: { idFromName: (name: string) => real.HOST.idFromName(name), get } as unknown as Env['HOST'] }
+}
 
 /** Host objects that take a mark and then cannot be reached. */
 function withoutSync(real: Env): Env {

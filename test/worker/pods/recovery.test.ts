@@ -13,7 +13,9 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
   teamOf,
+  vi,
 } from '../../support/harness.ts'
+import { envOf } from '../../support/hosts.ts'
 import { act, compute, draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
 
 const TYPE = 'NVIDIA L40S'
@@ -126,6 +128,32 @@ describe('capacity of pods', () => {
     const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first<{ n: number }>()
     expect(usage?.n).toBe(1)
     expect((await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')).desired).toBe('held')
+    host.leave()
+  })
+})
+
+describe('reports that come together', () => {
+  it('[P8] [HOST-3] the first fails: the second waits for it, and the time between is charged', async () => {
+    const { host, stub } = await joined()
+    const id = await placed(host, { compute: compute(TYPE) })
+    await host.waitFor((w) => w.id === `${id}-1`)
+    await env.DB.prepare('UPDATE pods SET changed_at = changed_at - 1000 WHERE id = ?').bind(id).run()
+    const atMs = (await readPod(id)).changedAtMs
+    const said = { workloadId: `${id}-1`, exitCode: null, reason: null }
+    const reports = [
+      { ...said, state: 'running' as const, at: atMs + 1, sequence: 1 },
+      { ...said, state: 'exited' as const, at: atMs + 5, sequence: 2 },
+    ]
+    const outcome = await runInDurableObject(stub, async (object) => {
+      vi.spyOn(envOf(object).DB, 'batch').mockRejectedValueOnce(new Error('D1 is away'))
+      return object.report(host.id, reports).catch((error: Error) => error.message)
+    })
+    vi.restoreAllMocks()
+    expect(outcome).toBe('D1 is away')
+    await stub.report(host.id, reports)
+    expect(await readPod(id)).toMatchObject({ status: 'EXITED' })
+    const usage = await env.DB.prepare('SELECT ended_at - started_at AS ms FROM pod_usage WHERE pod_id = ?').bind(id).all()
+    expect(usage.results).toEqual([{ ms: 4 }])
     host.leave()
   })
 })

@@ -91,6 +91,19 @@ describe('rows under races', () => {
     expect(await readPod(pod.id)).toEqual(pod)
   })
 
+  it('[RES-4] a change that names a credential which was deleted meanwhile is not written', async () => {
+    const pod = await readPod(await placed(host))
+    const registryId = 'gone'
+    const after = { ...pod, registryId, version: pod.version + 1 }
+    expect(await updatePod(db, pod, after, null)).toBe(false)
+    await env.DB.prepare(
+      `INSERT INTO registries (id, team_id, name, username_sealed, password_sealed, created_at) VALUES (?, ?, 'n', 'u', 'p', 1)`,
+    )
+      .bind(registryId, pod.teamId)
+      .run()
+    expect(await updatePod(db, pod, after, null)).toBe(true)
+  })
+
   it('[POD-17] nor on a host that its operator has removed', async () => {
     const pod = await readPod(await stoppedPod())
     await env.DB.prepare("UPDATE hosts SET status = 'REMOVED' WHERE id = ?").bind(host.id).run()

@@ -171,3 +171,17 @@ describe('If-Match', () => {
     scene.leave()
   })
 })
+
+describe('a terminated pod', () => {
+  it('[POD-18] what its user put into it does not outlive it', async () => {
+    const scene = await podScene(gpus(1))
+    const { id } = await scene.create({ env: { SECRET: 'hunter2' }, args: 'serve --key hunter2', startJupyter: true })
+    await scene.run(id)
+    await scene.end(id)
+    const row = await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).first()
+    expect(row).toMatchObject({ status: 'TERMINATED' })
+    expect(JSON.stringify(row)).not.toMatch(/hunter2|JUPYTER_PASSWORD/)
+    expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first('n')).toBe(1)
+    scene.leave()
+  })
+})

@@ -34,6 +34,12 @@ const UNPROCESSABLE: [string, unknown, string][] = [
     podBody({ dataCenterIds: Array.from({ length: 101 }, () => 'EU-RO-1') }),
     '$.dataCenterIds: maxItems: got 101, want 100',
   ],
+  [
+    '[PP-92] 65 CUDA versions',
+    gpu({ allowedCudaVersions: Array.from({ length: 65 }, (_, n) => `12.${n}`) }),
+    '$.gpu.allowedCudaVersions: maxItems: got 65, want 64',
+  ],
+  ['[PP-92] a CUDA version of 17 digits', gpu({ minCudaVersion: '1.234567890123456' }), '$.gpu.minCudaVersion: maxLength: got 17, want 16'],
   ['[PP-94] another policy', podBody({ onHostLoss: 'MOVE' }), "$.onHostLoss: value must be one of 'WAIT', 'REPLACE'"],
   ['[CON-6] disk 0', podBody({ disk: 0 }), '$.disk: minimum: got 0, want 1'],
   ['[CON-6] a UDP port', podBody({ ports: ['53/udp'] }), '$.ports[0]: does not match pattern'],
