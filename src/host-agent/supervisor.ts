@@ -79,6 +79,7 @@ export class Supervisor {
 
   /** Also called by a timer, because the removal of workloads that the plane does not list is due by time. */
   reconcile(): void {
+    this.deps.ledger.records.flush()
     if (this.desired === undefined || this.closed) return
     const actions = planActions(this.desired, this.lifecycle.actual, this.deps.ledger.records.map(), this.deps.now())
     for (const action of actions) this.perform(action)

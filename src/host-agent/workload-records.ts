@@ -49,6 +49,8 @@ export function toReport(record: WorkloadRecord): WorkloadReport {
 /** One small file a workload: a change rewrites that one only. */
 export class WorkloadRecords {
   private readonly byId = new Map<string, WorkloadRecord>()
+  /** Ids whose present record the disk has refused. */
+  private readonly unwritten = new Set<string>()
   private readonly dir: string
 
   constructor(dir: string, now: number) {
@@ -76,8 +78,24 @@ export class WorkloadRecords {
     return this.byId
   }
 
-  save(record: WorkloadRecord): void {
+  /** False when the disk refuses it, as a full one does: then it counts all the same, and is written by a later `flush`. */
+  save(record: WorkloadRecord): boolean {
     this.byId.set(record.id, record)
-    writeJsonFile(join(this.dir, `${record.id}.json`), record)
+    try {
+      writeJsonFile(join(this.dir, `${record.id}.json`), record)
+      this.unwritten.delete(record.id)
+      return true
+    } catch {
+      this.unwritten.add(record.id)
+      return false
+    }
+  }
+
+  /** Writes what the disk has refused before, as far as it takes it now. */
+  flush(): void {
+    for (const id of this.unwritten) {
+      const record = this.byId.get(id)
+      if (record === undefined || !this.save(record)) return
+    }
   }
 }
