@@ -18,6 +18,7 @@ export class Supervisor {
   private readonly lifecycle: WorkloadLifecycle
   private desired: readonly Workload[] | undefined
   private closed = false
+  private workersPaused = false
 
   constructor(deps: SupervisorDeps) {
     this.deps = deps
@@ -68,7 +69,9 @@ export class Supervisor {
   /** Takes a snapshot; repeats are free. */
   apply(desired: readonly Workload[]): void {
     if (this.closed) return
-    this.desired = desired.filter(({ id }) => SAFE_ID.test(id))
+    // The first of each id: of two starts of one the second would fail and give away what the first holds.
+    const byId = new Map(desired.toReversed().map((workload) => [workload.id, workload]))
+    this.desired = desired.filter((workload) => SAFE_ID.test(workload.id) && byId.get(workload.id) === workload)
     for (const workload of this.desired) this.deps.logs.learn(workload)
     // Said again with every snapshot that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired !== 'running')) {
@@ -88,6 +91,7 @@ export class Supervisor {
   private perform(action: Action): void {
     switch (action.type) {
       case 'start':
+        if (this.workersPaused && action.workload.kind === 'worker') break
         this.lifecycle.start(action.workload, action.diskOf)
         break
       case 'cancelStart':
@@ -131,8 +135,25 @@ export class Supervisor {
     })
   }
 
+  /** Stops all workers, for a host that has lost touch with the plane. None is started before `resumeWorkers`: the snapshot is out of date. */
+  async pauseWorkers(graceMaxMs: number, reason: string): Promise<void> {
+    this.workersPaused = true
+    await this.stopAll(graceMaxMs, reason, (record) => record?.kind === 'worker')
+  }
+
+  /** The host is in touch with the plane. */
+  resumeWorkers(): void {
+    if (!this.workersPaused) return
+    this.workersPaused = false
+    this.reconcile()
+  }
+
   /** Stops what `matches`, with at most `graceMaxMs` of grace each. */
-  async stopAll(graceMaxMs: number, reason: string, matches: (record: WorkloadRecord | undefined) => boolean = () => true): Promise<void> {
+  private async stopAll(
+    graceMaxMs: number,
+    reason: string,
+    matches: (record: WorkloadRecord | undefined) => boolean = () => true,
+  ): Promise<void> {
     const graceMs = (id: string) => Math.min(graceMaxMs, this.desired?.find((workload) => workload.id === id)?.stopGraceMs ?? graceMaxMs)
     const ids = [...this.lifecycle.actual.keys()].filter((id) => matches(this.deps.ledger.records.get(id)))
     await Promise.all(ids.map((id) => this.lifecycle.stopOrCancel(id, graceMs(id), reason)))

@@ -61,6 +61,28 @@ describe('supervisor of pods', () => {
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
   })
 
+  test('a snapshot that says an id twice starts it once, as it says first', async ({ expect }) => {
+    await want(pod(1), pod(1), pod(1, { desired: 'stopped' }))
+    expect(runtime.calls).toEqual(['start p-1'])
+    expect(said(1)).toEqual(['pulling', 'starting', 'running'])
+  })
+
+  test('[HOST-36] a host without its lease starts no worker, also none whose image it was pulling; it does once it has one', async ({
+    expect,
+  }) => {
+    runtime.pulled = new Promise(() => {})
+    await want(pod(1, { kind: 'worker' }), pod(2))
+    await supervisor.pauseWorkers(0, 'lost touch')
+    await settle()
+    expect(runtime.calls).toEqual(['start p-1', 'start p-2'])
+    runtime.pulled = Promise.resolve()
+    await want(pod(1, { kind: 'worker' }), pod(2), pod(3))
+    expect(runtime.calls).toEqual(['start p-1', 'start p-2', 'start p-3'])
+    supervisor.resumeWorkers()
+    await settle()
+    expect(last(1)).toMatchObject({ state: 'running' })
+  })
+
   test('[HOST-50] held while it starts: the start is given up and it is exited', async ({ expect }) => {
     runtime.pulled = new Promise(() => {})
     await want(pod(1))
