@@ -84,6 +84,8 @@ export class Supervisor {
   reconcile(): void {
     this.deps.ledger.records.flush()
     if (this.desired === undefined || this.closed) return
+    const listed = new Set(this.desired.map(({ id }) => id))
+    this.deps.ledger.records.prune(this.deps.now(), (id) => listed.has(id) || this.lifecycle.actual.has(id))
     const actions = planActions(this.desired, this.lifecycle.actual, this.deps.ledger.records.map(), this.deps.now())
     for (const action of actions) this.perform(action)
   }

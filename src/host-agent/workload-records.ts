@@ -26,6 +26,10 @@ export type WorkloadRecord = z.infer<typeof WorkloadRecord>
 /** How long the tombstone of a gone workload is kept; a plane that repeats an older snapshot is not believable any more. */
 const TOMBSTONE_MS = 3 * 24 * 3_600_000
 
+function isOutdated({ state, at }: WorkloadRecord, now: number): boolean {
+  return state === 'gone' && at < now - TOMBSTONE_MS
+}
+
 export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRecord {
   return {
     id,
@@ -61,9 +65,23 @@ export class WorkloadRecords {
 
   private load(path: string, now: number): void {
     const record = WorkloadRecord.safeParse(readJsonFile(path)).data
-    const outdated = record?.state === 'gone' && record.at < now - TOMBSTONE_MS
-    if (record === undefined || outdated) rmSync(path)
+    if (record === undefined || isOutdated(record, now)) rmSync(path)
     else this.byId.set(record.id, record)
+  }
+
+  /** Forgets outdated tombstones; one that the plane still lists stays, because that id must not start again. */
+  prune(now: number, isListed: (id: string) => boolean): void {
+    for (const record of this.byId.values()) {
+      if (!isOutdated(record, now) || isListed(record.id)) continue
+      try {
+        rmSync(join(this.dir, `${record.id}.json`), { force: true })
+      } catch {
+        // A file system that takes no changes now; the next time does.
+        continue
+      }
+      this.byId.delete(record.id)
+      this.unwritten.delete(record.id)
+    }
   }
 
   get(id: string): WorkloadRecord | undefined {

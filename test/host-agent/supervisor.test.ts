@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
@@ -19,6 +20,7 @@ describe('supervisor of pods', () => {
   let runtime: FakeRuntime
   let reports: WorkloadReport[]
   let wiped: string[]
+  let now: number
   let supervisor: Supervisor
 
   beforeEach(() => {
@@ -26,6 +28,7 @@ describe('supervisor of pods', () => {
     runtime = new FakeRuntime()
     reports = []
     wiped = []
+    now = 100
     supervisor = open()
   })
 
@@ -33,10 +36,10 @@ describe('supervisor of pods', () => {
   function open(): Supervisor {
     const log = silentLog()
     const records = new WorkloadRecords(join(dir, 'workloads'), 0)
-    const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => 100 })
+    const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => now })
     const logs = new LogShipper({ dir: join(dir, 'logs'), send: async () => undefined, log, now: () => 100 })
     const volumes = { wipe: async (id: string) => void wiped.push(id) }
-    return new Supervisor({ runtimes: [runtime], ledger, volumes, logs, log, now: () => 100, isReporting: () => false })
+    return new Supervisor({ runtimes: [runtime], ledger, volumes, logs, log, now: () => now, isReporting: () => false })
   }
 
   /** Everything here settles in the queue of microtasks and immediates. */
@@ -59,6 +62,21 @@ describe('supervisor of pods', () => {
     await want(pod(1))
     expect(runtime.calls).toEqual(['start p-1', 'stop p-1 900'])
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
+  })
+
+  test('what is gone is forgotten after three days, unless the plane still lists it', async ({ expect }) => {
+    await want(pod(1), pod(2))
+    await want(pod(1, { desired: 'stopped' }), pod(2, { desired: 'stopped' }))
+    const kept = () => readdirSync(join(dir, 'workloads'))
+    await want(pod(2, { desired: 'stopped' }))
+    now += 3 * 24 * 3_600_000
+    supervisor.reconcile()
+    expect(kept()).toEqual(['p-1.json', 'p-2.json'])
+    now += 1
+    supervisor.reconcile()
+    expect(kept()).toEqual(['p-2.json'])
+    await want(pod(2))
+    expect(runtime.calls.filter((call) => call === 'start p-2')).toHaveLength(1)
   })
 
   test('a snapshot that says an id twice starts it once, as it says first', async ({ expect }) => {
