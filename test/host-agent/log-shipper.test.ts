@@ -124,7 +124,7 @@ describe('shipping', () => {
     expect(plane.lines('w')).toEqual([...expected, 'exited with code 0'])
   })
 
-  test('[HOST-13] a log whose lines cannot be read from disk holds up no other', async ({ expect }) => {
+  test('[HOST-13] a log whose lines cannot be read from disk holds up no other', async () => {
     const dir = tempDir('logs')
     const plane = new FakeLogs()
     const shipper = open(dir, plane)
