@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
@@ -38,6 +39,21 @@ describe('persistent volumes', () => {
     await volumes.provide(persistent({ id: 'p3' }))
     volumes.sweep()
     await waitUntil('the rest is gone', () => readdirSync(root).join() === 'p3')
+  })
+
+  test('[HOST-53] go with what lies deeper than a path can be long, and links in them lead nowhere', async ({ expect }) => {
+    const root = tempDir('volumes')
+    const outside = tempDir('outside')
+    writeFileSync(join(outside, 'file'), 'x')
+    const volumes = new PersistentVolumes(root, silentLog())
+    await volumes.provide(persistent())
+    symlinkSync(outside, join(root, 'p1/link'))
+    // As a program in the container would: one step after the other.
+    const dig = 'name=$(printf %0200d 0); for step in $(seq 30); do mkdir $name && cd $name || exit 1; done'
+    execFileSync('bash', ['-c', dig], { cwd: join(root, 'p1') })
+    await volumes.wipe('p1')
+    await waitUntil('an empty directory', () => readdirSync(root).length === 0)
+    expect(readdirSync(outside)).toEqual(['file'])
   })
 
   test('[HOST-55] a directory that is missing, or is none, is said by name', async ({ expect }) => {
