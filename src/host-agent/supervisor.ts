@@ -52,6 +52,9 @@ export class Supervisor {
     const isCollected = record !== undefined && ['exited', 'error', 'gone'].includes(record.state)
     if (phase === 'ended' && isCollected && isKept(runtime, record)) {
       this.lifecycle.hold(runtime, id)
+      // The former process may not have come to the end of its output.
+      this.deps.logs.follow(runtime, id)
+      void this.deps.logs.finish(id, record.reason ?? 'ended')
       return
     }
     this.deps.log.info('adopted a workload', { workload: id, runtime: runtime.name })

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
@@ -159,6 +159,28 @@ describe('supervisor of pods', () => {
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited', 'gone'])
     expect(runtime.workloads.get('p-2')?.disk).toEqual(['p-1', 'p-2'])
     expect(runtime.calls).toContain('sweep')
+  })
+
+  test('[HOST-12][HOST-61] killed before the output of an ended pod was read to its end: the next agent process reads the rest', async ({
+    expect,
+  }) => {
+    const withLog = pod(1, { log: { kind: 'pod', ownerId: 'p', grant: 'g' } })
+    runtime.followOutput = () => new Promise(() => {})
+    await want(withLog)
+    await want({ ...withLog, desired: 'held' })
+    expect(last(1)?.state).toBe('exited')
+    runtime.followOutput = async (_id, _position, take) => take({ lines: [{ at: 6, line: 'last words' }], position: 1, lost: false })
+    supervisor = open()
+    await supervisor.adopt()
+    await settle()
+    const [segment] = readdirSync(join(dir, 'logs/p-1'))
+      .filter((name) => name.endsWith('.jsonl'))
+      .toReversed()
+    const written = readFileSync(join(dir, 'logs/p-1', segment ?? ''), 'utf8')
+    expect(written).toContain('last words')
+    expect(written).toContain('"end":true')
+    await want({ ...withLog, desired: 'held' })
+    expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
   })
 
   test('[HOST-61] interrupted while it took over, after the start: the former one goes once the new one is adopted', async ({ expect }) => {
