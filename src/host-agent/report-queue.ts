@@ -16,7 +16,7 @@ export interface ReportQueueOptions {
 }
 
 const BATCH_MAX = 128
-/** Beyond this the oldest are dropped: the plane learns the present state from the next hello anyway. */
+/** Beyond this the oldest are dropped: what counts is the present state, and that comes last. */
 const QUEUE_MAX = 10_000
 const RETRY_MAX_MS = 10_000
 

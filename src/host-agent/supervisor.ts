@@ -35,6 +35,7 @@ export class Supervisor {
       await runtime.sweep()
     }
     for (const record of this.deps.ledger.records.all()) this.markUnanswered(record)
+    this.deps.ledger.repeatAll()
   }
 
   /** A container that was made and never started: the start of a pod begins anew, as if it had ended while the image was pulled. */

@@ -50,6 +50,14 @@ export class WorkloadLedger {
     return this.records.all().filter((record) => record.state !== 'gone')
   }
 
+  /**
+   * Says again in which state everything is that this host holds: a former agent process may have been killed after it had recorded a change and
+   * before its report was on disk. The plane takes each number once.
+   */
+  repeatAll(): void {
+    for (const record of this.held()) this.deps.report(toReport(record))
+  }
+
   helloReports(): WorkloadReport[] {
     const newest = this.held().toSorted((a, b) => b.at - a.at)
     return newest.slice(0, HELLO_MAX).map((record) => {

@@ -50,7 +50,11 @@ describe('supervisor of pods', () => {
     supervisor.apply(desired)
     await settle()
   }
-  const said = (generation: number) => reports.filter(({ workloadId }) => workloadId === `p-${generation}`).map(({ state }) => state)
+  /** The states in the order of their numbers; the plane takes each number once. */
+  const said = (generation: number) => {
+    const own = reports.filter(({ workloadId }) => workloadId === `p-${generation}`)
+    return [...new Map(own.map(({ sequence, state }) => [sequence, state])).values()]
+  }
   const last = (generation: number) => reports.findLast(({ workloadId }) => workloadId === `p-${generation}`)
 
   test('[HOST-50][HOST-60] held: stopped with its grace, kept, and reported at the time of the container', async ({ expect }) => {
@@ -159,6 +163,17 @@ describe('supervisor of pods', () => {
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited', 'gone'])
     expect(runtime.workloads.get('p-2')?.disk).toEqual(['p-1', 'p-2'])
     expect(runtime.calls).toContain('sweep')
+  })
+
+  test('[HOST-3][HOST-61] killed between the record of an end and its report: the next agent process tells it', async ({ expect }) => {
+    await want(pod(1))
+    await want(pod(1, { desired: 'held' }))
+    const [exited] = reports.splice(-1)
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1, { desired: 'held' }))
+    expect(reports.at(-1)).toEqual(exited)
+    expect(exited).toMatchObject({ state: 'exited', sequence: 4 })
   })
 
   test('[HOST-12][HOST-61] killed before the output of an ended pod was read to its end: the next agent process reads the rest', async ({
