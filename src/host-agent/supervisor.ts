@@ -28,11 +28,13 @@ export class Supervisor {
   /** Picks up what a former agent process left behind; to be called once, before the first snapshot. */
   async adopt(): Promise<void> {
     for (const runtime of this.deps.runtimes) {
-      for (const found of await runtime.list()) {
+      const all = await runtime.list()
+      for (const found of all) {
         if (found.phase === 'created') await this.discard(runtime, found.id)
         else this.adoptOne(runtime, found)
       }
       await runtime.sweep()
+      this.beginAnew(runtime, new Set(all.map(({ id }) => id)))
     }
     for (const record of this.deps.ledger.records.all()) this.markUnanswered(record)
     this.deps.ledger.repeatAll()
@@ -43,6 +45,14 @@ export class Supervisor {
     await runtime.remove(id)
     const record = this.deps.ledger.records.get(id)
     if (record?.state === 'starting' && isKept(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
+  }
+
+  /** The same for pods whose container was not even made. */
+  private beginAnew(runtime: Runtime, found: ReadonlySet<string>): void {
+    for (const record of this.deps.ledger.records.all()) {
+      const isInterrupted = record.state === 'starting' && record.runtime === runtime.name && !found.has(record.id)
+      if (isInterrupted && isKept(runtime, record)) this.deps.ledger.change(record.id, { state: 'pulling' })
+    }
   }
 
   private adoptOne(runtime: Runtime, { id, phase, ports, startedAtMs }: RuntimeWorkload): void {

@@ -229,6 +229,20 @@ describe('supervisor of pods', () => {
     expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
   })
 
+  test('[HOST-61] interrupted before the making of the container: it begins anew, a worker does not', async ({ expect }) => {
+    const records = new WorkloadRecords(join(dir, 'workloads'), 0)
+    const worker = makeWorkload({ id: 'w', kind: 'worker', image: 'nginx' })
+    for (const { id, kind } of [pod(1), worker]) {
+      records.save({ ...newRecord(id, kind), sequence: 1, state: 'starting', runtime: 'docker' })
+    }
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1), worker)
+    expect(runtime.calls).toEqual(['sweep', 'start p-1'])
+    expect(last(1)?.state).toBe('running')
+    expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
+  })
+
   test('[HOST-61] ended with its agent: a pod is kept, or on a host that was revoked removed; volumes stay', async ({ expect }) => {
     await want(pod(1))
     await supervisor.shutDown(1_000, 'the agent ended', 'keep')
