@@ -147,8 +147,7 @@ async function stayLinked(
   const readUtilisation = createUtilisationReader()
   const lease = new LeaseWatch(HOST_LEASE_MS, () => {
     if (options.onLeaseLoss === 'finish') return
-    const reason = 'stopped by its host, which lost touch with the plane'
-    void supervisor.stopAll(LEASE_LOSS_GRACE_MS, reason, (record) => record?.kind === 'worker')
+    void supervisor.pauseWorkers(LEASE_LOSS_GRACE_MS, 'stopped by its host, which lost touch with the plane')
   })
   const stats = createStats(supervisor, log)
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
@@ -162,7 +161,10 @@ async function stayLinked(
     hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads) => supervisor.apply(workloads),
-    onLease: (sentAt) => lease.renew(sentAt),
+    onLease: (sentAt) => {
+      lease.renew(sentAt)
+      supervisor.resumeWorkers()
+    },
     onRevoked: (reason) => {
       log.warn('the plane revoked this host; everything is stopped', { reason })
       revoked.resolve('revoked')

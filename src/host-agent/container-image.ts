@@ -53,7 +53,8 @@ export class ContainerImages {
 
   private rememberPrivate(repository: string): void {
     if (this.privateRepositories.has(repository)) return
+    // On disk first: one that is remembered in memory only is everybody's after a restart.
+    writeJsonFile(this.path, [...this.privateRepositories, repository])
     this.privateRepositories.add(repository)
-    writeJsonFile(this.path, [...this.privateRepositories])
   }
 }

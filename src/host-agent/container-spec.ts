@@ -11,6 +11,10 @@ export const WORKLOAD_LABEL = 'podplane.workload'
 export const GPUS_LABEL = 'podplane.gpus'
 export const PORTS_LABEL = 'podplane.ports'
 
+const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
+/** Unlike `none`, this leaves out the driver's libraries too, as if NVIDIA's runtime was not there. */
+const NO_GPU = 'void'
+
 const PIDS_MAX = 4_096
 /** The engine refuses less. */
 const MEMORY_MIN_BYTES = 6 * 2 ** 20
@@ -77,14 +81,18 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
   }
 }
 
-/** A variable of the user wins over an injected one of the same name, except names that begin with RUNPOD_ (ENV-4). */
-function buildEnv(workload: Workload, { relayUrl, publicIp, ports }: SpecContext): Map<string, string> {
+/**
+ * A variable of the user wins over an injected one of the same name, except names that begin with RUNPOD_ (ENV-4), and the one that NVIDIA's container
+ * runtime takes for a permission: where that is the engine's default, `all`, which CUDA images say by themselves, opens every GPU of the machine.
+ */
+function buildEnv(workload: Workload, { relayUrl, publicIp, ports, gpuIds }: SpecContext): Map<string, string> {
   const env = new Map(Object.entries(workload.env))
   const told = ports.filter(({ type }) => type === 'tcp').map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
   const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl))
   for (const [name, value] of [...injected, ...told]) {
     if (name.startsWith('RUNPOD_') || !env.has(name)) env.set(name, value.replaceAll(PUBLIC_IP_PLACEHOLDER, publicIp ?? ''))
   }
+  env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)
   return env
 }
 

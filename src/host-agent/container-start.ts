@@ -1,6 +1,15 @@
 import type { Workload } from '../host-protocol/messages.ts'
+import { backoffMs, sleep } from './backoff.ts'
 import type { KeptDisk } from './container-disk.ts'
-import { buildContainerSpec, containerName, type HostContext, publishedPorts, type SpecContext } from './container-spec.ts'
+import {
+  buildContainerSpec,
+  containerName,
+  HOST_LABEL,
+  type HostContext,
+  publishedPorts,
+  type SpecContext,
+  WORKLOAD_LABEL,
+} from './container-spec.ts'
 import type { DockerEngine } from './docker-engine.ts'
 import { engineText } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
@@ -10,6 +19,8 @@ import { type PublishedPort, StartError, type Started, type StartHooks } from '.
 
 /** How often a start is tried with other ports when the engine says that one is taken. */
 const PORT_TRIES = 5
+const RETRY_BASE_MS = 250
+const RETRY_MAX_MS = 10_000
 
 export interface ContainerStarterDeps extends HostContext {
   engine: DockerEngine
@@ -55,30 +66,48 @@ export class ContainerStarter {
   private async startOnce(workload: Workload, context: SpecContext): Promise<Started> {
     const { engine } = this.deps
     const name = containerName(workload.id)
-    await this.create(name, workload, context)
     try {
+      await this.create(name, workload, context)
       await engine.start(name)
       const facts = await engine.inspect(name)
       return { ports: publishedPorts(context.ports), startedAtMs: facts?.startedAtMs ?? Date.now() }
     } catch (error) {
-      // Only what this call made: on a name conflict the container is somebody else's.
-      await engine.remove(name).catch(() => {})
+      await this.discard(name, workload.id)
       throw error
+    }
+  }
+
+  /**
+   * Removes what a failed start has left. The engine may have done what it did not answer any more, and be back in a moment with a container that
+   * nobody would know of, so it is asked until it answers.
+   */
+  private async discard(name: string, workloadId: string): Promise<void> {
+    const { engine, hostId, log } = this.deps
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const labels = (await engine.inspect(name))?.labels
+        // On a name conflict the container is somebody else's.
+        if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)
+        return
+      } catch (error) {
+        log.warn('what a failed start has left cannot be removed yet', { workload: workloadId, error: engineText(error) })
+        await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
+      }
     }
   }
 
   private async create(name: string, workload: Workload, context: SpecContext): Promise<void> {
     const { engine, log } = this.deps
-    if (this.limitsDisk && workload.resources.diskGb > 0) {
-      try {
-        return await engine.create(name, buildContainerSpec(workload, { ...context, limitDisk: true }))
-      } catch (error) {
-        if (!/storage-opt/i.test(engineText(error))) throw error
-        this.limitsDisk = false
-        log.info('this engine cannot limit the disk of a container; sizes are reservations only', { error: engineText(error) })
-      }
+    const isLimited = this.limitsDisk && workload.resources.diskGb > 0
+    try {
+      return await engine.create(name, buildContainerSpec(workload, { ...context, limitDisk: isLimited }))
+    } catch (error) {
+      if (!isLimited || !/storage-opt/i.test(engineText(error))) throw error
+      await engine.create(name, buildContainerSpec(workload, context))
+      // Not before: those may have been a tenant's words, a path say, in an error about something else.
+      this.limitsDisk = false
+      log.info('this engine cannot limit the disk of a container; sizes are reservations only', { error: engineText(error) })
     }
-    await engine.create(name, buildContainerSpec(workload, context))
   }
 }
 

@@ -66,8 +66,9 @@ export class DockerOutput {
       return true
     }
     this.caughtUp[name] = true
-    // The line that was read last is gone from the engine's files, so there may have been others after it.
-    if (this.seenAgain[name] === 0) this.lost = true
+    // The line that was read last is gone from the engine's files, so there may have been others after it; one older than what the engine was
+    // asked for says nothing.
+    if (this.seenAgain[name] === 0 && Date.parse(mark.time) >= this.sinceSeconds * 1000) this.lost = true
     return false
   }
 }

@@ -84,7 +84,9 @@ export class WorkloadLifecycle {
       logs.note(id, source === null ? 'starting again with a new container disk' : 'starting again with the kept container disk')
     try {
       const onState = (state: 'pulling' | 'starting') => {
-        ledger.change(id, { kind, runtime: runtime.name, state })
+        const isWritten = ledger.change(id, { kind, runtime: runtime.name, state })
+        // Nothing is started of which a later agent process would not know that it was.
+        if (state === 'starting' && !isWritten) throw new StartError('this host cannot write to its own disk, which may be full')
         if (state === 'starting') logs.note(id, `creating from image ${workload.image}`)
         else if (source === null) logs.note(id, `pulling image ${workload.image}`)
       }

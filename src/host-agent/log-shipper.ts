@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LogBatch, LogsResponse } from '../host-protocol/logs.ts'
+import type { LogBatch, LogLine, LogsResponse } from '../host-protocol/logs.ts'
 import { LOG_LINE_MAX_CHARS } from '../host-protocol/logs.ts'
 import type { Workload } from '../host-protocol/messages.ts'
 import { backoffMs, sleep } from './backoff.ts'
@@ -199,10 +199,23 @@ export class LogShipper {
   private async sendOnce(): Promise<boolean> {
     const nowMs = this.options.now()
     const waiting = this.pending().toSorted((a, b) => a.pendingSinceMs - b.pendingSinceMs)
-    const batches = composeBatches(waiting.map(({ spool }) => ({ workloadId: spool.id, access: spool.access, lines: spool.peek(nowMs) })))
+    const batches = composeBatches(
+      waiting.map(({ spool }) => ({ workloadId: spool.id, access: spool.access, lines: this.peek(spool, nowMs) })),
+    )
+    if (batches.length === 0) return false
     const answer = await this.options.send(batches)
     for (const result of answer?.results ?? []) this.settle(result)
     return (answer?.results.length ?? 0) > 0
+  }
+
+  /** What cannot be read now is left out: one log must not hold up the others. */
+  private peek(spool: LogSpool, nowMs: number): LogLine[] {
+    try {
+      return spool.peek(nowMs)
+    } catch (error) {
+      this.options.log.warn('lines of a log cannot be read from disk', { workload: spool.id, error: errorText(error) })
+      return []
+    }
   }
 
   private settle(result: LogsResponse['results'][number]): void {

@@ -29,7 +29,8 @@ export interface PortWishes {
 
 /** A host port for each requested port, former ones first (HOST-56); undefined when the range has not enough. */
 export function choosePorts(wishes: PortWishes): AssignedPort[] | undefined {
-  const requests = wishes.wanted.map(parsePort)
+  // Said twice it is one: `22/tcp`, `022/tcp`.
+  const requests = [...new Map(wishes.wanted.map(parsePort).map((port) => [`${port.requested}/${port.type}`, port])).values()]
   const inside = new Set(requests.map(({ requested }) => requested))
   const taken = new Set(wishes.avoid)
   const byRequest = new Map<number, AssignedPort>()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { errorText } from './fail.ts'
 import type { Log } from './log.ts'
+import { RelayRoom } from './relay-room.ts'
 
 const Head = z.object({
   method: z.enum(['GET', 'POST']).default('POST'),
@@ -42,25 +43,26 @@ const HEAD_MAX_BYTES = 64 * 1024
 /** Posts on disk: a line of JSON, then the body as it came. What is in here survives the end of the agent and of the machine. */
 export class PostSpool {
   private readonly dir: string
-  private readonly bounds: SpoolBounds
   private readonly log: Log
-  /** Room that each post takes, also while it is being written. */
-  private readonly sizes = new Map<number, number>()
-  private bytes = 0
+  /** What each post takes, also while it is being written. */
+  private readonly sizes = new Map<number, { source: string; bytes: number }>()
+  private readonly bytes: RelayRoom
+  private readonly entries: RelayRoom
   private readonly paths = new Map<number, string>()
 
   constructor(dir: string, bounds: SpoolBounds, log: Log) {
     this.dir = dir
-    this.bounds = bounds
+    this.bytes = new RelayRoom(bounds.spoolMaxBytes)
+    this.entries = new RelayRoom(bounds.spoolMaxEntries)
     this.log = log
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   }
 
   /** Keeps a post: true once it would survive a power cut, false when there is no room. The file holds the worker's key, hence the mode. */
-  async keep(number: number, { body, ...head }: Post, keptAtMs: number): Promise<boolean> {
+  async keep(number: number, { body, ...head }: Post, keptAtMs: number, source = ''): Promise<boolean> {
     const content = Buffer.concat([Buffer.from(`${JSON.stringify({ ...head, bytes: body.length, keptAtMs })}\n`), body])
-    if (this.sizes.size >= this.bounds.spoolMaxEntries || this.bytes + content.length > this.bounds.spoolMaxBytes) return false
-    this.take(number, content.length)
+    if (!this.entries.fits(source, 1) || !this.bytes.fits(source, content.length)) return false
+    this.take(number, content.length, source)
     const path = join(this.dir, `${String(number).padStart(NAME_DIGITS, '0')}.post`)
     this.paths.set(number, path)
     if (this.sizes.size === 1) this.log.info('the plane does not take what workers post; it is kept on disk')
@@ -91,7 +93,9 @@ export class PostSpool {
     const path = this.paths.get(number)
     if (path === undefined) return
     this.paths.delete(number)
-    this.bytes -= this.sizes.get(number) ?? 0
+    const { source, bytes } = this.sizes.get(number) ?? { source: '', bytes: 0 }
+    this.bytes.giveBack(source, bytes)
+    this.entries.giveBack(source, 1)
     this.sizes.delete(number)
     this.removeFile(path)
     if (this.sizes.size === 0) this.log.info('nothing that workers posted is left on disk')
@@ -110,7 +114,8 @@ export class PostSpool {
         continue
       }
       this.paths.set(number, path)
-      this.take(number, found.size)
+      // Whose it is nobody knows any more.
+      this.take(number, found.size, '')
       const { method, target, headers, keptAtMs } = found.head
       kept.push({ number, method, target, headers, keptAtMs })
     }
@@ -126,9 +131,10 @@ export class PostSpool {
     }
   }
 
-  private take(number: number, bytes: number): void {
-    this.sizes.set(number, bytes)
-    this.bytes += bytes
+  private take(number: number, bytes: number, source: string): void {
+    this.sizes.set(number, { source, bytes })
+    this.bytes.take(source, bytes)
+    this.entries.take(source, 1)
   }
 }
 

@@ -11,13 +11,15 @@ export interface RelayBounds {
   retryBaseMs: number
   retryMaxMs: number
   bodyMaxBytes: number
-  /** All buffered results together, those that are still arriving included. */
+  /** All buffered results together, those that are still arriving included; like the next two, one container may take a quarter of it. */
   bufferMaxBytes: number
   /** Posts on disk, and what their bodies take. */
   spoolMaxEntries: number
   spoolMaxBytes: number
   /** A post that waited longer is dropped. */
   spoolMaxAgeMs: number
+  /** Connections that one container may have open. */
+  sourceMaxConnections: number
   /** Posts from the disk that are on their way at the same time, each of another job. */
   deliverers: number
 }
@@ -37,5 +39,7 @@ export const RELAY_BOUNDS: RelayBounds = {
   spoolMaxBytes: 1_024 * 2 ** 20,
   // The longest ttl: no job is older.
   spoolMaxAgeMs: 7 * 24 * 3_600_000,
+  // A worker has one for each job and three for its polls and pings.
+  sourceMaxConnections: 1_024,
   deliverers: 8,
 }

@@ -135,7 +135,7 @@ export class Lane {
     const { post } = entry
     if (post === undefined) return
     const nowMs = Date.now()
-    if (!(await spool.keep(entry.number, post, nowMs))) return
+    if (!(await spool.keep(entry.number, post, nowMs, entry.source))) return
     // It was delivered while it was being written.
     if (entry.gone) return spool.remove(entry.number)
     clearTimeout(entry.timer)

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { RelayRoom, sourceOf } from './relay-room.ts'
 
 /** What a piece costs besides its bytes; without it a body of one-byte pieces would hold far more than it counts. */
 const PIECE_OVERHEAD_BYTES = 256
@@ -6,21 +7,22 @@ const PIECE_OVERHEAD_BYTES = 256
 /** A result in memory; its room is taken until `release`. */
 export interface HeldBody {
   body: Buffer
+  /** Which container sent it, as `sourceOf` says. */
+  source: string
   release(): void
 }
 
 /** The room for results in memory, shared by all requests of a relay and counted while they arrive. */
 export class RelayMemory {
-  private readonly maxBytes: number
-  private held = 0
+  private readonly room: RelayRoom
 
   constructor(maxBytes: number) {
-    this.maxBytes = maxBytes
+    this.room = new RelayRoom(maxBytes)
   }
 
   /** What results take up now, unfinished ones included. */
   get heldBytes(): number {
-    return this.held
+    return this.room.taken
   }
 
   /**
@@ -28,11 +30,12 @@ export class RelayMemory {
    * it is bigger than `bodyMaxBytes` or there is no room. An upload that breaks off throws and holds nothing.
    */
   async read(request: IncomingMessage, bodyMaxBytes: number): Promise<HeldBody | undefined> {
+    const source = sourceOf(request.socket.remoteAddress)
     const pieces: Buffer[] = []
     let bytes = 0
     let taken = 0
     const release = () => {
-      this.held -= taken
+      this.room.giveBack(source, taken)
       taken = 0
     }
     try {
@@ -40,11 +43,11 @@ export class RelayMemory {
       for await (const piece of request.iterator({ destroyOnReturn: false })) {
         bytes += piece.length
         const cost = piece.length + PIECE_OVERHEAD_BYTES
-        if (bytes > bodyMaxBytes || this.held + cost > this.maxBytes) {
+        if (bytes > bodyMaxBytes || !this.room.fits(source, cost)) {
           release()
           return undefined
         }
-        this.held += cost
+        this.room.take(source, cost)
         taken += cost
         pieces.push(piece)
       }
@@ -52,6 +55,6 @@ export class RelayMemory {
       release()
       throw error
     }
-    return { body: Buffer.concat(pieces, bytes), release }
+    return { body: Buffer.concat(pieces, bytes), source, release }
   }
 }

@@ -40,13 +40,13 @@ export class PostQueue {
   }
 
   /** Takes over one post; the answer is what its worker is to be told. */
-  submit(route: RelayRoute, headers: Record<string, string>, { body, release }: HeldBody): Promise<PostOutcome> {
+  submit(route: RelayRoute, headers: Record<string, string>, { body, source, release }: HeldBody): Promise<PostOutcome> {
     this.lastNumber += 1
     const number = this.lastNumber
     const delivery = formatDelivery({ session: this.session, number })
     const { promise, resolve } = Promise.withResolvers<PostOutcome>()
     this.add(laneOf(route, headers), {
-      ...newEntry(number, route),
+      ...newEntry(number, route, source),
       post: { method: route.method, target: route.target, headers: { ...headers, [DELIVERY_HEADER]: delivery }, body },
       settle: resolve,
       release,
@@ -90,7 +90,7 @@ export class PostQueue {
     const route = parseRelayRoute(method, target)
     // No agent writes such a file.
     if (route === undefined) this.context.spool.remove(number)
-    else this.add(laneOf(route, headers), { ...newEntry(number, route), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
+    else this.add(laneOf(route, headers), { ...newEntry(number, route, ''), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
   }
 
   private add(of: LaneOf, entry: LaneEntry): void {
@@ -114,10 +114,11 @@ function isSameWorker(a: LaneOf, b: LaneOf): boolean {
   return a.endpoint === b.endpoint && a.worker === b.worker && a.key === b.key
 }
 
-function newEntry(number: number, { verb, target }: RelayRoute): LaneEntry {
+function newEntry(number: number, { verb, target }: RelayRoute, source: string): LaneEntry {
   return {
     number,
     verb,
+    source,
     path: target.replace(/[?&].*/, ''),
     post: undefined,
     kind: undefined,

@@ -23,15 +23,15 @@ export interface RelayRoute {
 }
 
 /**
- * Reads a request line; undefined for everything that is not a worker route. The path is normalised first, so that
- * `/v2/x/ping/../../y` cannot reach another route of the plane in a worker route's clothes.
+ * Reads a request line; undefined for everything that is not a worker route. The path is normalised first and judged afterwards, so that
+ * `/v2/x/ping/../../y` cannot reach another route of the plane in a worker route's clothes, nor `/v2/..//other.host/ping/w` another host.
  */
 export function parseRelayRoute(method: string | undefined, rawUrl: string | undefined): RelayRoute | undefined {
   if (rawUrl === undefined || !rawUrl.startsWith('/v2/') || !URL.canParse(rawUrl, 'http://relay')) return undefined
   const url = new URL(rawUrl, 'http://relay')
-  const [, , endpoint = '', verb = '', worker = '', job = ''] = url.pathname.split('/')
+  const [, version, endpoint = '', verb = '', worker = '', job = ''] = url.pathname.split('/')
   const route = Object.hasOwn(TREATMENTS, verb) ? TREATMENTS[verb] : undefined
-  if (route === undefined || route.method !== method || endpoint === '' || worker === '') return undefined
+  if (version !== 'v2' || route === undefined || route.method !== method || endpoint === '' || worker === '') return undefined
   return { ...route, endpoint, verb, worker: cutGlued(worker), job: cutGlued(job), target: url.pathname + url.search }
 }
 

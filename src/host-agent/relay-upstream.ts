@@ -33,7 +33,7 @@ export function createUpstream(planeUrl: string): Upstream {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(new Error('dropped before it was sent'))
       const options = { method, agent, headers, timeout: idleMs ?? UPSTREAM_IDLE_MS }
-      const outgoing = (secure ? httpsRequest : httpRequest)(new URL(prefix + target, plane), options)
+      const outgoing = (secure ? httpsRequest : httpRequest)(new URL(plane.origin + prefix + target), options)
       const drop = () => {
         // A plain close (FIN) goes unnoticed by workerd until it writes; a reset tells it that the take is gone.
         if (outgoing.socket !== null && !(outgoing.socket instanceof TLSSocket)) outgoing.socket.resetAndDestroy()

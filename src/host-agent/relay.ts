@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { errorText, hasCode } from './fail.ts'
 import type { Log } from './log.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './relay-bounds.ts'
@@ -8,6 +8,7 @@ import { PingRelay } from './relay-ping.ts'
 import { relayPoll } from './relay-poll.ts'
 import { answerPost } from './relay-post.ts'
 import { PostQueue } from './relay-posts.ts'
+import { sourceOf } from './relay-room.ts'
 import { isReport, parseRelayRoute, type RelayRoute, tellKeptJobs } from './relay-routes.ts'
 import { createUpstream, pickHeaders, type Upstream } from './relay-upstream.ts'
 
@@ -50,6 +51,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   })
   // Long polls are idle by nature; Node's own request timeout is about slow senders and stays.
   server.keepAliveTimeout = 120_000
+  boundConnections(server, bounds.sourceMaxConnections)
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = parseRelayRoute(request.method, request.url)
@@ -90,6 +92,22 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+// A container that opens connections without end must not use up the files that this process may have open.
+function boundConnections(server: Server, max: number): void {
+  const room = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const source = sourceOf(socket.remoteAddress)
+    const open = (room.get(source) ?? 0) + 1
+    if (source !== '' && open > max) return void socket.destroy()
+    room.set(source, open)
+    socket.once('close', () => {
+      const left = (room.get(source) ?? 1) - 1
+      if (left > 0) room.set(source, left)
+      else room.delete(source)
+    })
+  })
 }
 
 // Whatever the plane answers, it is there: what waits for it need not wait longer.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { WorkloadReport } from '../host-protocol/messages.ts'
 import { backoffMs, sleep } from './backoff.ts'
+import { errorText } from './fail.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
 import type { Log } from './log.ts'
 
@@ -15,7 +16,7 @@ export interface ReportQueueOptions {
 }
 
 const BATCH_MAX = 128
-/** Beyond this the oldest are dropped: the plane learns the present state from the next hello anyway. */
+/** Beyond this the oldest are dropped: what counts is the present state, and that comes last. */
 const QUEUE_MAX = 10_000
 const RETRY_MAX_MS = 10_000
 
@@ -84,7 +85,12 @@ export class ReportQueue {
     this.save()
   }
 
+  /** A full disk must not hold up what the plane can still be told; the next report that comes or is taken writes them all again. */
   private save(): void {
-    writeJsonFile(this.options.path, this.reports)
+    try {
+      writeJsonFile(this.options.path, this.reports)
+    } catch (error) {
+      this.options.log.warn('reports cannot be kept on disk', { error: errorText(error) })
+    }
   }
 }

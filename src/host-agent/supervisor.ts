@@ -18,6 +18,7 @@ export class Supervisor {
   private readonly lifecycle: WorkloadLifecycle
   private desired: readonly Workload[] | undefined
   private closed = false
+  private workersPaused = false
 
   constructor(deps: SupervisorDeps) {
     this.deps = deps
@@ -27,13 +28,16 @@ export class Supervisor {
   /** Picks up what a former agent process left behind; to be called once, before the first snapshot. */
   async adopt(): Promise<void> {
     for (const runtime of this.deps.runtimes) {
-      for (const found of await runtime.list()) {
+      const all = await runtime.list()
+      for (const found of all) {
         if (found.phase === 'created') await this.discard(runtime, found.id)
         else this.adoptOne(runtime, found)
       }
       await runtime.sweep()
+      this.beginAnew(runtime, new Set(all.map(({ id }) => id)))
     }
     for (const record of this.deps.ledger.records.all()) this.markUnanswered(record)
+    this.deps.ledger.repeatAll()
   }
 
   /** A container that was made and never started: the start of a pod begins anew, as if it had ended while the image was pulled. */
@@ -41,6 +45,14 @@ export class Supervisor {
     await runtime.remove(id)
     const record = this.deps.ledger.records.get(id)
     if (record?.state === 'starting' && isKept(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
+  }
+
+  /** The same for pods whose container was not even made. */
+  private beginAnew(runtime: Runtime, found: ReadonlySet<string>): void {
+    for (const record of this.deps.ledger.records.all()) {
+      const isInterrupted = record.state === 'starting' && record.runtime === runtime.name && !found.has(record.id)
+      if (isInterrupted && isKept(runtime, record)) this.deps.ledger.change(record.id, { state: 'pulling' })
+    }
   }
 
   private adoptOne(runtime: Runtime, { id, phase, ports, startedAtMs }: RuntimeWorkload): void {
@@ -51,6 +63,9 @@ export class Supervisor {
     const isCollected = record !== undefined && ['exited', 'error', 'gone'].includes(record.state)
     if (phase === 'ended' && isCollected && isKept(runtime, record)) {
       this.lifecycle.hold(runtime, id)
+      // The former process may not have come to the end of its output.
+      this.deps.logs.follow(runtime, id)
+      void this.deps.logs.finish(id, record.reason ?? 'ended')
       return
     }
     this.deps.log.info('adopted a workload', { workload: id, runtime: runtime.name })
@@ -68,7 +83,9 @@ export class Supervisor {
   /** Takes a snapshot; repeats are free. */
   apply(desired: readonly Workload[]): void {
     if (this.closed) return
-    this.desired = desired.filter(({ id }) => SAFE_ID.test(id))
+    // The first of each id: of two starts of one the second would fail and give away what the first holds.
+    const byId = new Map(desired.toReversed().map((workload) => [workload.id, workload]))
+    this.desired = desired.filter((workload) => SAFE_ID.test(workload.id) && byId.get(workload.id) === workload)
     for (const workload of this.desired) this.deps.logs.learn(workload)
     // Said again with every snapshot that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired !== 'running')) {
@@ -79,7 +96,10 @@ export class Supervisor {
 
   /** Also called by a timer, because the removal of workloads that the plane does not list is due by time. */
   reconcile(): void {
+    this.deps.ledger.records.flush()
     if (this.desired === undefined || this.closed) return
+    const listed = new Set(this.desired.map(({ id }) => id))
+    this.deps.ledger.records.prune(this.deps.now(), (id) => listed.has(id) || this.lifecycle.actual.has(id))
     const actions = planActions(this.desired, this.lifecycle.actual, this.deps.ledger.records.map(), this.deps.now())
     for (const action of actions) this.perform(action)
   }
@@ -87,6 +107,7 @@ export class Supervisor {
   private perform(action: Action): void {
     switch (action.type) {
       case 'start':
+        if (this.workersPaused && action.workload.kind === 'worker') break
         this.lifecycle.start(action.workload, action.diskOf)
         break
       case 'cancelStart':
@@ -130,8 +151,25 @@ export class Supervisor {
     })
   }
 
+  /** Stops all workers, for a host that has lost touch with the plane. None is started before `resumeWorkers`: the snapshot is out of date. */
+  async pauseWorkers(graceMaxMs: number, reason: string): Promise<void> {
+    this.workersPaused = true
+    await this.stopAll(graceMaxMs, reason, (record) => record?.kind === 'worker')
+  }
+
+  /** The host is in touch with the plane. */
+  resumeWorkers(): void {
+    if (!this.workersPaused) return
+    this.workersPaused = false
+    this.reconcile()
+  }
+
   /** Stops what `matches`, with at most `graceMaxMs` of grace each. */
-  async stopAll(graceMaxMs: number, reason: string, matches: (record: WorkloadRecord | undefined) => boolean = () => true): Promise<void> {
+  private async stopAll(
+    graceMaxMs: number,
+    reason: string,
+    matches: (record: WorkloadRecord | undefined) => boolean = () => true,
+  ): Promise<void> {
     const graceMs = (id: string) => Math.min(graceMaxMs, this.desired?.find((workload) => workload.id === id)?.stopGraceMs ?? graceMaxMs)
     const ids = [...this.lifecycle.actual.keys()].filter((id) => matches(this.deps.ledger.records.get(id)))
     await Promise.all(ids.map((id) => this.lifecycle.stopOrCancel(id, graceMs(id), reason)))

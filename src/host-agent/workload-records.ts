@@ -26,6 +26,10 @@ export type WorkloadRecord = z.infer<typeof WorkloadRecord>
 /** How long the tombstone of a gone workload is kept; a plane that repeats an older snapshot is not believable any more. */
 const TOMBSTONE_MS = 3 * 24 * 3_600_000
 
+function isOutdated({ state, at }: WorkloadRecord, now: number): boolean {
+  return state === 'gone' && at < now - TOMBSTONE_MS
+}
+
 export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRecord {
   return {
     id,
@@ -49,6 +53,8 @@ export function toReport(record: WorkloadRecord): WorkloadReport {
 /** One small file a workload: a change rewrites that one only. */
 export class WorkloadRecords {
   private readonly byId = new Map<string, WorkloadRecord>()
+  /** Ids whose present record the disk has refused. */
+  private readonly unwritten = new Set<string>()
   private readonly dir: string
 
   constructor(dir: string, now: number) {
@@ -59,9 +65,23 @@ export class WorkloadRecords {
 
   private load(path: string, now: number): void {
     const record = WorkloadRecord.safeParse(readJsonFile(path)).data
-    const outdated = record?.state === 'gone' && record.at < now - TOMBSTONE_MS
-    if (record === undefined || outdated) rmSync(path)
+    if (record === undefined || isOutdated(record, now)) rmSync(path)
     else this.byId.set(record.id, record)
+  }
+
+  /** Forgets outdated tombstones; one that the plane still lists stays, because that id must not start again. */
+  prune(now: number, isListed: (id: string) => boolean): void {
+    for (const record of this.byId.values()) {
+      if (!isOutdated(record, now) || isListed(record.id)) continue
+      try {
+        rmSync(join(this.dir, `${record.id}.json`), { force: true })
+      } catch {
+        // A file system that takes no changes now; the next time does.
+        continue
+      }
+      this.byId.delete(record.id)
+      this.unwritten.delete(record.id)
+    }
   }
 
   get(id: string): WorkloadRecord | undefined {
@@ -76,8 +96,24 @@ export class WorkloadRecords {
     return this.byId
   }
 
-  save(record: WorkloadRecord): void {
+  /** False when the disk refuses it, as a full one does: then it counts all the same, and is written by a later `flush`. */
+  save(record: WorkloadRecord): boolean {
     this.byId.set(record.id, record)
-    writeJsonFile(join(this.dir, `${record.id}.json`), record)
+    try {
+      writeJsonFile(join(this.dir, `${record.id}.json`), record)
+      this.unwritten.delete(record.id)
+      return true
+    } catch {
+      this.unwritten.add(record.id)
+      return false
+    }
+  }
+
+  /** Writes what the disk has refused before, as far as it takes it now. */
+  flush(): void {
+    for (const id of this.unwritten) {
+      const record = this.byId.get(id)
+      if (record === undefined || !this.save(record)) return
+    }
   }
 }

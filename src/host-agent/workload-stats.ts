@@ -1,4 +1,5 @@
 import type { WorkloadStats } from '../host-protocol/messages.ts'
+import { sleep } from './backoff.ts'
 import { errorText } from './fail.ts'
 import type { GpuUse } from './gpu-use.ts'
 import type { Log } from './log.ts'
@@ -8,6 +9,8 @@ import type { Usage } from './runtime.ts'
 export const STATS_INTERVAL_MS = 5_000
 /** Readings under way at a time: the engine is slow when it is asked about everything at once. */
 const CONCURRENCY = 4
+/** A reading that takes longer is given up: the engine's client never settles a call whose answer was cut off. */
+const READ_WITHIN_MS = 15_000
 /** As many as a beat may carry. */
 const STATS_MAX = 1_024
 /** Older readings say nothing about the present. */
@@ -26,6 +29,7 @@ export interface StatsDeps {
   log: Log
   /** Monotonic, milliseconds. */
   now(): number
+  readWithinMs?: number
 }
 
 interface Reading {
@@ -67,7 +71,7 @@ export class StatsCollector {
     const running = this.deps.running().slice(0, STATS_MAX)
     const readings = new Map<string, Reading>()
     await eachOf(running, CONCURRENCY, async ({ id, read }) => {
-      const usage = await read().catch(() => undefined)
+      const usage = await this.readOnce(read)
       if (usage !== undefined) readings.set(id, { usage, atMs: this.deps.now() })
     })
     const hasGpus = [...readings.values()].some(({ usage }) => usage.gpuIds.length > 0)
@@ -78,6 +82,14 @@ export class StatsCollector {
     })
     this.former = readings
     this.collectedAtMs = this.deps.now()
+  }
+
+  private async readOnce(read: Measured['read']): Promise<Usage | undefined> {
+    const enough = new AbortController()
+    const tooLong = sleep(this.deps.readWithinMs ?? READ_WITHIN_MS, enough.signal).then(() => undefined)
+    const usage = await Promise.race([read().catch(() => undefined), tooLong])
+    enough.abort()
+    return usage
   }
 }
 

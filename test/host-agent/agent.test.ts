@@ -156,7 +156,7 @@ describe('agent against a plane', () => {
     expect(await end(first, 'SIGTERM')).toBe(0)
     plane.eventsStatus = 200
     startAgent()
-    await waitUntil('reports', () => plane.reports.length === 2)
+    await waitUntil('reports', () => plane.states('pod1').length === 2)
     expect(plane.states('pod1')).toEqual(['starting', 'running'])
   })
 

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { ContainerImages } from '../../src/host-agent/container-image.ts'
 import type { DockerEngine, RegistryAuth } from '../../src/host-agent/docker-engine.ts'
@@ -63,5 +65,14 @@ describe('providing an image', () => {
     await second.provide('docker.io/a/b:1')
     await second.provide('a/c:1')
     expect(second.pulls).toEqual([undefined])
+  })
+
+  test('[HOST-58] none is got with a credential before it is on disk that it is private', async ({ expect }) => {
+    const stateDir = tempDir('images')
+    // In the way of the file, as a full disk is.
+    mkdirSync(join(stateDir, 'private-images.json.draft'))
+    const { pulls, provide } = open(stateDir)
+    for (let attempt = 0; attempt < 2; attempt += 1) await expect(provide('a/b:1', auth)).rejects.toThrow('image pull failed')
+    expect(pulls).toEqual([])
   })
 })

@@ -96,6 +96,17 @@ describe('a container', () => {
     expect(new DockerOutput(position).read(err(1, 'other stream'))?.lost).toBe(false)
   })
 
+  test('[HOST-13] a stream that was quiet for longer than the engine is asked about has lost nothing', ({ expect }) => {
+    const quiet = `2026-06-01T11:00:00.${'0'.repeat(9)}Z`
+    const position = { stdout: { time: stamp(5), count: 1 }, stderr: { time: quiet, count: 1 } }
+    // Its last line is older than the answer, which begins ten seconds before the newest one.
+    expect(new DockerOutput(position).read(Buffer.concat([out(5, 'last'), err(6, 'new')]))).toMatchObject({
+      lost: false,
+      lines: [{ line: 'new' }],
+    })
+    expect(new DockerOutput(position).read(Buffer.concat([out(6, 'later'), err(6, 'new')]))?.lost).toBe(true)
+  })
+
   test('[HOST-12] an answer that ends before the container does is asked for again, until one begins after the end', async ({ expect }) => {
     const answers = [[out(1, 'a')], [out(1, 'a'), out(2, 'b')], [out(1, 'a'), out(2, 'b'), out(3, 'last')]]
     const states = ['running', 'exited']

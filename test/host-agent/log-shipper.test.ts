@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
@@ -122,6 +122,20 @@ describe('shipping', () => {
     await shipper.finish('w', 'exited with code 0')
     await shipper.close(5_000)
     expect(plane.lines('w')).toEqual([...expected, 'exited with code 0'])
+  })
+
+  test('[HOST-13] a log whose lines cannot be read from disk holds up no other', async () => {
+    const dir = tempDir('logs')
+    const plane = new FakeLogs()
+    const shipper = open(dir, plane)
+    for (const id of ['bad', 'good']) {
+      shipper.open(workload(id))
+      shipper.note(id, 'a')
+    }
+    rmSync(join(dir, 'bad'), { recursive: true })
+    shipper.start()
+    await waitUntil('the other log', () => plane.lines('good').length === 1)
+    await shipper.close(0)
   })
 
   test('[HOST-12] the next process goes on where the last one was killed, in the output and in the numbers', async ({ expect }) => {

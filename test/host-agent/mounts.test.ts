@@ -1,14 +1,32 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'vitest'
+import { describe, test, vi } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
 import { buildMountDrivers, sharedVolumesOf } from '../../src/host-agent/mounts/build-drivers.ts'
 import { provideMounts } from '../../src/host-agent/mounts/mount-driver.ts'
 import { parseGlobalVolumes, parseNetworkVolumes } from '../../src/host-agent/mounts/parse-volume-flags.ts'
 import { PersistentVolumes } from '../../src/host-agent/mounts/persistent-volumes.ts'
+import { provideDirectory } from '../../src/host-agent/mounts/volume-directory.ts'
+import { StartError } from '../../src/host-agent/runtime.ts'
 import type { WorkloadMount } from '../../src/host-protocol/messages.ts'
 import { tempDir } from './support/temp-dir.ts'
 import { waitUntil } from './support/wait-until.ts'
+
+const hanging = new Map<string, Promise<void>>()
+const hung: string[] = []
+
+vi.mock(import('node:fs/promises'), async (original) => {
+  const fs = await original()
+  return {
+    ...fs,
+    stat: (async (path: string) => {
+      if (hanging.has(path)) hung.push(path)
+      await hanging.get(path)
+      return await fs.stat(path)
+    }) as typeof fs.stat,
+  }
+})
 
 const persistent = (change: Partial<WorkloadMount> = {}): WorkloadMount => ({ kind: 'persistent', id: 'p1', path: '/workspace', ...change })
 
@@ -40,6 +58,21 @@ describe('persistent volumes', () => {
     await waitUntil('the rest is gone', () => readdirSync(root).join() === 'p3')
   })
 
+  test('[HOST-53] go with what lies deeper than a path can be long, and links in them lead nowhere', async ({ expect }) => {
+    const root = tempDir('volumes')
+    const outside = tempDir('outside')
+    writeFileSync(join(outside, 'file'), 'x')
+    const volumes = new PersistentVolumes(root, silentLog())
+    await volumes.provide(persistent())
+    symlinkSync(outside, join(root, 'p1/link'))
+    // As a program in the container would: one step after the other.
+    const dig = 'name=$(printf %0200d 0); for step in $(seq 30); do mkdir $name && cd $name || exit 1; done'
+    execFileSync('bash', ['-c', dig], { cwd: join(root, 'p1') })
+    await volumes.wipe('p1')
+    await waitUntil('an empty directory', () => readdirSync(root).length === 0)
+    expect(readdirSync(outside)).toEqual(['file'])
+  })
+
   test('[HOST-55] a directory that is missing, or is none, is said by name', async ({ expect }) => {
     const root = tempDir('volumes')
     const missing = new PersistentVolumes(join(root, 'none'), silentLog())
@@ -47,6 +80,24 @@ describe('persistent volumes', () => {
     writeFileSync(join(root, 'file'), '')
     const file = new PersistentVolumes(join(root, 'file'), silentLog())
     await expect(file.provide(persistent())).rejects.toThrow('is not a directory')
+  })
+})
+
+describe('a directory on a file system that hangs', () => {
+  test('[HOST-55] is said to be silent, is asked by one thread only, and serves again when it is back', async ({ expect }) => {
+    const root = tempDir('volumes')
+    const back = Promise.withResolvers<void>()
+    hanging.set(root, back.promise)
+    const ask = (id: string, withinMs: number) => provideDirectory(root, id, 'the network volume directory', withinMs)
+    const asked = [ask('v1', 10), ask('v2', 10), ask('v3', 10)]
+    for (const outcome of await Promise.allSettled(asked)) {
+      expect(outcome).toMatchObject({ reason: new StartError(`the network volume directory ${root} of this host does not answer`) })
+    }
+    expect(hung).toEqual([root])
+    back.resolve()
+    hanging.clear()
+    expect(await ask('v4', 60_000)).toBe(join(root, 'v4'))
+    expect(readdirSync(root)).toEqual(['v1', 'v4'])
   })
 })
 

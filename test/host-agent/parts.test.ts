@@ -66,6 +66,7 @@ describe('container spec', () => {
       'MINE={{relay_url}}',
       'RUNPOD_WEBHOOK_PING=http://172.17.0.1:4000/v2/ep/ping/$RUNPOD_POD_ID?a=b',
       'RUNPOD_TCP_PORT_22=30002',
+      'NVIDIA_VISIBLE_DEVICES=void',
     ])
     expect(spec.Labels).toEqual({
       'podplane.host': 'h1',
@@ -93,8 +94,18 @@ describe('container spec', () => {
     const ports = [{ requested: 22, private: 22, public: 30_002, type: 'tcp' }]
     const given = ['PUBLIC_KEY=mine', 'RUNPOD_POD_ID=theirs', 'RUNPOD_OWN=mine', 'RUNPOD_TCP_PORT_22=30002']
     const env = (publicIp: string | null) => buildContainerSpec(workload, { ...context, ports, publicIp }).Env
-    expect(env('203.0.113.7')).toEqual([...given, 'RUNPOD_PUBLIC_IP=203.0.113.7', 'JUPYTER_PASSWORD=theirs'])
-    expect(env(null)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs'])
+    expect(env('203.0.113.7')).toEqual([...given, 'RUNPOD_PUBLIC_IP=203.0.113.7', 'JUPYTER_PASSWORD=theirs', 'NVIDIA_VISIBLE_DEVICES=void'])
+    expect(env(null)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs', 'NVIDIA_VISIBLE_DEVICES=void'])
+  })
+
+  test('[HOST-65] sees the GPUs it was given and no others, whatever its own environment, its image or its former container say', ({
+    expect,
+  }) => {
+    const workload = makeWorkload({ id: 'w1', env: { NVIDIA_VISIBLE_DEVICES: 'all' } })
+    expect(buildContainerSpec(workload, context).Env).toEqual(['NVIDIA_VISIBLE_DEVICES=void'])
+    const disk = { image: 'podplane-disk:w1', config: { Env: ['NVIDIA_VISIBLE_DEVICES=GPU-9'] }, mounts: [] }
+    const given = buildContainerSpec(workload, { ...context, disk, gpuIds: ['GPU-1', 'GPU-2'] })
+    expect(given.Env).toEqual(['NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2'])
   })
 
   test('asks for real GPUs by their ids; no limits where none are wanted', ({ expect }) => {
@@ -115,7 +126,7 @@ describe('container spec', () => {
     const disk = { image: 'podplane-disk:w2', config: { Env: ['A=old', 'B=old'], WorkingDir: '/app' }, mounts: kept }
     const mounts = [{ Type: 'bind' as const, Source: '/volumes/p', Target: '/data' }]
     const spec = buildContainerSpec(makeWorkload({ id: 'w2', image: 'nginx', env: { B: 'new' } }), { ...context, disk, mounts })
-    expect(spec).toMatchObject({ Image: 'podplane-disk:w2', WorkingDir: '/app', Env: ['A=old', 'B=new'] })
+    expect(spec).toMatchObject({ Image: 'podplane-disk:w2', WorkingDir: '/app', Env: ['A=old', 'B=new', 'NVIDIA_VISIBLE_DEVICES=void'] })
     expect(spec.HostConfig?.Mounts).toEqual([kept[1], mounts[0]])
   })
 

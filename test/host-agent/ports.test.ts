@@ -28,6 +28,12 @@ describe('choosePorts', () => {
     expect(publics({ former: [{ private: 23, public: 30_007, type: 'tcp' }] })).toEqual([30_000])
   })
 
+  test('a port that is asked for twice is published and told once', ({ expect }) => {
+    expect(choosePorts(wishes({ wanted: ['22/tcp', '022/tcp', '22/tcp'] }))).toEqual([
+      { requested: 22, private: 22, public: 30_000, type: 'tcp' },
+    ])
+  })
+
   test('both types of one port are one port of the host', ({ expect }) => {
     expect(choosePorts(wishes({ wanted: ['80/http', '80/tcp'] }))).toEqual([
       { requested: 80, private: 80, public: 30_000, type: 'http' },

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/host-agent/log.ts'
@@ -13,6 +15,24 @@ import { tempDir } from './support/temp-dir.ts'
 const KEY = 'ppw_the_key_of_a_worker'
 /** Never reached by a test: waiting for it would show as a time-out. */
 const LONG_MS = 3_600_000
+
+/** The status of a result that is posted from another address, as another container does. */
+async function postFrom(localAddress: string, port: number, job: string, body: string): Promise<number | undefined> {
+  const headers = { authorization: KEY, 'content-length': body.length }
+  const post = request({
+    host: '127.0.0.1',
+    localAddress,
+    port,
+    path: `/v2/ep/job-done/w1/${job}?boot=b1`,
+    method: 'POST',
+    headers,
+    agent: false,
+  })
+  post.end(body)
+  const [response]: IncomingMessage[] = await once(post, 'response')
+  response?.resume()
+  return response?.statusCode
+}
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -299,6 +319,38 @@ describe('bounds', () => {
     await agent.drained()
     expect(plane.taken.map(({ path }) => path).toSorted()).toEqual(['job-done/w1/j1', 'job-done/w1/j2'])
     expect((await agent.result('j3', body)).status).toBe(200)
+  })
+
+  test.each([
+    ['entries', { spoolMaxEntries: 8 }],
+    ['bytes', { spoolMaxBytes: 12_000 }],
+  ])('[HOST-26] one container fills at most a quarter of the room on disk (%s)', async (_, bounds) => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'), bounds)
+    await plane.close()
+    const body = 'x'.repeat(1_000)
+    const greedy = (job: string) => postFrom('127.0.0.2', agent.relay.port, job, body)
+    expect([await greedy('j1'), await greedy('j2'), await greedy('j3')]).toEqual([200, 200, 503])
+    expect(await postFrom('127.0.0.3', agent.relay.port, 'j4', body)).toBe(200)
+    await plane.open()
+    await agent.drained()
+    expect(await greedy('j3')).toBe(200)
+  })
+
+  test('[HOST-26] one container holds at most a quarter of the memory, and so many connections', async () => {
+    const plane = await openPlane()
+    const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 8_000, sourceMaxConnections: 2 })
+    const { port } = agent.relay
+    const open = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+    cleanups.push(() => open.destroy())
+    await once(open, 'connect')
+    expect(await postFrom('127.0.0.2', port, 'j1', 'x'.repeat(3_000))).toBe(503)
+    expect(await postFrom('127.0.0.3', port, 'j1', 'x'.repeat(1_000))).toBe(200)
+    const second = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+    cleanups.push(() => second.destroy())
+    await once(second, 'connect')
+    await expect(postFrom('127.0.0.2', port, 'j1', 'x')).rejects.toThrow()
+    expect(await postFrom('127.0.0.3', port, 'j1', 'x')).toBe(200)
   })
 
   test('[HOST-23] a disk that takes nothing: 503, and a line that says why', async () => {

@@ -203,6 +203,10 @@ test('a path cannot climb out of the worker routes', ({ expect }) => {
     '/v2/ep/ping/../../../v2/pods',
     '/v2/ep/ping/%2e%2e/run/x',
     '/v2/../host/v1/link/x',
+    '/v2/../admin/v1/ping/w1',
+    '/v2/..//127.0.0.1:9/ping/w1',
+    '/v2/%2e%2e//127.0.0.1:9/ping/w1',
+    '/v2/..\\\\127.0.0.1:9/ping/w1',
     '//evil/v2/ep/ping/w',
     '/v2/ep/__proto__/w',
   ]) {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
@@ -19,6 +20,7 @@ describe('supervisor of pods', () => {
   let runtime: FakeRuntime
   let reports: WorkloadReport[]
   let wiped: string[]
+  let now: number
   let supervisor: Supervisor
 
   beforeEach(() => {
@@ -26,6 +28,7 @@ describe('supervisor of pods', () => {
     runtime = new FakeRuntime()
     reports = []
     wiped = []
+    now = 100
     supervisor = open()
   })
 
@@ -33,10 +36,10 @@ describe('supervisor of pods', () => {
   function open(): Supervisor {
     const log = silentLog()
     const records = new WorkloadRecords(join(dir, 'workloads'), 0)
-    const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => 100 })
+    const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => now })
     const logs = new LogShipper({ dir: join(dir, 'logs'), send: async () => undefined, log, now: () => 100 })
     const volumes = { wipe: async (id: string) => void wiped.push(id) }
-    return new Supervisor({ runtimes: [runtime], ledger, volumes, logs, log, now: () => 100, isReporting: () => false })
+    return new Supervisor({ runtimes: [runtime], ledger, volumes, logs, log, now: () => now, isReporting: () => false })
   }
 
   /** Everything here settles in the queue of microtasks and immediates. */
@@ -47,7 +50,11 @@ describe('supervisor of pods', () => {
     supervisor.apply(desired)
     await settle()
   }
-  const said = (generation: number) => reports.filter(({ workloadId }) => workloadId === `p-${generation}`).map(({ state }) => state)
+  /** The states in the order of their numbers; the plane takes each number once. */
+  const said = (generation: number) => {
+    const own = reports.filter(({ workloadId }) => workloadId === `p-${generation}`)
+    return [...new Map(own.map(({ sequence, state }) => [sequence, state])).values()]
+  }
   const last = (generation: number) => reports.findLast(({ workloadId }) => workloadId === `p-${generation}`)
 
   test('[HOST-50][HOST-60] held: stopped with its grace, kept, and reported at the time of the container', async ({ expect }) => {
@@ -59,6 +66,43 @@ describe('supervisor of pods', () => {
     await want(pod(1))
     expect(runtime.calls).toEqual(['start p-1', 'stop p-1 900'])
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
+  })
+
+  test('what is gone is forgotten after three days, unless the plane still lists it', async ({ expect }) => {
+    await want(pod(1), pod(2))
+    await want(pod(1, { desired: 'stopped' }), pod(2, { desired: 'stopped' }))
+    const kept = () => readdirSync(join(dir, 'workloads'))
+    await want(pod(2, { desired: 'stopped' }))
+    now += 3 * 24 * 3_600_000
+    supervisor.reconcile()
+    expect(kept()).toEqual(['p-1.json', 'p-2.json'])
+    now += 1
+    supervisor.reconcile()
+    expect(kept()).toEqual(['p-2.json'])
+    await want(pod(2))
+    expect(runtime.calls.filter((call) => call === 'start p-2')).toHaveLength(1)
+  })
+
+  test('a snapshot that says an id twice starts it once, as it says first', async ({ expect }) => {
+    await want(pod(1), pod(1), pod(1, { desired: 'stopped' }))
+    expect(runtime.calls).toEqual(['start p-1'])
+    expect(said(1)).toEqual(['pulling', 'starting', 'running'])
+  })
+
+  test('[HOST-36] a host without its lease starts no worker, also none whose image it was pulling; it does once it has one', async ({
+    expect,
+  }) => {
+    runtime.pulled = new Promise(() => {})
+    await want(pod(1, { kind: 'worker' }), pod(2))
+    await supervisor.pauseWorkers(0, 'lost touch')
+    await settle()
+    expect(runtime.calls).toEqual(['start p-1', 'start p-2'])
+    runtime.pulled = Promise.resolve()
+    await want(pod(1, { kind: 'worker' }), pod(2), pod(3))
+    expect(runtime.calls).toEqual(['start p-1', 'start p-2', 'start p-3'])
+    supervisor.resumeWorkers()
+    await settle()
+    expect(last(1)).toMatchObject({ state: 'running' })
   })
 
   test('[HOST-50] held while it starts: the start is given up and it is exited', async ({ expect }) => {
@@ -121,6 +165,39 @@ describe('supervisor of pods', () => {
     expect(runtime.calls).toContain('sweep')
   })
 
+  test('[HOST-3][HOST-61] killed between the record of an end and its report: the next agent process tells it', async ({ expect }) => {
+    await want(pod(1))
+    await want(pod(1, { desired: 'held' }))
+    const [exited] = reports.splice(-1)
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1, { desired: 'held' }))
+    expect(reports.at(-1)).toEqual(exited)
+    expect(exited).toMatchObject({ state: 'exited', sequence: 4 })
+  })
+
+  test('[HOST-12][HOST-61] killed before the output of an ended pod was read to its end: the next agent process reads the rest', async ({
+    expect,
+  }) => {
+    const withLog = pod(1, { log: { kind: 'pod', ownerId: 'p', grant: 'g' } })
+    runtime.followOutput = () => new Promise(() => {})
+    await want(withLog)
+    await want({ ...withLog, desired: 'held' })
+    expect(last(1)?.state).toBe('exited')
+    runtime.followOutput = async (_id, _position, take) => take({ lines: [{ at: 6, line: 'last words' }], position: 1, lost: false })
+    supervisor = open()
+    await supervisor.adopt()
+    await settle()
+    const [segment] = readdirSync(join(dir, 'logs/p-1'))
+      .filter((name) => name.endsWith('.jsonl'))
+      .toReversed()
+    const written = readFileSync(join(dir, 'logs/p-1', segment ?? ''), 'utf8')
+    expect(written).toContain('last words')
+    expect(written).toContain('"end":true')
+    await want({ ...withLog, desired: 'held' })
+    expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
+  })
+
   test('[HOST-61] interrupted while it took over, after the start: the former one goes once the new one is adopted', async ({ expect }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))
@@ -148,6 +225,20 @@ describe('supervisor of pods', () => {
     runtime.unstarted.clear()
     await want(pod(1), worker)
     expect(runtime.calls).toEqual(['remove p-1', 'remove w', 'sweep', 'start p-1'])
+    expect(last(1)?.state).toBe('running')
+    expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
+  })
+
+  test('[HOST-61] interrupted before the making of the container: it begins anew, a worker does not', async ({ expect }) => {
+    const records = new WorkloadRecords(join(dir, 'workloads'), 0)
+    const worker = makeWorkload({ id: 'w', kind: 'worker', image: 'nginx' })
+    for (const { id, kind } of [pod(1), worker]) {
+      records.save({ ...newRecord(id, kind), sequence: 1, state: 'starting', runtime: 'docker' })
+    }
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1), worker)
+    expect(runtime.calls).toEqual(['sweep', 'start p-1'])
     expect(last(1)?.state).toBe('running')
     expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
   })

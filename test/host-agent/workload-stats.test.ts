@@ -41,6 +41,16 @@ describe('stats of pods', () => {
     expect(some.collector.latest()).toEqual([{ id: 'a', memory: 25, gpus: [{ util: 40, memoryUtil: 7 }] }])
   })
 
+  test('[HOST-63] a reading that never ends is given up, and the others go on', async ({ expect }) => {
+    const reads = new Map<string, () => Promise<Usage>>([['a', () => new Promise(() => {})]])
+    const { collector } = open((id) => reads.get(id)?.() ?? Promise.resolve(usage()), { readWithinMs: 5 }, ['a', 'b'])
+    await collector.collect()
+    expect(collector.latest()).toEqual([{ id: 'b', memory: 25 }])
+    reads.clear()
+    await collector.collect()
+    expect(collector.latest().map(({ id }) => id)).toEqual(['a', 'b'])
+  })
+
   test('[HOST-63] a slow engine is asked four things at a time, and never twice at once', async ({ expect }) => {
     const waiting: (() => void)[] = []
     const read = () => new Promise<Usage>((resolve) => waiting.push(() => resolve(usage())))

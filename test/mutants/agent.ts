@@ -81,4 +81,34 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     find: 'return this.segments.findLast(({ bytes }) => bytes > 0)',
     replace: 'return this.segments.at(-1)',
   },
+  {
+    id: 'an image opens all GPUs of the machine',
+    file: 'src/host-agent/container-spec.ts',
+    find: "env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)",
+    replace: 'if (!env.has(VISIBLE_GPUS)) env.set(VISIBLE_GPUS, NO_GPU + gpuIds.length)',
+  },
+  {
+    id: 'what an engine that went away had made stays',
+    file: 'src/host-agent/container-start.ts',
+    find: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)',
+    replace: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === hostId) await engine.remove(name)',
+  },
+  {
+    id: 'a record that the full disk refused is a failure',
+    file: 'src/host-agent/workload-records.ts',
+    find: '      this.unwritten.add(record.id)\n      return false',
+    replace: "      throw new Error('ENOSPC')",
+  },
+  {
+    id: 'workers start while the host is out of touch',
+    file: 'src/host-agent/supervisor.ts',
+    find: "if (this.workersPaused && action.workload.kind === 'worker') break",
+    replace: "if (this.workersPaused && action.workload.kind === 'worker' && this.closed) break",
+  },
+  {
+    id: 'what was recorded and not told stays untold',
+    file: 'src/host-agent/supervisor.ts',
+    find: '    this.deps.ledger.repeatAll()\n',
+    replace: '',
+  },
 ]

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import { errorText, hasCode } from '../fail.ts'
 import type { Log } from '../log.ts'
@@ -10,6 +12,11 @@ import { provideDirectory } from './volume-directory.ts'
 
 /** Of directories that are being removed; no volume id can begin with it. */
 const TRASH_PREFIX = '.wiped-'
+
+/** It names a file for every one that could not be removed. */
+const ERROR_MAX_CHARS = 500
+
+const run = promisify(execFile)
 
 /** The persistent volumes of the pods of this host: a directory a pod, kept until the pod is terminated (HOST-53). */
 export class PersistentVolumes implements MountDriver {
@@ -45,9 +52,13 @@ export class PersistentVolumes implements MountDriver {
 
   private async empty(trash: string): Promise<void> {
     try {
-      await rm(trash, { recursive: true, force: true, maxRetries: 3 })
+      // Not Node's own: that goes by whole paths, and what lies deeper than a path may be long would stay for ever.
+      await run('rm', ['-rf', '--', trash])
     } catch (error) {
-      this.log.warn('could not remove all files of a wiped volume; the next start tries again', { path: trash, error: errorText(error) })
+      this.log.warn('could not remove all files of a wiped volume; the next start tries again', {
+        path: trash,
+        error: errorText(error).slice(0, ERROR_MAX_CHARS),
+      })
     }
   }
 }

@@ -1,15 +1,46 @@
 import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sleep } from '../backoff.ts'
 import { errorText, hasCode } from '../fail.ts'
 import { StartError } from '../runtime.ts'
 
 /** Less than this is no room to start with, bytes. */
 const FREE_MIN_BYTES = 2 ** 20
+/** A file system that takes longer is one whose server is away. */
+const ANSWER_WITHIN_MS = 20_000
 /** Any user of a container may write; who may look into the directory at all is decided by the ones above it. */
 const VOLUME_MODE = 0o777
 
-/** Makes the directory of a volume below `root`, which must be there. Throws a `StartError` when it is missing, full or not to be written. */
-export async function provideDirectory(root: string, id: string, label: string): Promise<string> {
+/** The look that is under way at each root. */
+const underWay = new Map<string, Promise<unknown>>()
+
+/** Makes the directory of a volume below `root`, which must be there. Throws a `StartError` when it is missing, full, silent or not to be written. */
+export async function provideDirectory(root: string, id: string, label: string, withinMs = ANSWER_WITHIN_MS): Promise<string> {
+  const enough = new AbortController()
+  const tooLong = sleep(withinMs, enough.signal).then(() => {
+    throw new StartError(`${label} ${root} of this host does not answer`)
+  })
+  try {
+    return await Promise.race([inTurn(root, enough.signal, () => makeDirectory(root, id, label)), tooLong])
+  } finally {
+    enough.abort()
+    tooLong.catch(() => {})
+  }
+}
+
+/**
+ * One call at a time: each that hangs, as on a network file system without its server, holds one of the few threads that Node has for files and names
+ * for good, and without those the agent loses the plane.
+ */
+async function inTurn(root: string, given: AbortSignal, step: () => Promise<string>): Promise<string> {
+  for (let before = underWay.get(root); before !== undefined; before = underWay.get(root)) await before.catch(() => {})
+  if (given.aborted) throw new StartError('given up')
+  const own = step().finally(() => underWay.delete(root))
+  underWay.set(root, own)
+  return await own
+}
+
+async function makeDirectory(root: string, id: string, label: string): Promise<string> {
   const path = join(root, id)
   try {
     await checkRoot(root, label)

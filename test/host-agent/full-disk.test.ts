@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { silentLog } from '../../src/host-agent/log.ts'
+import { LogShipper } from '../../src/host-agent/log-shipper.ts'
+import { ReportQueue } from '../../src/host-agent/report-queue.ts'
+import { Supervisor } from '../../src/host-agent/supervisor.ts'
+import { WorkloadLedger } from '../../src/host-agent/workload-ledger.ts'
+import { WorkloadRecords } from '../../src/host-agent/workload-records.ts'
+import type { Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { FakeRuntime } from './support/fake-runtime.ts'
+import { tempDir } from './support/temp-dir.ts'
+import { waitUntil } from './support/wait-until.ts'
+import { makeWorkload } from './support/workload.ts'
+
+// Tenants can fill the disk that the agent's own state is on.
+
+const disk = { isFull: false }
+
+vi.mock(import('node:fs'), async (original) => {
+  const fs = await original()
+  return {
+    ...fs,
+    writeFileSync: ((path: string, text: string, options: object) => {
+      fs.writeFileSync(path, disk.isFull ? '' : text, options)
+      if (disk.isFull) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    }) as typeof fs.writeFileSync,
+  }
+})
+
+let dir: string
+let runtime: FakeRuntime
+let reports: WorkloadReport[]
+let supervisor: Supervisor
+
+beforeEach(() => {
+  disk.isFull = false
+  dir = tempDir('full-disk')
+  runtime = new FakeRuntime()
+  reports = []
+  supervisor = open()
+})
+
+function open(): Supervisor {
+  const log = silentLog()
+  const records = new WorkloadRecords(join(dir, 'workloads'), 0)
+  const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => 100 })
+  const logs = new LogShipper({ dir: join(dir, 'logs'), send: async () => undefined, log, now: () => 100 })
+  return new Supervisor({
+    runtimes: [runtime],
+    ledger,
+    volumes: { wipe: async () => {} },
+    logs,
+    log,
+    now: () => 100,
+    isReporting: () => false,
+  })
+}
+
+const pod = (change: Partial<Workload> = {}) => makeWorkload({ id: 'p-1', image: 'nginx', ...change })
+const said = () => reports.map(({ state }) => state)
+
+async function want(...desired: Workload[]): Promise<void> {
+  supervisor.apply(desired)
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('[HOST-60] a pod that ends while the disk is full is reported, held and can be removed', async () => {
+  await want(pod())
+  disk.isFull = true
+  await want(pod({ desired: 'held' }))
+  expect(reports.at(-1)).toMatchObject({ state: 'exited', exitCode: 143, at: 7 })
+  await want(pod({ desired: 'stopped' }))
+  expect(said()).toEqual(['pulling', 'starting', 'running', 'exited', 'gone'])
+  expect(runtime.workloads.size).toBe(0)
+})
+
+test('a container that came to run as the disk filled up is not lost sight of', async () => {
+  const start = runtime.start.bind(runtime)
+  runtime.start = async (workload, hooks) => {
+    const started = await start(workload, hooks)
+    disk.isFull = true
+    return started
+  }
+  await want(pod())
+  expect(said()).toEqual(['pulling', 'starting', 'running'])
+  await want(pod({ desired: 'stopped' }))
+  expect(runtime.calls).toEqual(['start p-1', 'stop p-1 2000', 'remove p-1'])
+})
+
+test('nothing is started while it cannot be written that it was; the plane hears why', async () => {
+  disk.isFull = true
+  await want(pod())
+  expect(runtime.workloads.size).toBe(0)
+  expect(reports.at(-1)).toMatchObject({ state: 'error', reason: 'this host cannot write to its own disk, which may be full' })
+})
+
+test('what the full disk refused is written once there is room', async () => {
+  await want(pod())
+  disk.isFull = true
+  await want(pod({ desired: 'held' }))
+  disk.isFull = false
+  supervisor.reconcile()
+  expect(new WorkloadRecords(join(dir, 'workloads'), 0).get('p-1')).toMatchObject({ state: 'exited', exitCode: 143 })
+})
+
+test('reports go out although the disk is full, and go on afterwards', async () => {
+  const sent: number[] = []
+  const path = join(dir, 'reports.json')
+  const send = async (batch: WorkloadReport[]) => {
+    sent.push(...batch.map(({ sequence }) => sequence))
+    return 'taken' as const
+  }
+  const queue = new ReportQueue({ path, send, log: silentLog(), retryBaseMs: 1 })
+  queue.start()
+  const report = (sequence: number) => ({ workloadId: 'a', state: 'running' as const, exitCode: null, reason: null, at: 1, sequence })
+  disk.isFull = true
+  queue.push(report(1))
+  await waitUntil('the first', () => sent.includes(1))
+  disk.isFull = false
+  queue.push(report(2))
+  await waitUntil('the second', () => sent.includes(2))
+  await queue.close(100)
+})
