@@ -55,7 +55,9 @@ const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'regis
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 /** Those of the agent that start no process. */
-const AGENT_TESTS = ['reconcile', 'supervisor', 'ports', 'mounts', 'container-images', 'parts'].map((name) => `test/host-agent/${name}`)
+const AGENT_TESTS = ['reconcile', 'supervisor', 'ports', 'mounts', 'container-images', 'parts', 'log-spool'].map(
+  (name) => `test/host-agent/${name}`,
+)
 const SUITES: Record<string, Suite> = {
   domain: {
     mutants: [

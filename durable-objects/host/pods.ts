@@ -19,7 +19,7 @@ const MARK_TTL_MS = 120_000
 /** A marked pod that nobody asked to be looked at is looked at after this. */
 const LOOK_AFTER_MS = 5_000
 /** Pods that are to leave this host and found no other try again after this. */
-const MOVE_AGAIN_AFTER_MS = 60_000
+const MOVE_AGAIN_AFTER_MS = 10_000
 
 /** Timers of the host object that are about pods. */
 export const MARKS_TIMER = 'pods'

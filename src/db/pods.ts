@@ -30,28 +30,39 @@ export async function findPodForHost(db: Database, id: string): Promise<PodRow |
   return rows[0] ?? null
 }
 
-/** A pod of a page, and how many bytes the rows of the page come to with it. */
-export interface PagedPod {
-  pod: PodRow
-  bytesSoFar: number
-}
+/** Specifications of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
-/** A page of a team's live pods, newest first: at most `limit`, and none behind the first with which they come to more than `maxBytes`. */
+/**
+ * A team's live pods behind `after`, newest first: at most `limit`, and fewer where they get large. `found` is how many there were within
+ * `limit`.
+ */
 export async function listPods(
   db: Database,
   teamId: string,
   after: { createdAt: number; id: string } | null,
-  { limit, maxBytes }: { limit: number; maxBytes: number },
-): Promise<PagedPod[]> {
-  const older = after ? sql` AND (created_at, id) < (${after.createdAt}, ${after.id})` : sql``
-  const newest = sql`SELECT id, created_at, octet_length(spec) + octet_length(ports) + octet_length(name) AS bytes FROM pods
-    WHERE team_id = ${teamId} AND status <> 'TERMINATED'${older} ORDER BY created_at DESC, id DESC LIMIT ${limit}`
-  const summed = sql`(SELECT id, bytes, SUM(bytes) OVER (ORDER BY created_at DESC, id DESC) AS bytes_so_far FROM (${newest})) AS page`
-  return db
-    .select({ pod: pods, bytesSoFar: sql<number>`page.bytes_so_far` })
+  limit: number,
+): Promise<{ rows: PodRow[]; found: number }> {
+  const older = after && sql`(${pods.createdAtMs}, ${pods.id}) < (${after.createdAt}, ${after.id})`
+  const candidates = db
+    .select({ id: pods.id, at: sql`${pods.createdAtMs}`.as('at'), bytes: sql`octet_length(${pods.spec})`.as('bytes') })
     .from(pods)
-    .innerJoin(summed, sql`page.id = ${pods.id} AND page.bytes_so_far - page.bytes <= ${maxBytes}`)
+    .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
+    .limit(limit)
+    .as('candidates')
+  const before = sql`SUM(${candidates.bytes}) OVER (ORDER BY ${candidates.at} DESC, ${candidates.id} DESC) - ${candidates.bytes}`
+  const measured = db
+    .select({ id: candidates.id, before: before.as('before'), found: sql<number>`COUNT(*) OVER ()`.as('found') })
+    .from(candidates)
+    .as('measured')
+  const page = await db
+    .select({ pod: pods, found: measured.found })
+    .from(measured)
+    .innerJoin(pods, eq(pods.id, measured.id))
+    .where(sql`${measured.before} <= ${MAX_PAGE_BYTES}`)
+    .orderBy(desc(pods.createdAtMs), desc(pods.id))
+  return { rows: page.map(({ pod }) => pod), found: page[0]?.found ?? 0 }
 }
 
 /** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
@@ -94,8 +105,8 @@ export async function updatePod(db: Database, before: PodRow, after: PodRow, usa
 }
 
 /**
- * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now, 'lost' when another transition
- * came first.
+ * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now or the host was removed, 'lost'
+ * when another transition came first.
  */
 export async function updatePodTakingCompute(
   db: Database,

@@ -40,7 +40,7 @@ export class ContainerImages {
       if (registryAuth !== undefined) this.rememberPrivate(repositoryOf(image))
       await engine.pull(image, hooks.signal, registryAuth)
     } catch (error) {
-      throw new StartError(`image pull failed: ${engineText(error)}`)
+      throw new StartError(`image pull failed: ${image}: ${engineText(error)}`)
     }
   }
 

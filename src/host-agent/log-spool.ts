@@ -213,7 +213,7 @@ export class LogSpool {
 
   private removeSegmentsUpTo(seq: number): void {
     const newest = this.newestWritten()
-    const [gone, kept] = partition(this.segments, (segment) => segment !== newest && segment.lastSeq <= seq && segment.bytes > 0)
+    const [gone, kept] = partition(this.segments, (segment) => segment !== newest && segment.lastSeq <= seq)
     for (const { path } of gone) rmSync(path, { force: true })
     this.segments = kept
   }

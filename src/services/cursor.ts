@@ -12,7 +12,8 @@ export interface ListPosition {
 }
 
 /**
- * Cuts a page out of what was read for it, which is one row more than `limit`: that row tells whether another page follows. `binding` names
+ * Cuts a page out of what was read for it, which is one row more than `limit`: that row tells whether another page follows. `found` tells it
+ * where the rows themselves were cut short. `binding` names
  * the operation and everything that shapes the list, `limit` aside (PAG-3).
  */
 export function pageOf<Row>(
@@ -20,10 +21,11 @@ export function pageOf<Row>(
   limit: number,
   binding: string,
   positionOf: (row: Row) => ListPosition,
+  found = rows.length,
 ): { shown: Row[]; pagination: Pagination } {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const nextCursor = rows.length > limit && last ? encodeCursor(binding, positionOf(last)) : null
+  const nextCursor = found > shown.length && last ? encodeCursor(binding, positionOf(last)) : null
   return { shown, pagination: { nextCursor, hasNextPage: nextCursor !== null } }
 }
 

@@ -7,8 +7,8 @@ import { logEvent } from '../log.ts'
 export const PLANE_WRITER = 'plane'
 
 /**
- * Adds a `system` line of the plane's own, if there is one, to the log of a pod, in the name of the transition that made this version: told once, however
- * often it is called (PP-110). Best effort: a log that cannot be written must not undo or delay what has happened.
+ * Adds a `system` line of the plane's own to the log of a pod, in the name of the transition that made this version: told once, however often
+ * it is called (PP-110). Null: there is nothing to tell. Best effort: a log that cannot be written must not undo what has happened.
  */
 export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
   if (line === null) return

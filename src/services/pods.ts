@@ -13,8 +13,6 @@ import { toPod } from './pod-view.ts'
 import { requireScope } from './require-scope.ts'
 
 const LIST_BINDING = 'listPods'
-/** Pods of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /** A pod with the tag of its version, for `ETag`. */
 export interface TaggedPod {
@@ -23,19 +21,16 @@ export interface TaggedPod {
 }
 
 /**
- * A page of the account's live pods, newest first, cut short where it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters are taken out after the page is cut (PAG-7).
+ * A page of the account's live pods, newest first (POD-1, PAG-1 to PAG-3). Members of clusters are taken out after the page is cut (PAG-7).
  * Throws 403, and 422 for a cursor of another list.
  */
 export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<{ pods: Pod[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'pods:read')
   const binding = `${LIST_BINDING} ${query.includeClusterPods}`
   const after = decodeCursor(binding, query.cursor)
-  const bounds = { limit: query.limit + 1, maxBytes: MAX_PAGE_BYTES }
-  const rows = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, bounds)
-  const tooMuch = rows.findIndex(({ bytesSoFar }, index) => index > 0 && bytesSoFar > MAX_PAGE_BYTES)
-  const found = rows.map(({ pod }) => pod)
-  const limit = tooMuch < 0 ? query.limit : Math.min(query.limit, tooMuch)
-  const { shown, pagination } = pageOf(found, limit, binding, ({ createdAtMs, id }) => ({ createdAt: createdAtMs, id }))
+  const { rows, found } = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
+  const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
+  const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
   const pods = query.includeClusterPods === 'true' ? shown : shown.filter(({ clusterId }) => clusterId === null)
   const stats = await readPodStats(ctx.env, pods)
   const settings = readSettings(ctx.env)

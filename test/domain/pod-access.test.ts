@@ -66,7 +66,7 @@ describe('cost', () => {
     ['EXITED', 0],
     ['ERROR', 0],
     ['TERMINATED', 0],
-  ])('[POD-19] %s: %d', (status, cost) => expect(costOf({ status, pricePerHour: 0.1 * 3 })).toBe(cost))
+  ])('[POD-19] [PP-99] %s: %d', (status, cost) => expect(costOf({ status, pricePerHour: 0.1 * 3 })).toBe(cost))
 })
 
 describe('waiting', () => {

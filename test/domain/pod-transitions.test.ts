@@ -87,6 +87,15 @@ describe('actions', () => {
     expect(next).toMatchObject({ version: 8, generation: isLive ? 4 : 3, status: isLive ? 'STARTING' : status, diskStale: true })
     expect(usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 9_000 } : null)
   })
+
+  test('[PP-101] a changed container on a lost host is made when that returns; until then the pod says so', () => {
+    const lost = makePod({ status: 'ERROR', hostLost: true, statusReason: 'not heard of' })
+    const { pod: next, usage } = decideRecreate(lost, 9_000)
+    expect(next).toEqual({ ...lost, generation: 4, keepsDisk: false, diskStale: true, version: 8, changedAtMs: 9_000 })
+    expect(usage).toBeNull()
+    expect(decideReport(next, report('running'), 9_500)).toBeNull()
+    expect(decideReport(next, report('running', { generation: 4 }), 9_500)?.pod).toMatchObject({ status: 'RUNNING', hostLost: false })
+  })
 })
 
 describe('reports', () => {

@@ -88,6 +88,7 @@ export class PodOracle {
       this.stopCharging(told)
       this.moment(told)
       this.nextContainer(false)
+      // A machine that nobody hears of makes the new one when it is back.
       this.last.isHostSilent = isHostSilent
     }
     this.isDiskLost = true

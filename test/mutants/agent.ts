@@ -3,6 +3,7 @@ import type { Mutant } from './table.ts'
 // Bugs of the host agent: pods, their disks, volumes and ports.
 
 const RECONCILE = 'src/host-agent/reconcile.ts'
+const LOG_SPOOL = 'src/host-agent/log-spool.ts'
 
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
@@ -67,5 +68,17 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: 'src/host-agent/host-ports.ts',
     find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',
     replace: 'new Set([...refused])',
+  },
+  {
+    id: 'an acknowledgement removes the lines that a full disk took late',
+    file: LOG_SPOOL,
+    find: 'this.segments = this.segments.filter((unwritten) => unwritten.path !== path)',
+    replace: '',
+  },
+  {
+    id: 'a full disk loses the place in the output',
+    file: LOG_SPOOL,
+    find: 'return this.segments.findLast(({ bytes }) => bytes > 0)',
+    replace: 'return this.segments.at(-1)',
   },
 ]

@@ -5,6 +5,7 @@ import type { Mutant } from './table.ts'
 const POD = 'src/domain/pod.ts'
 const WORKLOADS = 'src/domain/pod-workloads.ts'
 const PLACEMENT = 'src/domain/pod-placement.ts'
+const LOG_STREAM = 'src/domain/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -76,6 +77,18 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'container.diskGb + (mounts.persistent?.sizeGb ?? 0)',
     replace: 'container.diskGb',
   },
+  {
+    id: 'pod: a segment takes a line that is kept at hand',
+    file: LOG_STREAM,
+    find: 'LOG_KEPT_LINES + SEGMENT_LINES - 1',
+    replace: 'LOG_KEPT_LINES + SEGMENT_LINES - 2',
+  },
+  {
+    id: 'pod: a segment without a bound of bytes',
+    file: LOG_STREAM,
+    find: 'endByte - startByte < SEGMENT_BYTES',
+    replace: 'endByte >= startByte',
+  },
 ]
 
 const ROWS = 'src/db/pods.ts'
@@ -133,5 +146,11 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     file: HISTORY,
     find: 'position: isWhole ? segment.lastN : (lines.at(-1)?.n ?? segment.lastN)',
     replace: 'position: segment.lastN',
+  },
+  {
+    id: 'pod: nobody is told that a host is lost',
+    file: 'src/services/pod-hosts.ts',
+    find: 'Date.now()) : null),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
+    replace: 'Date.now()) : null),\n      async () => {},',
   },
 ]

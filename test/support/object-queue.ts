@@ -139,6 +139,7 @@ export class ObjectQueue implements QueueUnderTest {
     const earlier = this.takes.get(boot)
     const leave = new AbortController()
     const worker = this.worker(boot)
+    const isAccepting = this.seen.workers.some(({ id, phase }) => id === worker.id && phase !== 'DRAINING' && phase !== 'FAILED')
     const jobs = capacity === 1 ? takeOne(worker, idle, leave.signal) : worker.takeBatch(capacity, idle, leave.signal)
     let over = false
     const broken: { id: string }[] = []
@@ -154,8 +155,9 @@ export class ObjectQueue implements QueueUnderTest {
     await earlier?.answer
     do await this.settled()
     while (!over && !this.seen.openBoots.includes(boot))
-    // A worker that gets nothing more is sent away; this take never was an open one.
-    if (over && (await answer).length === 0) this.takes.delete(boot)
+    // A worker that gets nothing more is sent away; this take never was an open one. One that was accepted and answered before anybody
+    // could see it open is told with the deliveries.
+    if (over && !isAccepting && (await answer).length === 0) this.takes.delete(boot)
   }
 
   async deliveries(): Promise<{ boot: Boot; jobs: string[] }[]> {

@@ -3,56 +3,77 @@ import { docker } from '../support/docker.ts'
 import { Fleet } from '../support/fleet.ts'
 import { eventually } from '../support/plane.ts'
 import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { type ContainerFacts, GPU_TYPE, podBody, TestPod } from '../support/pods.ts'
-import { readUsage } from '../support/usage.ts'
+import { type ContainerFacts, podBody, TestPod } from '../support/pods.ts'
+import { readUsage, type UsageRow } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// Two hosts: where pods go, and what becomes of them when a host is emptied or lost.
+// Where pods go, and what becomes of them when a host is emptied, lost or cut off. Each test has two hosts of its own, which its GPU type
+// leads to.
 
 const GPUS_EACH = 2
+const PAIRS = { scheduled: 'NVIDIA L4', lost: 'NVIDIA A40', frozen: 'NVIDIA H100 PCIe' } as const
 /** The least that the plane accepts. */
 const LOST_AFTER_MS = 30_000
-/** 10 s without a link until a host is offline, then that, and a little more for a busy machine. */
-const LOSS_WAIT_MS = 90_000
+/** At most 30 s of silence until a host is offline, then that, and a little more for a busy machine. */
+const LOSS_WAIT_MS = 120_000
 const SECOND_MS = 1_000
+const POLL_MS = 500
 /** Between two beats of a host, and a little more. */
 const BEAT_MAX_MS = 8_000
-/** One on each host, for a pod beside those that fill it. */
-const OTHER_GPU = 'NVIDIA A40'
+/** One on each host of the second pair, for a pod beside those that fill it. */
+const OTHER_GPU = 'NVIDIA L40S'
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
 const NO_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
 
 describe('pods on two hosts', () => {
   let fleet: Fleet
   let image: string
-  const names = ['east', 'west'] as const
 
   beforeAll(async () => {
     image = await busyboxImage()
-    const simulateGpus = `${GPU_TYPE}:${GPUS_EACH},${OTHER_GPU}:1`
-    fleet = await Fleet.start({
-      hosts: { east: { simulateGpus }, west: { simulateGpus } },
-      env: { HOST_LOST_AFTER_MS: String(LOST_AFTER_MS) },
+    const others = `,${OTHER_GPU}:1`
+    const hosts = Object.entries(PAIRS).flatMap(([pair, gpu]) => {
+      const simulateGpus = `${gpu}:${GPUS_EACH}${pair === 'lost' ? others : ''}`
+      return ['a', 'b'].map((letter) => [`${pair}-${letter}`, { simulateGpus }] as const)
     })
+    fleet = await Fleet.start({ hosts: Object.fromEntries(hosts), env: { HOST_LOST_AFTER_MS: String(LOST_AFTER_MS) } })
   })
   afterAll(() => fleet?.stop())
 
-  const run = (members: Record<string, unknown> = {}) => TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT, members))
-  const hostOf = async (pod: TestPod) => await fleet.hostOf((await pod.container()).Config.Labels)
-  const otherThan = (name: string | undefined) => names.find((candidate) => candidate !== name) ?? 'west'
+  /** The two hosts of a test, and pods that go there. */
+  function pairOf(pair: keyof typeof PAIRS) {
+    const names = [`${pair}-a`, `${pair}-b`] as const
+    const gpu = PAIRS[pair]
+    const run = (members: Record<string, unknown> = {}) =>
+      TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT, { gpu: { id: gpu, count: 1 }, ...members }))
+    return {
+      run,
+      names,
+      otherThan: (name: string) => (name === names[0] ? names[1] : names[0]),
+      freeOn: (name: string) => fleet.freeGpus(name, gpu),
+      hasFree: (name: string, count: number) => fleet.hasFreeGpus(name, gpu, count),
+      allFree: () => Promise.all(names.map((name) => fleet.hasFreeGpus(name, gpu, GPUS_EACH))),
+    }
+  }
+  const hostOf = async (pod: TestPod) => (await fleet.hostOf((await pod.container()).Config.Labels)) ?? 'nowhere'
+  const movesTo = (pod: TestPod, host: string) =>
+    eventually(`the pod runs on ${host}`, LOSS_WAIT_MS, async () => (await hostOf(pod).catch(() => undefined)) === host, POLL_MS)
+  const hasOneContainer = (pod: TestPod) =>
+    eventually('its former container is gone', LOSS_WAIT_MS, async () => (await pod.containers()).length === 1, POLL_MS)
 
-  test('[PP-80][POD-9][POD-17] pods are packed, a cordoned host is passed over, a drained one is emptied, and a full one says so', async () => {
+  test.concurrent('[PP-80][POD-9][POD-17] pods are packed, a cordoned host is passed over, a drained one is emptied, and a full one says so', async () => {
+    const { run, names, otherThan, freeOn, hasFree, allFree } = pairOf('scheduled')
     // Packed: the second pod goes where the first is.
     const first = await run({ onHostLoss: 'REPLACE' })
     const second = await run()
-    const packed = (await hostOf(first)) ?? ''
+    const packed = await hostOf(first)
     const spare = otherThan(packed)
     expect(await hostOf(second)).toBe(packed)
-    expect([await fleet.freeGpus(packed, GPU_TYPE), await fleet.freeGpus(spare, GPU_TYPE)]).toEqual([0, GPUS_EACH])
+    expect([await freeOn(packed), await freeOn(spare)]).toEqual([0, GPUS_EACH])
 
     // Cordoned: there is room, and it is not used.
     await second.terminate()
-    await fleet.hasFreeGpus(packed, GPU_TYPE, 1)
+    await hasFree(packed, 1)
     await fleet.order(packed, 'cordon', { reason: 'a new fan' })
     expect((await fleet.host(packed)).cordon?.reason).toBe('a new fan')
     const third = await run()
@@ -63,13 +84,13 @@ describe('pods on two hosts', () => {
     const before = await first.container()
     await first.shell('echo gone >/scratch')
     await fleet.order(packed, 'drain')
-    await eventually('the pod has moved', LOSS_WAIT_MS, async () => (await hostOf(first).catch(() => undefined)) === spare, 500)
+    await movesTo(first, spare)
     const moved = await first.reaches('RUNNING')
-    await eventually('its former container is gone', LOSS_WAIT_MS, async () => (await first.containers()).length === 1, 250)
+    await hasOneContainer(first)
     expect((await first.container()).Id).not.toBe(before.Id)
     expect(await first.shell('busybox ls /scratch 2>/dev/null || echo none')).toBe('none')
     expect(moved.startedAt).not.toBeNull()
-    await fleet.hasFreeGpus(packed, GPU_TYPE, GPUS_EACH)
+    await hasFree(packed, GPUS_EACH)
     expect(readUsage(fleet.plane, first.id)).toHaveLength(1)
 
     // Full: the refusal that clients match, while one host is not to be used and the other has no room.
@@ -82,26 +103,38 @@ describe('pods on two hosts', () => {
     // Room appears with a stop; the stopped pod gets it back only when it is free again.
     await third.act('stop')
     await third.isDown()
-    await fleet.hasFreeGpus(spare, GPU_TYPE, 1)
+    await hasFree(spare, 1)
     const sixth = await run()
     expect(await hostOf(sixth)).toBe(spare)
     await expect(third.act('start')).rejects.toThrow(NO_GPU)
     await sixth.terminate()
-    await fleet.hasFreeGpus(spare, GPU_TYPE, 1)
+    await hasFree(spare, 1)
     await third.act('start')
     await third.reaches('RUNNING')
     expect(await hostOf(third)).toBe(spare)
-    await Promise.all([first, third, fourth, fifth].map((pod) => pod.terminate()))
-    await Promise.all(names.map((name) => fleet.hasFreeGpus(name, GPU_TYPE, GPUS_EACH)))
-    await Promise.all(
-      names.map(async (name) => expect((await fleet.host(name)).vcpu).toMatchObject({ free: (await fleet.host(name)).vcpu.total })),
-    )
-  })
 
-  test('[PP-78][POD-23] a lost host: pods wait for it or go on elsewhere, and what survived is adopted when it returns', async () => {
+    // Drained without room elsewhere: what may move waits for it where it is, and goes once it is there; the others stay.
+    await fleet.order(spare, 'drain')
+    expect((await first.get()).status).toBe('RUNNING')
+    expect(await hostOf(first)).toBe(spare)
+    await fourth.terminate()
+    await movesTo(first, packed)
+    await first.reaches('RUNNING')
+    expect((await third.get()).status).toBe('RUNNING')
+    expect(await hostOf(third)).toBe(spare)
+    await Promise.all([first, third, fifth].map((pod) => pod.terminate()))
+    await allFree()
+    for (const name of names) {
+      const { vcpu, diskGb } = await fleet.host(name)
+      expect([vcpu.free, diskGb.free], name).toEqual([vcpu.total, diskGb.total])
+    }
+  }, 240_000)
+
+  test.concurrent('[PP-78][POD-23] a lost host: pods wait for it or go on elsewhere, and what survived is adopted when it returns', async () => {
+    const { run, otherThan, allFree } = pairOf('lost')
     // Two wait on the host that is lost, of which one survives; one that may be replaced is on it too.
     const [waiting, killed] = [await run(), await run()]
-    const lost = (await hostOf(waiting)) ?? ''
+    const lost = await hostOf(waiting)
     const spare = otherThan(lost)
     expect(await hostOf(killed)).toBe(lost)
     await waiting.shell('echo survives >/scratch')
@@ -121,16 +154,11 @@ describe('pods on two hosts', () => {
       expect(view.statusReason).toMatch(/has not been heard of since .*; the pod recovers when the host returns/)
       expect(view).toMatchObject({ cost: 0, runtime: null, startedAt: null })
     }
-    expect((await fleet.host(lost)).status).toBe('OFFLINE')
-    await eventually('the pod runs elsewhere', LOSS_WAIT_MS, async () => (await hostOf(replaced)) === spare, 500)
+    expect(await fleet.host(lost)).toMatchObject({ status: 'OFFLINE', health: 'LOST' })
+    await movesTo(replaced, spare)
     await replaced.reaches('RUNNING')
     // Nobody pays for a host that cannot be heard: the interval ended when it was last heard of.
-    for (const pod of [waiting, killed, replaced]) {
-      const [row, ...others] = readUsage(fleet.plane, pod.id)
-      expect(others).toEqual([])
-      expect(row?.endedAt).toBeLessThanOrEqual(lostAtMs + SECOND_MS)
-      expect(row?.endedAt).toBeGreaterThanOrEqual(Math.max(row?.startedAt ?? 0, lostAtMs - BEAT_MAX_MS))
-    }
+    for (const pod of [waiting, killed, replaced]) expectChargedUntil(readUsage(fleet.plane, pod.id), lostAtMs)
 
     // It returns: the survivor runs on, the other one is over, and what was replaced leaves nothing behind.
     const returnedAtMs = Date.now()
@@ -140,7 +168,7 @@ describe('pods on two hosts', () => {
     expect(await waiting.shell('busybox cat /scratch')).toBe('survives')
     const over = await killed.reaches('EXITED')
     expect(over.statusReason).toMatch(/code 137|SIGKILL|killed/)
-    await eventually('the former container is gone', LOSS_WAIT_MS, async () => (await replaced.containers()).length === 1, 250)
+    await hasOneContainer(replaced)
     expect((await replaced.get()).status).toBe('RUNNING')
     expect(await hostOf(replaced)).toBe(spare)
     await waiting.terminate()
@@ -148,9 +176,51 @@ describe('pods on two hosts', () => {
     expect(rows).toHaveLength(2)
     expect(rows[1]?.startedAt).toBeGreaterThanOrEqual(returnedAtMs)
     await Promise.all([killed.terminate(), replaced.terminate()])
-    await Promise.all(names.map((name) => fleet.hasFreeGpus(name, GPU_TYPE, GPUS_EACH)))
+    await allFree()
+  }, 240_000)
+
+  test.concurrent('[PP-78][HOST-37] a host that is cut off while its pods run: the replaced one is stopped when it is heard again, the other one goes on', async () => {
+    const { run, otherThan, allFree } = pairOf('frozen')
+    const [waiting, replaced] = [await run(), await run({ onHostLoss: 'REPLACE' })]
+    const frozen = await hostOf(waiting)
+    const spare = otherThan(frozen)
+    expect(await hostOf(replaced)).toBe(frozen)
+    const [survivor, former] = [await waiting.container(), await replaced.container()]
+
+    // The machine is well, but nobody hears of it: the link stays open, without a beat.
+    const { pid } = fleet.agent(frozen)
+    process.kill(pid, 'SIGSTOP')
+    const cutOffAtMs = Date.now()
+    try {
+      await waiting.reaches('ERROR', LOSS_WAIT_MS)
+      await movesTo(replaced, spare)
+      await replaced.reaches('RUNNING')
+      const containers = await replaced.containers()
+      expect(containers.map(({ State }) => State.Status)).toEqual(['running', 'running'])
+      expect(containers[1]?.Id).toBe(former.Id)
+      for (const pod of [waiting, replaced]) expectChargedUntil(readUsage(fleet.plane, pod.id), cutOffAtMs)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await waiting.reaches('RUNNING')
+    expect(sameRun(await waiting.container(), survivor)).toBe(true)
+    await hasOneContainer(replaced)
+    expect((await replaced.container()).Id).not.toBe(former.Id)
+    expect((await replaced.get()).status).toBe('RUNNING')
+    expect(await hostOf(replaced)).toBe(spare)
+    await Promise.all([waiting, replaced].map((pod) => pod.terminate()))
+    expect(readUsage(fleet.plane, waiting.id)).toHaveLength(2)
+    await allFree()
   }, 240_000)
 })
+
+/** One interval, which ended when the host was last heard of: at its last beat before `silentFromMs`. */
+function expectChargedUntil(rows: readonly UsageRow[], silentFromMs: number): void {
+  const [row, ...others] = rows
+  expect(others).toEqual([])
+  expect(row?.endedAt).toBeLessThanOrEqual(silentFromMs + SECOND_MS)
+  expect(row?.endedAt).toBeGreaterThanOrEqual(Math.max(row?.startedAt ?? 0, silentFromMs - BEAT_MAX_MS))
+}
 
 /** Whether a container went on without having been stopped or started in between. */
 function sameRun(a: ContainerFacts, b: ContainerFacts): boolean {

@@ -25,7 +25,7 @@ describe('pods without their agent or their plane', () => {
   })
   afterAll(() => fleet?.stop())
 
-  test('[HOST-12][SCALE-8] the agent is killed and started again: the container is adopted, no line is lost or doubled, the charge goes on', async () => {
+  test('[HOST-61][SCALE-8] the agent is killed and started again: the container is adopted, no line is lost or doubled, the charge goes on', async () => {
     const count = 100
     const pod = await TestPod.run(fleet.plane, podBody(image, countScript({ count, everyMs: EVERY_MS })))
     const before = await pod.container()
@@ -51,7 +51,7 @@ describe('pods without their agent or their plane', () => {
     await fleet.hasFreeGpus(HOST, GPU_TYPE, 8)
   })
 
-  test('the plane is away for a minute, hanging at first and then dead: nothing dies, every line is there once, every second is charged once', async () => {
+  test('[HOST-12][HOST-60][POD-19] the plane is away for a minute, hanging at first and then dead: nothing dies, every line is there once, every second is charged once', async () => {
     const count = 800
     const endsAt = 400
     const [first, second, ending] = await Promise.all([

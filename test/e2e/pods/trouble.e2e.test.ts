@@ -94,7 +94,7 @@ describe('pods in trouble', () => {
     await new Promise((resolve) => registry.close(resolve))
   })
 
-  test.concurrent('[HOST-56] a host port that another program has taken is passed over; with none left the pod says so', async () => {
+  test.concurrent('[HOST-56][HOST-57] a host port that another program has taken is passed over; with none left the pod says so', async () => {
     const ports = { ports: ['8000/tcp'], ...gpu(PORT_GPU) }
     const pod = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT, ports))
     expect((await pod.get()).runtime?.ports).toMatchObject([{ private: 8000, public: firstPort + 1, type: 'tcp' }])
@@ -111,7 +111,7 @@ describe('pods in trouble', () => {
     await second.terminate()
   })
 
-  test.concurrent('[HOST-53] a full volume disk: the program sees it, the pod goes on, and others on the host too', async () => {
+  test.concurrent('[HOST-55] a full volume disk: the program sees it, the pod goes on, and others on the host too', async () => {
     const withVolume = { ...gpu(SMALL_VOLUMES_GPU), mounts: { persistent: { size: 10, path: '/data' } } }
     const fill = `busybox dd if=/dev/zero of=/data/fill bs=1M count=${2 * VOLUME_MB}; echo "dd ended with $?"; ${STAY_SCRIPT}`
     const pod = await TestPod.run(fleet.plane, podBody(image, fill, withVolume))

@@ -102,17 +102,21 @@ export class Fleet {
     return undefined
   }
 
-  /** Ends everything and removes the containers that are left. */
+  /** Ends everything and removes what is left of it. */
   async stop(): Promise<void> {
     const ids = await Promise.all([...this.agents.keys()].map(async (name) => (await this.host(name)).id)).catch(() => [])
     await Promise.all([...this.agents.values()].map((agent) => agent.stop()))
     await this.plane.stop()
-    for (const id of ids) await removeContainers(this.engine, id)
+    for (const id of ids) await removeLeftovers(this.engine, id)
     for (const agent of this.agents.values()) rmSync(agent.stateDir, { recursive: true, force: true })
   }
 }
 
-async function removeContainers(engine: readonly string[], hostId: string): Promise<void> {
-  const ids = await docker(...engine, 'ps', '--all', '--quiet', '--filter', `label=${HOST_LABEL}=${hostId}`)
-  if (ids !== '') await docker(...engine, 'rm', '--force', '--volumes', ...ids.split('\n'))
+/** Containers and kept disks of a host, as a test that failed leaves them. */
+async function removeLeftovers(engine: readonly string[], hostId: string): Promise<void> {
+  const filter = ['--filter', `label=${HOST_LABEL}=${hostId}`]
+  const containers = await docker(...engine, 'ps', '--all', '--quiet', ...filter)
+  if (containers !== '') await docker(...engine, 'rm', '--force', '--volumes', ...containers.split('\n'))
+  const images = await docker(...engine, 'images', '--quiet', ...filter)
+  if (images !== '') await docker(...engine, 'rmi', '--force', ...new Set(images.split('\n')))
 }

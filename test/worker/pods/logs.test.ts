@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
-import { podLogStub } from '../../../durable-objects/stubs.ts'
+import { hostStub, podLogStub } from '../../../durable-objects/stubs.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { loseHostOfPods, returnHostOfPods } from '../../../src/services/pod-hosts.ts'
 import { notePod } from '../../../src/services/pod-notes.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
@@ -223,6 +224,24 @@ describe('notes of the plane', () => {
       ['system', 'start: asked for'],
       ['system', 'restart: asked for'],
       ['system', 'next'],
+    ])
+    host.leave()
+  })
+})
+
+describe('notes about hosts', () => {
+  it('[PP-110, PP-78] a host that is lost and comes back is told, each once', async () => {
+    const { host, id, first, read } = await setUpPod()
+    await host.report(first.id, { state: 'running' })
+    const here = { hostId: host.id, object: hostStub(env, host.id) }
+    for (let time = 0; time < 2; time += 1) await loseHostOfPods(env, here, Date.now())
+    const report = { workloadId: first.id, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const
+    for (let time = 0; time < 2; time += 1) await returnHostOfPods(env, host.id, [report])
+    await act(id, 'stop')
+    expect(await (await read('?source=system')).lines(3)).toEqual([
+      expect.stringMatching(/^host lost: its host has not been heard of since .*; the pod recovers when the host returns$/),
+      'host is back: the container goes on',
+      'stop: asked for',
     ])
     host.leave()
   })

@@ -43,7 +43,7 @@ describe('other accounts', () => {
 })
 
 describe('the key of a pod', () => {
-  it('[AUT-6] reads and changes its own pod and nothing else, and dies with it', async () => {
+  it('[AUT-6] [PP-96] reads and changes its own pod and nothing else, and dies with it', async () => {
     const scene = await podScene(gpus(3))
     const [mine, other] = [await scene.create(), await scene.create()]
     const workload = await scene.host.waitFor(({ id }) => id === `${mine.id}-1`)

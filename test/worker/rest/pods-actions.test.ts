@@ -73,7 +73,7 @@ describe('the transition table', () => {
     })
   })
 
-  it('[POD-16] a member of a cluster is read here and changed elsewhere', async () => {
+  it('[POD-16] [PP-100] a member of a cluster is read here and changed elsewhere', async () => {
     const { id } = await scene.create()
     await setPod(id, { cluster_id: 'cluster1', status: 'RUNNING', started_at: Date.now() })
     expect(await scene.get(id)).toMatchObject({ cluster: { id: 'cluster1', rank: null }, actions: [] })

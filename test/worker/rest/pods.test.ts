@@ -1,5 +1,6 @@
-import { describe, env, expect, it } from '../../support/harness.ts'
-import { freeGpus, GPU, gpus, PODS, podScene } from '../../support/pod-scene.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
 
 describe('a pod over REST', () => {
   it('[POD-2] [CON-5] is created PROVISIONING with every member, runs, and is terminated', async () => {
@@ -60,6 +61,43 @@ describe('a pod over REST', () => {
     expect((await scene.call.get(`${PODS}/${id}`)).body).toMatchObject({ status: 404, detail: 'pod not found' })
     expect((await scene.call.get(PODS)).body).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } })
     scene.leave()
+  })
+
+  it('[POD-18] DELETE wipes the persistent mount and lets go of volumes', async () => {
+    const scene = await podScene(gpus(2))
+    const volume = (await scene.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'LOCAL-1' })).body.id
+    const [own, shared] = [
+      await scene.create({ mounts: { persistent: { size: 10, path: '/a' } } }),
+      await scene.create({ mounts: { network: [{ volumeId: volume, path: '/v' }] } }),
+    ]
+    for (const { id } of [own, shared]) {
+      const workload = await scene.host.waitFor((one) => one.id === `${id}-1`)
+      expect(workload.mounts).toHaveLength(1)
+    }
+    expect((await scene.call.delete(`/v2/network-volumes/${volume}`)).status).toBe(400)
+    for (const { id } of [own, shared]) {
+      expect(await scene.call.delete(`${PODS}/${id}`)).toMatchObject({ status: 204, body: null })
+      await scene.host.waitFor((one) => one.id === `${id}-1` && one.desired === 'stopped' && one.wipe === true)
+      expect((await scene.call.delete(`${PODS}/${id}`)).status).toBe(404)
+    }
+    expect((await scene.call.delete(`/v2/network-volumes/${volume}`)).status).toBe(204)
+    scene.leave()
+  })
+
+  it('[POD-3] [POD-9] the cloud and the order of data centers decide where a pod goes', async () => {
+    const type = 'NVIDIA RTX A4500'
+    const [here, there, cheap] = [
+      await FakeHost.join(gpus(2, type), { dataCenterId: 'EU-RO-1' }),
+      await FakeHost.join(gpus(2, type), { dataCenterId: 'US-KS-2' }),
+      await FakeHost.join(gpus(2, type), { dataCenterId: 'US-KS-2', cloud: 'COMMUNITY' }),
+    ]
+    const { key } = await createAccount()
+    const create = async (changes: object) => (await api(key).post(PODS, podBody({ gpu: { id: type }, ...changes }))).body
+    expect(await create({ dataCenterIds: ['US-KS-2', 'EU-RO-1'] })).toMatchObject({ dataCenterId: 'US-KS-2', cloud: 'SECURE', cost: 0.25 })
+    expect(await create({ dataCenterIds: ['EU-RO-1', 'US-KS-2'] })).toMatchObject({ dataCenterId: 'EU-RO-1' })
+    expect(await create({ cloud: 'COMMUNITY' })).toMatchObject({ dataCenterId: 'US-KS-2', cloud: 'COMMUNITY', cost: 0.19 })
+    expect(await create({ cloud: 'COMMUNITY', dataCenterIds: ['EU-RO-1'] })).toMatchObject({ code: 'NO_CAPACITY' })
+    for (const host of [here, there, cheap]) host.leave()
   })
 
   it('[POD-14] stop, start and restart answer with the pod, terminate without a body', async () => {

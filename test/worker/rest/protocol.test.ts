@@ -175,9 +175,12 @@ describe('inventory', () => {
     })),
   )
   // A PATCH of a name fits every schema, so only the id can be what is refused.
-  const bodyFor = (method: string) => (method === 'patch' ? { name: 'renamed' } : { ...endpointBody(), input: {} })
+  const bodyFor = (method: string, path: string) => {
+    if (method === 'patch') return { name: 'renamed' }
+    return path.endsWith('/action') ? { action: 'stop' } : { ...endpointBody(), input: {} }
+  }
   const call = (key: string | null, method: string, path: string, body: boolean) =>
-    api(key)[method as 'get'](path, body ? bodyFor(method) : undefined)
+    api(key)[method as 'get'](path, body ? bodyFor(method, path) : undefined)
 
   it('[AUT-5] every documented route is authorised: 401 without a key, 403 without the scope, 404 for a foreign id', async () => {
     const [owner, stranger] = [await createAccount(), await createAccount()]

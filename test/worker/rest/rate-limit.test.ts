@@ -49,7 +49,7 @@ describe('rate limit', () => {
       await client.post(PATH, '{'),
       await client.get(`${PATH}/nosuch`),
       await client.put(PATH, {}),
-      await client.get('/v2/pods'),
+      await client.get('/v2/clusters'),
       await client.post(PATH, 'x', { 'Content-Type': 'text/plain' }),
       await client.post(PATH, {}),
     ]
