@@ -84,10 +84,7 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
 }
 
-/**
- * A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). That of a lost host stays
- * ERROR until the host is back and runs it: nobody looks whether a pod that is STARTING ever gets there.
- */
+/** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
 export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
   // A lost host makes it when it returns; until then the pod goes on saying so.
   if (pod.hostLost) {
