@@ -42,9 +42,10 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
 
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
+  if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
   const pod = await change(ctx, id, ifMatch, async (before) => {
     const { name, locked, spec, clusterId } = before
-    const references = await loadPatchReferences(ctx.env, ctx.principal.teamId, body)
+    const references = await loadPatchReferences(ctx.env, ctx.principal, body)
     const plan = planPatch({ name, locked, spec, clusterId }, body, references)
     if (!plan.ok) throw problemOf(plan.problem)
     if (!plan.isChanged) return null
@@ -52,6 +53,14 @@ export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodReq
     return plan.needsNewContainer ? decideRecreate(after, Date.now()) : { pod: { ...after, version: before.version + 1 }, usage: null }
   })
   return showPod(ctx, pod)
+}
+
+/**
+ * What decides where the account's registry login is sent is not for the pod's own key (PP-102): whoever breaks into a container would have
+ * it sent to a registry of his own.
+ */
+function namesImage({ image, registry, templateId }: UpdatePodRequest): boolean {
+  return image !== undefined || registry !== undefined || templateId !== undefined
 }
 
 /** Decides on the row as it is and writes what was decided; another change in between means deciding anew, `If-Match` included. */

@@ -71,7 +71,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
 async function planOrThrow({ env, principal }: VerbContext, body: CreatePodRequest): Promise<PodPlan> {
   const problem = refuseCreate(body)
   if (problem) throw problemOf(problem)
-  const result = planPod(body, await loadReferences(env, principal.teamId, body), newJupyterPassword())
+  const result = planPod(body, await loadReferences(env, principal, body), newJupyterPassword())
   if (!result.ok) throw problemOf(result.problem)
   return result.plan
 }

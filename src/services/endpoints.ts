@@ -95,7 +95,7 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
   if (body.templateId === undefined) return body
-  const filled = fillCreate(body, await useTemplate(ctx.env, ctx.principal.teamId, body.templateId, { serverless: true }))
+  const filled = fillCreate(body, await useTemplate(ctx.env, ctx.principal, body.templateId, { serverless: true }))
   assertMergedSize(filled)
   return filled
 }
@@ -104,7 +104,7 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
 async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
   if (!patch.templateId) return patch
   await findOrThrow(ctx, id)
-  const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal.teamId, patch.templateId, { serverless: true }))
+  const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))
   assertMergedSize(filled)
   return filled
 }

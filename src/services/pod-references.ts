@@ -7,16 +7,18 @@ import { findRegistry } from '../db/registries.ts'
 import { findSeededDataCenter } from '../domain/data-centers.ts'
 import type { PodReferences } from '../domain/pod-request.ts'
 import type { Env } from '../env.ts'
+import type { Principal } from './authenticate.ts'
 import { sshKeysOf } from './ssh-keys.ts'
 import { useTemplate } from './templates.ts'
 
 /**
  * Looks up everything that the ids of a create stand for, at once. What belongs to another account is not there (AUT-5).
- * Throws 404 for a template that is not there, and 422 for one of endpoints (POD-9).
+ * Throws 403 for a private template that the key may not read, 404 for one that is not there, and 422 for one of endpoints (POD-9).
  */
-export async function loadReferences(env: Env, teamId: string, body: CreatePodRequest): Promise<PodReferences> {
+export async function loadReferences(env: Env, principal: Principal, body: CreatePodRequest): Promise<PodReferences> {
+  const { teamId } = principal
   const [shared, networkVolume, hasGlobalVolume, unknownDataCenter, sshKeys] = await Promise.all([
-    loadPatchReferences(env, teamId, body),
+    loadPatchReferences(env, principal, body),
     findVolume(env, teamId, body.mounts?.network?.[0]?.volumeId),
     isGlobalVolume(env, teamId, body.mounts?.global?.[0]?.volumeId),
     findUnknownDataCenter(env, body.dataCenterIds ?? []),
@@ -29,12 +31,12 @@ export async function loadReferences(env: Env, teamId: string, body: CreatePodRe
 /** The same for a PATCH, whose volumes are those that the pod has. Throws as `loadReferences`. */
 export async function loadPatchReferences(
   env: Env,
-  teamId: string,
+  principal: Principal,
   { templateId, registry }: Pick<UpdatePodRequest, 'templateId' | 'registry'>,
 ): Promise<PodReferences> {
   const [template, credential] = await Promise.all([
-    templateId ? useTemplate(env, teamId, templateId, { serverless: false }) : null,
-    registry ? findRegistry(openDatabase(env.DB), teamId, registry) : null,
+    templateId ? useTemplate(env, principal, templateId, { serverless: false }) : null,
+    registry ? findRegistry(openDatabase(env.DB), principal.teamId, registry) : null,
   ])
   return { template, networkVolume: null, hasGlobalVolume: false, hasRegistry: Boolean(credential), unknownDataCenter: null, sshKeys: [] }
 }

@@ -8,6 +8,7 @@ import * as table from '../db/templates.ts'
 import { hasScope } from '../domain/access.ts'
 import { createTemplate as decideCreate, patchTemplate, type TemplateResult, withoutCredential } from '../domain/template.ts'
 import type { Env } from '../env.ts'
+import type { Principal } from './authenticate.ts'
 import { decodeCursor, pageOf, rowsWithin } from './cursor.ts'
 import type { VerbContext } from './endpoints.ts'
 import { newResourceId } from './ids.ts'
@@ -89,9 +90,16 @@ export async function findTemplate(env: Env, teamId: string, id: string): Promis
 }
 
 /** The template that a create or PATCH names, of the wanted kind (POD-9, END-8). Throws 404, and 422 for one of the other kind. */
-export async function useTemplate(env: Env, teamId: string, id: string, { serverless }: { serverless: boolean }): Promise<TemplateConfig> {
-  const template = await findTemplate(env, teamId, id)
+export async function useTemplate(
+  env: Env,
+  principal: Principal,
+  id: string,
+  { serverless }: { serverless: boolean },
+): Promise<TemplateConfig> {
+  const template = await findTemplate(env, principal.teamId, id)
   if (!template) throw new Problem('notFound', { detail: 'template not found' })
+  // What is made from a template shows its env: nothing that the key could not read by itself.
+  if (!template.isPublic) requireScope(principal, 'templates:read')
   if (template.serverless === serverless) return template
   const kind = serverless ? 'is not for serverless endpoints' : 'is for serverless endpoints'
   throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })

@@ -44,7 +44,7 @@ describe('other accounts', () => {
 })
 
 describe('the key of a pod', () => {
-  it('[AUT-6] [PP-96] reads and changes its own pod and nothing else, and dies with it', async () => {
+  it('[AUT-6] [PP-96] [PP-102] reads and changes its own pod and nothing else, and dies with it', async () => {
     const scene = await podScene(gpus(3))
     const [mine, other] = [await scene.create(), await scene.create()]
     const workload = await scene.host.waitFor(({ id }) => id === `${mine.id}-1`)
@@ -53,6 +53,10 @@ describe('the key of a pod', () => {
     expect((await pod.patch(`${PODS}/${mine.id}`, { name: 'from inside' })).body).toMatchObject({ name: 'from inside' })
     const log = await LogReader.open(workload.platformEnv.RUNPOD_API_KEY ?? '', `${PODS}/${mine.id}/logs`)
     await log.close()
+    for (const change of [{ image: 'evil.example.com/x' }, { registry: 'r' }, { templateId: 't' }]) {
+      const reply = await pod.patch(`${PODS}/${mine.id}`, change)
+      expect(reply, '[PP-102]').toMatchObject({ status: 403, body: { detail: 'access denied' } })
+    }
     for (const reply of [
       await pod.get(PODS),
       await pod.get(`${PODS}/${other.id}/logs`),

@@ -1,4 +1,4 @@
-import { afterAll, api, beforeAll, createAccount, describe, expect, it } from '../../support/harness.ts'
+import { afterAll, api, beforeAll, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
 import { cpuPodBody, GPU, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 const KEYS = ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIfirst a@b', 'ssh-rsa AAAAB3NzaC1yc2EAAAADsecond c@d']
@@ -32,6 +32,14 @@ async function template(members: Record<string, unknown> = {}, key = scene.accou
 const patch = (id: string, body: Record<string, unknown>) => scene.call.patch(`${PODS}/${id}`, body)
 
 describe('a template at create', () => {
+  it('[PP-102] [RES-5] a private one takes the scope to read it, a public one does not', async () => {
+    const scopes = ['pods:read', 'pods:write']
+    const { key } = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes })
+    const create = async (templateId: string) => api(key).post(PODS, { name: 'p', gpu: { id: GPU }, templateId })
+    expect(await create(await template())).toMatchObject({ status: 403, body: { detail: 'access denied' } })
+    expect((await create(await template({ public: true }))).status).toBe(201)
+  })
+
   it('[POD-11] fills what the body leaves out; env merges name by name and the body wins', async () => {
     const templateId = await template({ mounts: { persistent: { size: 15, path: '/t' } }, registry })
     const body = { name: 'p', gpu: { id: GPU }, templateId, env: { B: 'body', C: 'body' } }
