@@ -108,6 +108,8 @@ export class HostPresence {
       await hostLost(this.env, hostId)
       await this.onLost(hostId)
     }
+    // While it was suspect it was given nothing, and who wanted room there may be waiting.
+    if (stage === 'LIVE') await hostReturned(this.env, hostId)
     if (stage !== 'LIVE') logEvent('warn', `host ${stage.toLowerCase()}`, { hostId, lastBeatAt: heardAtMs })
   }
 

@@ -2,7 +2,7 @@ import { endpointStub, hostStub } from '../../../durable-objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts.ts'
-import { run, setUpQueue, until } from '../../support/queue.ts'
+import { freezeClock, run, setUpQueue, until } from '../../support/queue.ts'
 
 const LEASE_MS = 30_000
 const LOST_MS = 300_000
@@ -70,6 +70,20 @@ describe('a host that falls silent', () => {
     await advanceHost(host.id, 14_999)
     expect(await look(host)).toBe('ONLINE HEALTHY')
     expect(await hostRow(host.id)).toEqual(before)
+    host.leave()
+  })
+
+  it('[HOST-8] [PP-53] who waited for room on a suspect host is told when it beats again', async () => {
+    const { host } = await linkedHost(gpus('NVIDIA L40'))
+    await advanceHost(host.id, 15_000)
+    const queue = await setUpQueue({ gpu: { pools: ['ADA_48_PRO'] } })
+    await run(queue)
+    await until(async () => (await queue.get('/health')).body.workers.throttled === 1)
+    // So that it does not look by itself.
+    await freezeClock(queue.endpointId)
+    await host.beat()
+    await advanceHost(host.id, 1_000)
+    await host.waitFor((w) => w.desired === 'running')
     host.leave()
   })
 
