@@ -114,6 +114,22 @@ describe('capacity of pods', () => {
     host.leave()
   })
 
+  it('[PP-79] a pod that was stopped while its former container still stops gives its compute back when that one is down', async () => {
+    const { host } = await joined()
+    const id = await placed(host, { compute: compute(TYPE) })
+    await host.waitFor((w) => w.id === `${id}-1`)
+    await host.report(`${id}-1`, { state: 'running' })
+    await act(id, 'restart')
+    await host.waitFor((w) => w.id === `${id}-2`)
+    await act(id, 'stop')
+    await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'held')
+    await host.report(`${id}-2`, { state: 'exited' })
+    expect(await freeGpus(host.id)).toBe(0)
+    await host.report(`${id}-1`, { state: 'gone' })
+    expect(await freeGpus(host.id)).toBe(1)
+    host.leave()
+  })
+
   it('[POD-23] a container that ends by itself gives compute back; a report that comes twice charges once', async () => {
     const { host } = await joined()
     const id = await placed(host, { compute: compute(TYPE) })
