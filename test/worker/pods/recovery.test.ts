@@ -37,6 +37,17 @@ function rowOn(host: FakeHost, teamId: string, id: string): PodRow {
   const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', publicIp: null, vcpus: 2, memoryMb: 1024 }
   return { ...draftPod(teamId, id, { compute: compute(TYPE) }), ...granted }
 }
+/** A pod whose first container still stops while the second one is wished for. */
+async function restarting() {
+  const { host } = await joined()
+  const id = await placed(host, { compute: compute(TYPE) })
+  await host.waitFor((w) => w.id === `${id}-1`)
+  await host.report(`${id}-1`, { state: 'running' })
+  await act(id, 'restart')
+  await host.waitFor((w) => w.id === `${id}-2`)
+  return { host, id }
+}
+
 const RESOURCES = { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
 
 describe('a request that dies in the middle', () => {
@@ -98,12 +109,7 @@ describe('capacity of pods', () => {
   })
 
   it('[PP-79] the place of a terminated pod is free when the last of its containers is gone, not before', async () => {
-    const { host } = await joined()
-    const id = await placed(host, { compute: compute(TYPE) })
-    await host.waitFor((w) => w.id === `${id}-1`)
-    await host.report(`${id}-1`, { state: 'running' })
-    await act(id, 'restart')
-    await host.waitFor((w) => w.id === `${id}-2`)
+    const { host, id } = await restarting()
     await act(id, 'terminate')
     await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'stopped')
     await host.report(`${id}-2`, { state: 'gone' })
@@ -115,12 +121,7 @@ describe('capacity of pods', () => {
   })
 
   it('[PP-79] a pod that was stopped while its former container still stops gives its compute back when that one is down', async () => {
-    const { host } = await joined()
-    const id = await placed(host, { compute: compute(TYPE) })
-    await host.waitFor((w) => w.id === `${id}-1`)
-    await host.report(`${id}-1`, { state: 'running' })
-    await act(id, 'restart')
-    await host.waitFor((w) => w.id === `${id}-2`)
+    const { host, id } = await restarting()
     await act(id, 'stop')
     await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'held')
     await host.report(`${id}-2`, { state: 'exited' })
