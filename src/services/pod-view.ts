@@ -5,6 +5,7 @@ import type { PodRow } from '../db/pods.ts'
 import { decodeArgs } from '../domain/container.ts'
 import { actionsOf } from '../domain/pod.ts'
 import { costOf, portsView, sshOf } from '../domain/pod-access.ts'
+import { envOf } from '../domain/pod-container.ts'
 import { mountsView } from '../domain/pod-mounts.ts'
 import type { Settings } from '../env.ts'
 import type { WorkloadStats } from '../host-protocol/messages.ts'
@@ -22,7 +23,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     ...decodeArgs(container.args),
     disk: container.diskGb,
     ports: container.ports,
-    env: container.env,
+    env: envOf(pod.spec),
     registry: container.registry,
     status: pod.status,
     statusReason: pod.statusReason,
