@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
+import { errorText, OperatorError } from '../node/fail.ts'
 import { runAgent } from './agent.ts'
-import { errorText, OperatorError } from './fail.ts'
 import { createLog } from './log.ts'
 import { createDirs, type Flags, readOptions } from './options.ts'
 import { redact } from './redact.ts'

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Workload } from '../host-protocol/messages.ts'
+import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import type { DockerEngine } from './docker-engine.ts'
 import { engineText } from './engine-errors.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from './image-names.ts'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
 import type { Log } from './log.ts'
 import { StartError, type StartHooks } from './runtime.ts'
 

@@ -1,5 +1,5 @@
 import type { Workload } from '../host-protocol/messages.ts'
-import { backoffMs, sleep } from './backoff.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
 import type { KeptDisk } from './container-disk.ts'
 import {
   buildContainerSpec,

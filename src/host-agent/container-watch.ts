@@ -1,4 +1,4 @@
-import { backoffMs, sleep } from './backoff.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
 import type { ContainerFacts, DockerEngine } from './docker-engine.ts'
 import { parseDockerLogs } from './docker-logs.ts'
 import { engineText, ignoring } from './engine-errors.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Workload } from '../host-protocol/messages.ts'
-import { backoffMs, sleep } from './backoff.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
 import { BUILTIN_PREFIX } from './builtin/names.ts'
 import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages } from './container-image.ts'

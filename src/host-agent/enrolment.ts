@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type EnrolRequest, EnrolResponse, type Inventory } from '../host-protocol/messages.ts'
+import { OperatorError } from '../node/fail.ts'
+import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import type { PlaneClock } from './clock-offset.ts'
-import { OperatorError } from './fail.ts'
 import type { HostKey } from './host-key.ts'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
 import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './plane-http.ts'
 
 /** Who this host is to the plane. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { z } from 'zod'
 import { ASSERTION_AUDIENCE } from '../host-protocol/messages.ts'
-import { readKeptFile, writeJsonFile } from './json-file.ts'
+import { readKeptFile, writeJsonFile } from '../node/json-file.ts'
 
 const PrivateJwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 type PrivateJwk = z.infer<typeof PrivateJwk>

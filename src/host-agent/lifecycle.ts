@@ -1,5 +1,5 @@
 import type { Workload } from '../host-protocol/messages.ts'
-import { errorText } from './fail.ts'
+import { errorText } from '../node/fail.ts'
 import type { Log } from './log.ts'
 import type { LogShipper } from './log-shipper.ts'
 import type { ActualWorkload } from './reconcile.ts'

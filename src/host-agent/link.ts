@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws'
 import { type AgentMessage, BEAT_INTERVAL_MS, PlaneMessage, type Workload } from '../host-protocol/messages.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
+import { errorText } from '../node/fail.ts'
 import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
-import { backoffMs, sleep } from './backoff.ts'
-import { errorText } from './fail.ts'
 import type { Log } from './log.ts'
 import { planeUrl } from './plane-http.ts'
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { GpuInventory } from '../host-protocol/messages.ts'
-import { hasCode } from './fail.ts'
+import { hasCode } from '../node/fail.ts'
 
 const run = promisify(execFile)
 const TIMEOUT_MS = 20_000

@@ -1,5 +1,5 @@
+import { OperatorError } from '../node/fail.ts'
 import type { PlaneClock } from './clock-offset.ts'
-import { OperatorError } from './fail.ts'
 
 const TIMEOUT_MS = 20_000
 const DETAIL_MAX_CHARS = 500

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSyn
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { errorText } from './fail.ts'
+import { errorText } from '../node/fail.ts'
 import type { Log } from './log.ts'
 import { RelayRoom } from './relay-room.ts'
 

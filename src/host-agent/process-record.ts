@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
-import type { ProcessIdentity } from './process-identity.ts'
+import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
+import type { ProcessIdentity } from '../node/process-identity.ts'
 
 const Identity = z.object({ pid: z.number().int().min(2), startTime: z.string() })
 const Exit = z.object({ exitCode: z.number().int() })

@@ -1,4 +1,4 @@
-import { backoffMs, sleep } from './backoff.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
 import type { Log } from './log.ts'
 import type { PostSpool } from './post-spool.ts'
 import type { RelayBounds } from './relay-bounds.ts'

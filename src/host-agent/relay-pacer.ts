@@ -1,4 +1,4 @@
-import { backoffMs } from './backoff.ts'
+import { backoffMs } from '../node/backoff.ts'
 import type { RelayBounds } from './relay-bounds.ts'
 
 type PacerBounds = Pick<RelayBounds, 'deliverers' | 'retryBaseMs' | 'retryMaxMs'>

@@ -1,4 +1,4 @@
-import { backoffMs, sleep } from './backoff.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
 import type { RelayBounds } from './relay-bounds.ts'
 import type { RelayRoute } from './relay-routes.ts'
 import type { Upstream } from './relay-upstream.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { backoffMs, sleep } from './backoff.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
 import type { RelayBounds } from './relay-bounds.ts'
 import type { RelayRoute } from './relay-routes.ts'
 import type { Upstream } from './relay-upstream.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DELIVERY_HEADER, formatDelivery } from '../host-protocol/delivery.ts'
-import { sleep } from './backoff.ts'
+import { sleep } from '../node/backoff.ts'
 import { type KeptPost, PostSpool } from './post-spool.ts'
 import { kindOf, type LaneEntry } from './relay-entry.ts'
 import { Lane, type LaneContext } from './relay-lane.ts'

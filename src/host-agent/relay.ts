@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { errorText, hasCode } from './fail.ts'
+import { errorText, hasCode } from '../node/fail.ts'
 import type { Log } from './log.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './relay-bounds.ts'
 import { RelayMemory } from './relay-memory.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { WorkloadReport } from '../host-protocol/messages.ts'
-import { backoffMs, sleep } from './backoff.ts'
-import { errorText } from './fail.ts'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
+import { backoffMs, sleep } from '../node/backoff.ts'
+import { errorText } from '../node/fail.ts'
+import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import type { Log } from './log.ts'
 
 /** What became of a batch: taken, to be tried again later, or refused for good. */

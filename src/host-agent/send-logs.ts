@@ -1,7 +1,7 @@
 import { type LogBatch, LogsResponse } from '../host-protocol/logs.ts'
+import { errorText } from '../node/fail.ts'
 import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
 import type { PlaneClock } from './clock-offset.ts'
-import { errorText } from './fail.ts'
 import type { Log } from './log.ts'
 import { planeUrl, postToPlane } from './plane-http.ts'
 

@@ -1,7 +1,7 @@
 import type { WorkloadReport } from '../host-protocol/messages.ts'
+import { errorText } from '../node/fail.ts'
 import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
 import type { PlaneClock } from './clock-offset.ts'
-import { errorText } from './fail.ts'
 import type { Log } from './log.ts'
 import { isTransient, planeUrl, postToPlane } from './plane-http.ts'
 import type { SendResult } from './report-queue.ts'

@@ -1,5 +1,5 @@
 import type { GpuInventory } from '../host-protocol/messages.ts'
-import { OperatorError } from './fail.ts'
+import { OperatorError } from '../node/fail.ts'
 
 /** What each simulated GPU brings along, so that placement finds room for a pod of usual shape on any laptop. */
 export const SIMULATED_PER_GPU = { vcpus: 16, memoryMb: 128 * 1024, diskGb: 500 } as const

@@ -1,8 +1,8 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { errorText, hasCode, OperatorError } from './fail.ts'
-import { identifyProcess, isAlive } from './process-identity.ts'
+import { errorText, hasCode, OperatorError } from '../node/fail.ts'
+import { identifyProcess, isAlive } from '../node/process-identity.ts'
 
 const Owner = z.object({ pid: z.number().int(), startTime: z.string() })
 

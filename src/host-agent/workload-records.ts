@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
+import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 
 /** What this host knows of a workload id it has ever started; survives restarts, so that no id is started twice. */
 const WorkloadRecord = z.object({

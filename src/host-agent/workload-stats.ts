@@ -1,6 +1,6 @@
 import type { WorkloadStats } from '../host-protocol/messages.ts'
-import { sleep } from './backoff.ts'
-import { errorText } from './fail.ts'
+import { sleep } from '../node/backoff.ts'
+import { errorText } from '../node/fail.ts'
 import type { GpuUse } from './gpu-use.ts'
 import type { Log } from './log.ts'
 import type { Usage } from './runtime.ts'
