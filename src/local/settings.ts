@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { parseSimulatedGpus } from '../host-agent/simulated-gpus.ts'
+import { parseSimulatedGpus } from '../host-agent/gpus/simulated.ts'
 import { OperatorError } from '../node/fail.ts'
 import { dataDirPath } from './data-dir.ts'
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readHostIdentity } from '../host-agent/enrolment.ts'
+import { readHostIdentity } from '../host-agent/plane/enrolment.ts'
 import { errorText, hasCode, OperatorError } from '../node/fail.ts'
 import { type AgentProcess, startAgent } from './agent-process.ts'
 import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
