@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
-import { SUSPECT_AFTER_MS } from '../src/domain/host-presence.ts'
+import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import type { Env } from '../src/env.ts'
 import type { AgentMessage, Workload, WorkloadReport, WorkloadStats } from '../src/host-protocol/messages.ts'
 import { logEvent } from '../src/log.ts'

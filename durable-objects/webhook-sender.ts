@@ -6,7 +6,7 @@ import {
   redeliver,
   refuseDelivery,
   type SigningSecrets,
-} from '../src/domain/webhook-delivery.ts'
+} from '../src/domain/webhook/delivery.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
 import { logEvent } from '../src/log.ts'
 import { toHex } from '../src/services/encoding.ts'

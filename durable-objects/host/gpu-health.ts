@@ -1,4 +1,4 @@
-import { sameProblems } from '../../src/domain/host-health.ts'
+import { sameProblems } from '../../src/domain/host/health.ts'
 import type { Env } from '../../src/env.ts'
 import type { GpuProblem } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/log.ts'

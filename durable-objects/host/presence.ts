@@ -1,6 +1,6 @@
 import { openDatabase } from '../../src/db/client.ts'
 import { setHostLost, setHostStatus } from '../../src/db/enrolment.ts'
-import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host-presence.ts'
+import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host/presence.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import { logEvent } from '../../src/log.ts'
 import { hostLost, hostReturned, hostWentOffline, hostWentSilent } from '../../src/services/host-presence.ts'

@@ -5,7 +5,7 @@ import {
   interruptAttempt,
   signingSecrets,
   startAttempt,
-} from '../../src/domain/webhook-delivery.ts'
+} from '../../src/domain/webhook/delivery.ts'
 import { logEvent } from '../../src/log.ts'
 import type { WebhookSenderObject } from '../webhook-sender.ts'
 import type { Delivery } from './delivery-store.ts'

@@ -1,4 +1,4 @@
-import { rotateSecrets, type SigningSecrets } from '../../src/domain/webhook-delivery.ts'
+import { rotateSecrets, type SigningSecrets } from '../../src/domain/webhook/delivery.ts'
 import { newSigningSecret } from '../../src/services/webhook-signature.ts'
 
 const KEY = 'signingSecrets'

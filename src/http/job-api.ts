@@ -1,7 +1,7 @@
 import { type JobCall, parseJobCall } from '../contract/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
-import { announcedBytes } from '../domain/body-length.ts'
+import { announcedBytes } from '../domain/text/body-length.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../log.ts'
 import { authenticate, findEndpointTeam, type Principal } from '../services/authenticate.ts'

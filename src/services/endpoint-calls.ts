@@ -1,7 +1,7 @@
 import { endpointStub } from '../../durable-objects/stubs.ts'
 import type { JobCall } from '../contract/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
-import { announcedBytes } from '../domain/body-length.ts'
+import { announcedBytes } from '../domain/text/body-length.ts'
 import type { Env } from '../env.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
 import { type Caller, withCaller } from './caller.ts'

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts'
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
-import { decodeArgs } from '../domain/container.ts'
-import { cpuMemoryGb } from '../domain/endpoint-compute.ts'
+import { cpuMemoryGb } from '../domain/endpoint/compute.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { decodeArgs } from '../domain/resources/container.ts'
 
 /** An endpoint as REST shows it (END-9). `serverlessUrl` is the base of the job API, without a trailing slash. */
 export function toEndpoint(config: EndpointConfig, serverlessUrl: string): Endpoint {

@@ -1,9 +1,9 @@
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import type { HostVerdict } from '../contract/explain.ts'
 import { listPlacementHosts } from '../db/capacity.ts'
 import { openDatabase } from '../db/client.ts'
-import { judgeHosts } from '../domain/placement.ts'
-import { placementRequestOf } from '../domain/worker-shape.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { judgeHosts } from '../domain/host/placement.ts'
+import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { keyedDigest } from './crypto.ts'
 

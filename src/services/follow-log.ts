@@ -1,7 +1,7 @@
 import { podLogStub } from '../../durable-objects/stubs.ts'
 import type { LogQuery } from '../contract/logs.ts'
 import { Problem } from '../contract/problems.ts'
-import { startOf } from '../domain/log-stream.ts'
+import { startOf } from '../domain/text/log-stream.ts'
 import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
 

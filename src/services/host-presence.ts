@@ -1,7 +1,7 @@
 import { endpointStub } from '../../durable-objects/stubs.ts'
 import { openDatabase } from '../db/client.ts'
 import { listWorkersOn } from '../db/host-cordon.ts'
-import type { HostEvent } from '../domain/host-event.ts'
+import type { HostEvent } from '../domain/host/event.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../log.ts'
 import { announceCapacity } from './capacity.ts'

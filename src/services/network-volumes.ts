@@ -2,7 +2,7 @@ import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequ
 import { Problem, problemOf } from '../contract/problems.ts'
 import { openDatabase } from '../db/client.ts'
 import * as table from '../db/network-volumes.ts'
-import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../domain/network-volume.ts'
+import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../domain/resources/network-volume.ts'
 import { findDataCenter } from './data-centers.ts'
 import type { VerbContext } from './endpoints.ts'
 import { newResourceId } from './ids.ts'

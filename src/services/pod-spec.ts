@@ -1,6 +1,6 @@
 import type { PodRow } from '../db/pods.ts'
-import { decodeArgs } from '../domain/container.ts'
-import { type ContainerWish, workloadIdOf } from '../domain/pod-workloads.ts'
+import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
+import { decodeArgs } from '../domain/resources/container.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
 import { grantLog } from './log-access.ts'

@@ -1,6 +1,6 @@
 import { hostStub } from '../../durable-objects/stubs.ts'
 import type { PodRow } from '../db/pods.ts'
-import { workloadIdOf } from '../domain/pod-workloads.ts'
+import { workloadIdOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadStats } from '../host-protocol/messages.ts'
 

@@ -1,6 +1,6 @@
-import type { TemplateConfig } from '../contract/template-config.ts'
 import type { Template } from '../contract/templates.ts'
-import { decodeArgs } from '../domain/container.ts'
+import { decodeArgs } from '../domain/resources/container.ts'
+import type { TemplateConfig } from '../domain/resources/record.ts'
 
 /** A template as REST shows it (TPL-3). */
 export function toTemplate(template: TemplateConfig): Template {

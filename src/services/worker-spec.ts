@@ -1,7 +1,7 @@
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
-import { decodeArgs } from '../domain/container.ts'
-import type { ComputeShape } from '../domain/placement.ts'
-import { INIT_TIMEOUT_MS } from '../domain/worker.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { ComputeShape } from '../domain/host/placement.ts'
+import { decodeArgs } from '../domain/resources/container.ts'
+import { INIT_TIMEOUT_MS } from '../domain/worker/worker.ts'
 import { RELAY_URL_PLACEHOLDER, type Workload } from '../host-protocol/messages.ts'
 
 /** Identity of a worker that is about to be placed. */

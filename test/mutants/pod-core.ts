@@ -2,10 +2,10 @@ import type { Mutant } from './table.ts'
 
 // Bugs of a pod's life, its containers, its placement and its charge.
 
-const POD = 'src/domain/pod.ts'
-const WORKLOADS = 'src/domain/pod-workloads.ts'
-const PLACEMENT = 'src/domain/pod-placement.ts'
-const LOG_STREAM = 'src/domain/log-stream.ts'
+const POD = 'src/domain/pod/pod.ts'
+const WORKLOADS = 'src/domain/pod/workloads.ts'
+const PLACEMENT = 'src/domain/pod/placement.ts'
+const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [

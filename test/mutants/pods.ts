@@ -2,13 +2,13 @@ import type { Mutant } from './table.ts'
 
 // Bugs of /v2/pods: what a request comes to, and how it is written.
 
-const REQUEST = 'src/domain/pod-request.ts'
-const PATCH = 'src/domain/pod-patch.ts'
-const MOUNTS = 'src/domain/pod-mounts.ts'
-const COMPUTE = 'src/domain/pod-compute.ts'
-const CONTAINER = 'src/domain/pod-container.ts'
-const ACCESS = 'src/domain/pod-access.ts'
-const ETAG = 'src/domain/etag.ts'
+const REQUEST = 'src/domain/pod/request.ts'
+const PATCH = 'src/domain/pod/patch.ts'
+const MOUNTS = 'src/domain/pod/mounts.ts'
+const COMPUTE = 'src/domain/pod/compute.ts'
+const CONTAINER = 'src/domain/pod/container.ts'
+const ACCESS = 'src/domain/pod/access.ts'
+const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
 const CHANGE = 'src/services/change-pod.ts'
 const TRANSIT = 'src/services/pod-transitions.ts'
@@ -36,7 +36,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'http is public', file: ACCESS, find: "port.type === 'http' ? sharedAddressOf(id) : publicIp", replace: 'publicIp' },
   {
     id: 'a network volume on a host without any',
-    file: 'src/domain/pod-placement.ts',
+    file: 'src/domain/pod/placement.ts',
     find: '!sharedVolumes.includes(kind)',
     replace: 'sharedVolumes.includes(kind)',
   },

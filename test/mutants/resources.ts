@@ -2,11 +2,11 @@ import type { Mutant } from './table.ts'
 
 // Bugs of what pods refer to: volumes, templates, registry credentials, data centers.
 
-const VOLUME = 'src/domain/network-volume.ts'
-const TEMPLATE = 'src/domain/template.ts'
-const CENTERS = 'src/domain/data-centers.ts'
+const VOLUME = 'src/domain/resources/network-volume.ts'
+const TEMPLATE = 'src/domain/resources/template.ts'
+const CENTERS = 'src/domain/resources/data-centers.ts'
 
-const FILL = 'src/domain/endpoint-template.ts'
+const FILL = 'src/domain/endpoint/template.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [

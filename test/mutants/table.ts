@@ -6,21 +6,21 @@ export interface Mutant {
   replace: string
 }
 
-const JOB = 'src/domain/job.ts'
-const DISPATCH = 'src/domain/dispatch.ts'
-const SCALING = 'src/domain/scaling.ts'
-const PLACEMENT = 'src/domain/placement.ts'
-const EXPLAIN = 'src/domain/explain.ts'
-const SUBMIT = 'src/domain/submit.ts'
-const POST = 'src/domain/worker-post.ts'
-const RECORD = 'src/domain/job-record.ts'
-const TEXT = 'src/domain/json-text.ts'
-const WEBHOOK = 'src/domain/webhook-delivery.ts'
-const WEBHOOK_URL = 'src/domain/webhook-url.ts'
-const ADDRESS = 'src/domain/ip-address.ts'
-const OPENAI_TEXT = 'src/domain/openai-stream.ts'
-const OPENAI_ERROR = 'src/domain/openai-error.ts'
-const LOG_STREAM = 'src/domain/log-stream.ts'
+const JOB = 'src/domain/job/job.ts'
+const DISPATCH = 'src/domain/job/dispatch.ts'
+const SCALING = 'src/domain/worker/scaling.ts'
+const PLACEMENT = 'src/domain/host/placement.ts'
+const EXPLAIN = 'src/domain/job/explain.ts'
+const SUBMIT = 'src/domain/job/submit.ts'
+const POST = 'src/domain/job/worker-post.ts'
+const RECORD = 'src/domain/job/record.ts'
+const TEXT = 'src/domain/text/json-text.ts'
+const WEBHOOK = 'src/domain/webhook/delivery.ts'
+const WEBHOOK_URL = 'src/domain/webhook/url.ts'
+const ADDRESS = 'src/domain/webhook/ip-address.ts'
+const OPENAI_TEXT = 'src/domain/openai/stream.ts'
+const OPENAI_ERROR = 'src/domain/openai/error.ts'
+const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -38,7 +38,7 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an old cursor wins over a newer one',
-    file: 'src/domain/sse.ts',
+    file: 'src/domain/text/sse.ts',
     find: 'of [lastEventId, from]',
     replace: 'of [from, lastEventId]',
   },
@@ -54,13 +54,13 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'progress after the end is a duplicate result', file: JOB, find: 'last && final && isTerminal', replace: 'last && isTerminal' },
   {
     id: 'the newest post counts again',
-    file: 'src/domain/delivery.ts',
+    file: 'src/domain/job/delivery.ts',
     find: 'delivery.number <= last.number',
     replace: 'delivery.number < last.number',
   },
   {
     id: 'all agent processes share their numbers',
-    file: 'src/domain/delivery.ts',
+    file: 'src/domain/job/delivery.ts',
     find: 'last.session === delivery.session && ',
     replace: '',
   },
@@ -434,7 +434,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a job that waits already may be retried',
-    file: 'src/domain/job.ts',
+    file: 'src/domain/job/job.ts',
     find: 'if (!canRetry(job.state)) return `',
     replace: "if (!canRetry(job.state) && job.state !== 'IN_QUEUE') return `",
   },

@@ -1,4 +1,4 @@
-import { isThrottled, placementRetryMs, removalRepeatMs, type Worker } from '../../../src/domain/worker.ts'
+import { isThrottled, placementRetryMs, removalRepeatMs, type Worker } from '../../../src/domain/worker/worker.ts'
 import { logEvent } from '../../../src/log.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import { DRAIN_GRACE_MS, drainWorker, endLeases } from '../../../src/queue/transitions.ts'

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '../../../src/db/pods.ts'
-import { decideAction, type PodAction } from '../../../src/domain/pod.ts'
+import { decideAction, type PodAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/services/pod-placement.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
