@@ -6,9 +6,9 @@ import * as keys from '../db/api-keys.ts'
 import { openDatabase } from '../db/client.ts'
 import { formatApiKey, parseApiKey, SECRET_BYTES } from '../domain/access.ts'
 import type { Env } from '../env.ts'
+import { hashKeySecret } from '../platform/crypto.ts'
+import { newKeyId, newResourceId } from '../platform/ids.ts'
 import { forgetVerdicts } from './authenticate.ts'
-import { hashKeySecret } from './crypto.ts'
-import { newKeyId, newResourceId } from './ids.ts'
 import { forgetQuota } from './rate-limit.ts'
 
 // Verbs of the operator: the route has checked the operator's key, which may do all of this (AUT-4a).

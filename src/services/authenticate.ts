@@ -3,8 +3,8 @@ import { openDatabase } from '../db/client.ts'
 import { findEndpointOwner } from '../db/endpoints.ts'
 import { parseApiKey, scopesOf } from '../domain/access.ts'
 import type { Env } from '../env.ts'
-import { hashKeySecret, sameSecret } from './crypto.ts'
-import { ExpiringCache } from './expiring-cache.ts'
+import { hashKeySecret, sameSecret } from '../platform/crypto.ts'
+import { ExpiringCache } from '../platform/expiring-cache.ts'
 import { findPodOfKey, issuePodKey } from './pod-key.ts'
 
 /** Who is calling: everything is done for `teamId`. */

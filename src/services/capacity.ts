@@ -5,7 +5,7 @@ import { openDatabase } from '../db/client.ts'
 import { rankHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 
 /** Endpoints that are told of one piece of news: with many waiting for one place, no more than these try for it. */
 const MAX_TOLD = 8

@@ -5,7 +5,7 @@ import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { judgeHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
-import { keyedDigest } from './crypto.ts'
+import { keyedDigest } from '../platform/crypto.ts'
 
 /** Hosts that one explanation names, nearest miss first. */
 const MAX_HOSTS = 50

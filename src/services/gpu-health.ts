@@ -3,7 +3,7 @@ import { findGpuProblems, saveGpuProblems } from '../db/host-cordon.ts'
 import { cordonReason } from '../domain/host/health.ts'
 import type { Env } from '../env.ts'
 import type { GpuProblem } from '../host-protocol/messages.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 
 /** Records what is wrong with a host's GPUs now, and cordons the host when something new is among it (HOST-42). Repeating it changes nothing. */
 export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProblem[]): Promise<void> {

@@ -12,9 +12,9 @@ import {
   PROTOCOL_VERSION,
   type TokenResponse,
 } from '../host-protocol/messages.ts'
-import { sha256Hex } from './crypto.ts'
-import { ExpiringCache } from './expiring-cache.ts'
-import { newResourceId } from './ids.ts'
+import { sha256Hex } from '../platform/crypto.ts'
+import { ExpiringCache } from '../platform/expiring-cache.ts'
+import { newResourceId } from '../platform/ids.ts'
 
 const ACCESS_TOKEN_SECONDS = 3600
 /** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */

@@ -3,7 +3,7 @@ import { openDatabase } from '../db/client.ts'
 import { listWorkersOn } from '../db/host-cordon.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import type { Env } from '../env.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
 
 // What follows from the presence of a machine for whatever runs there. The host's object calls these, and calls again what threw; so each

@@ -10,8 +10,8 @@ import { formatTime } from '../contract/timestamps.ts'
 import { openDatabase } from '../db/client.ts'
 import { deleteUnusedJoinToken, insertJoinToken, listJoinTokens as listRows } from '../db/join-tokens.ts'
 import type { Env } from '../env.ts'
-import { sha256Hex } from './crypto.ts'
-import { newJoinToken, newResourceId } from './ids.ts'
+import { sha256Hex } from '../platform/crypto.ts'
+import { newJoinToken, newResourceId } from '../platform/ids.ts'
 
 /** Makes a token with which one machine may join once, within 30 minutes (HOST-1). Only its hash is stored. */
 export async function createJoinToken(env: Env, body: CreateJoinTokenRequest, nowMs: number): Promise<NewJoinToken> {

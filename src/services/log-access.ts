@@ -1,6 +1,6 @@
 import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
-import { equalInConstantTime, keyedDigest } from './crypto.ts'
+import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 
 /** Whose log a workload writes. */
 export interface LogOwner {

@@ -8,7 +8,7 @@ import { findHost, findHostState, type HostRecord, listHosts as listHostRows, re
 import { healthOf } from '../domain/host/health.ts'
 import type { Env } from '../env.ts'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
 import { drainWorkers } from './host-presence.ts'
 

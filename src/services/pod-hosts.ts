@@ -8,7 +8,7 @@ import { decideHostLost, decideReplacement, isToRun } from '../domain/pod/pod.ts
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 import { notePod } from './pod-notes.ts'
 import { grantedBy, rankPod } from './pod-placement.ts'
 import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'

@@ -1,7 +1,7 @@
 import { openDatabase } from '../db/client.ts'
 import { findPodForHost } from '../db/pods.ts'
 import type { Env } from '../env.ts'
-import { equalInConstantTime, keyedDigest } from './crypto.ts'
+import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 
 const POD_KEY = /^ppd_([0-9a-z]{1,64})_[A-Za-z0-9_-]{43}$/
 

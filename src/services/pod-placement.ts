@@ -6,7 +6,7 @@ import type { Refusal } from '../domain/host/placement.ts'
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'
 import type { PodSpec } from '../domain/pod/record.ts'
 import { type Env, readSettings } from '../env.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 import { putInForce } from './pod-transitions.ts'
 
 /** Hosts tried for one create; each try costs a batch. */

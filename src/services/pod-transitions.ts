@@ -5,7 +5,7 @@ import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
 import { isToRun, type PodChange } from '../domain/pod/pod.ts'
 import type { Env } from '../env.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
 

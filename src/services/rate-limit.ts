@@ -3,7 +3,7 @@ import { findQuota, type QuotaRow } from '../db/accounts.ts'
 import { openDatabase } from '../db/client.ts'
 import { DEFAULT_QUOTA, type RateVerdict } from '../domain/rate-limit.ts'
 import type { Env } from '../env.ts'
-import { ExpiringCache } from './expiring-cache.ts'
+import { ExpiringCache } from '../platform/expiring-cache.ts'
 
 /** How long a changed quota may stay unnoticed by another isolate. */
 const QUOTA_TTL_MS = 60_000

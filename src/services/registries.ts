@@ -3,12 +3,12 @@ import type { CreateRegistryRequest, Registry } from '../contract/registries.ts'
 import { openDatabase } from '../db/client.ts'
 import * as table from '../db/registries.ts'
 import type { Env } from '../env.ts'
-import { logEvent } from '../log.ts'
+import { newResourceId } from '../platform/ids.ts'
+import { logEvent } from '../platform/log.ts'
+import { deriveSealKey, openText, sealText } from '../platform/seal.ts'
 import type { VerbContext } from './endpoints.ts'
-import { newResourceId } from './ids.ts'
 import { requireScope } from './require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
-import { deriveSealKey, openText, sealText } from './seal.ts'
 
 /** What a host needs to pull a private image. Never part of a reply or a log line. */
 export interface RegistryLogin {

@@ -1,7 +1,7 @@
 import { podLogStub } from '../../durable-objects/stubs.ts'
 import type { Env } from '../env.ts'
 import type { LogBatch, LogsResponse } from '../host-protocol/logs.ts'
-import { logEvent } from '../log.ts'
+import { logEvent } from '../platform/log.ts'
 import { checkLogAccess } from './log-access.ts'
 
 type Result = LogsResponse['results'][number]

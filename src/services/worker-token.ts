@@ -1,5 +1,5 @@
 import type { Env } from '../env.ts'
-import { equalInConstantTime, keyedDigest } from './crypto.ts'
+import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 
 /** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()

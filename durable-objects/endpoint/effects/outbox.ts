@@ -1,7 +1,7 @@
 import type { Job } from '../../../src/domain/job/job.ts'
 import { finishJob, isTerminal } from '../../../src/domain/job/job.ts'
 import { notificationTexts } from '../../../src/domain/job/record.ts'
-import { logEvent } from '../../../src/log.ts'
+import { logEvent } from '../../../src/platform/log.ts'
 import { encodePieces, PieceStore } from '../../piece-store.ts'
 import { webhookSenderStub } from '../../stubs.ts'
 import { DELIVERY_HEADER, type HandOver } from '../../webhook/hand-over.ts'

@@ -1,5 +1,5 @@
 import { isThrottled, placementRetryMs, removalRepeatMs, type Worker } from '../../../src/domain/worker/worker.ts'
-import { logEvent } from '../../../src/log.ts'
+import { logEvent } from '../../../src/platform/log.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import { DRAIN_GRACE_MS, drainWorker, endLeases } from '../../../src/queue/transitions.ts'
 import { forgetCapacityWaiter } from '../../../src/services/capacity.ts'
