@@ -1,10 +1,10 @@
 import { releaseCapacity } from '../../src/db/capacity.ts'
 import { openDatabase } from '../../src/db/client.ts'
+import { announceCapacity } from '../../src/effects/capacity.ts'
+import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'
 import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/platform/log.ts'
-import { announceCapacity } from '../../src/services/capacity.ts'
-import { applyPodReport, isDown } from '../../src/services/pod-reports.ts'
 import { endpointStub } from '../stubs.ts'
 import type { WorkloadStore } from './workload-store.ts'
 

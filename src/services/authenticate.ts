@@ -2,10 +2,10 @@ import { findApiKey, touchApiKey } from '../db/api-keys.ts'
 import { openDatabase } from '../db/client.ts'
 import { findEndpointOwner } from '../db/endpoints.ts'
 import { parseApiKey, scopesOf } from '../domain/access.ts'
+import { findPodOfKey, issuePodKey } from '../effects/pod-key.ts'
 import type { Env } from '../env.ts'
 import { hashKeySecret, sameSecret } from '../platform/crypto.ts'
 import { ExpiringCache } from '../platform/expiring-cache.ts'
-import { findPodOfKey, issuePodKey } from './pod-key.ts'
 
 /** Who is calling: everything is done for `teamId`. */
 export interface Principal {

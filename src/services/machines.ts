@@ -6,11 +6,11 @@ import { openDatabase } from '../db/client.ts'
 import { cordonByOperator, liftCordon } from '../db/host-cordon.ts'
 import { findHost, findHostState, type HostRecord, listHosts as listHostRows, removeIdleHost } from '../db/host-views.ts'
 import { healthOf } from '../domain/host/health.ts'
+import { announceCapacity } from '../effects/capacity.ts'
+import { drainWorkers } from '../effects/presence.ts'
 import type { Env } from '../env.ts'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
 import { logEvent } from '../platform/log.ts'
-import { announceCapacity } from './capacity.ts'
-import { drainWorkers } from './host-presence.ts'
 
 // Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).
 

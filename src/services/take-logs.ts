@@ -1,8 +1,8 @@
 import { podLogStub } from '../../durable-objects/stubs.ts'
+import { checkLogAccess } from '../effects/log-access.ts'
 import type { Env } from '../env.ts'
 import type { LogBatch, LogsResponse } from '../host-protocol/logs.ts'
 import { logEvent } from '../platform/log.ts'
-import { checkLogAccess } from './log-access.ts'
 
 type Result = LogsResponse['results'][number]
 

@@ -92,7 +92,7 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
 ]
 
 const ROWS = 'src/db/pods.ts'
-const REPORTS = 'src/services/pod-reports.ts'
+const REPORTS = 'src/effects/pod-reports.ts'
 const ARCHIVE = 'durable-objects/pod-log/archive.ts'
 const HISTORY = 'durable-objects/pod-log/history.ts'
 
@@ -127,7 +127,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: '  await findPodOrThrow(ctx, podId)\n', replace: '' },
   {
     id: 'pod: a note is told again',
-    file: 'src/services/pod-notes.ts',
+    file: 'src/effects/pod-notes.ts',
     find: 'seq: pod.version',
     replace: 'seq: Date.now() * 1_000 + Math.floor(Math.random() * 1_000)',
   },
@@ -149,7 +149,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: nobody is told that a host is lost',
-    file: 'src/services/pod-hosts.ts',
+    file: 'src/effects/pod-hosts.ts',
     find: 'Date.now()) : null),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
     replace: 'Date.now()) : null),\n      async () => {},',
   },

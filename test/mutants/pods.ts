@@ -11,7 +11,7 @@ const ACCESS = 'src/domain/pod/access.ts'
 const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
 const CHANGE = 'src/services/change-pod.ts'
-const TRANSIT = 'src/services/pod-transitions.ts'
+const TRANSIT = 'src/effects/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -58,7 +58,7 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'start on a cordoned host', file: CHANGE, find: ' && host.cordonedAt === null) return', replace: ') return' },
   {
     id: 'a pod key opens every pod',
-    file: 'src/services/pod-key.ts',
+    file: 'src/effects/pod-key.ts',
     find: '!equalInConstantTime(token, await issuePodKey(env, podId))',
     replace: 'false',
   },

@@ -330,7 +330,7 @@ const OPENAI_STREAM = 'durable-objects/endpoint/openai/openai-stream.ts'
 const EFFECTS = 'durable-objects/endpoint/effects/worker-effects.ts'
 const SCALER = 'src/queue/scale.ts'
 const JOBS = 'durable-objects/endpoint/store/job-store.ts'
-const CAPACITY = 'src/services/capacity.ts'
+const CAPACITY = 'src/effects/capacity.ts'
 const POD_LOG = 'durable-objects/pod-log.ts'
 
 /** Killed by the tests against the real objects in workerd. */

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '../../../src/db/pods.ts'
 import { decideAction, type PodAction } from '../../../src/domain/pod/pod.ts'
-import { placePod } from '../../../src/services/pod-placement.ts'
+import { placePod } from '../../../src/effects/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'

@@ -9,8 +9,8 @@ import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
 import { logEvent } from '../platform/log.ts'
+import { grantedBy, rankPod } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
-import { grantedBy, rankPod } from './pod-placement.ts'
 import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'
 
 /** Hosts tried for one pod that has to move; the next try comes with the next call. */
