@@ -3,7 +3,7 @@ import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
 import { decodeArgs } from '../domain/resources/container.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
-import { openRegistry } from '../services/registries.ts'
+import { openRegistry } from '../services/resources/registries.ts'
 import { grantLog } from './log-access.ts'
 import { issuePodKey } from './pod-key.ts'
 

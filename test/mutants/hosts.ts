@@ -45,7 +45,7 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'access tokens outlive their enrolment',
-    file: 'src/services/host-enrolment.ts',
+    file: 'src/services/hosts/host-enrolment.ts',
     find: '(await currentEpoch(env, claims.sub, nowMs)) === claims.epoch ? claims.sub : null',
     replace: 'claims.sub',
   },

@@ -124,7 +124,12 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: '    await this.podChanged(hostId, podId, report.state)\n',
     replace: '',
   },
-  { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: '  await findPodOrThrow(ctx, podId)\n', replace: '' },
+  {
+    id: 'pod: a foreign log can be read',
+    file: 'src/services/logs/pod-logs.ts',
+    find: '  await findPodOrThrow(ctx, podId)\n',
+    replace: '',
+  },
   {
     id: 'pod: a note is told again',
     file: 'src/effects/pod-notes.ts',

@@ -10,7 +10,7 @@ const CONTAINER = 'src/domain/pod/container.ts'
 const ACCESS = 'src/domain/pod/access.ts'
 const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
-const CHANGE = 'src/services/change-pod.ts'
+const CHANGE = 'src/services/pods/change-pod.ts'
 const TRANSIT = 'src/effects/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
@@ -64,7 +64,7 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'members of clusters change the page',
-    file: 'src/services/pods.ts',
+    file: 'src/services/pods/pods.ts',
     find: 'shown.filter(({ clusterId }) => clusterId === null)',
     replace: 'shown',
   },

@@ -459,7 +459,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'small posts come without their number',
-    file: 'src/services/endpoint-calls.ts',
+    file: 'src/services/endpoints/endpoint-calls.ts',
     find: 'parseDelivery(request.headers.get(DELIVERY_HEADER))',
     replace: 'null',
   },
@@ -557,7 +557,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'any host writes any log',
-    file: 'src/services/take-logs.ts',
+    file: 'src/services/logs/take-logs.ts',
     find: 'if (!(await checkLogAccess(env, hostId, workloadId, access))) return refused',
     replace: '',
   },
