@@ -1,6 +1,6 @@
-import { endpointStub } from '../../durable-objects/stubs.ts'
 import { parseJobCall } from '../../src/contract/job-routes.ts'
 import type { Env } from '../../src/env.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
 import { callEndpoint } from '../../src/services/endpoints/endpoint-calls.ts'
 import plane, { PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
 import { DOOR_HEADER, type Door } from './doors.ts'

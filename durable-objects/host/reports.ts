@@ -4,8 +4,8 @@ import { announceCapacity } from '../../src/effects/capacity.ts'
 import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'
 import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
 import { logEvent } from '../../src/platform/log.ts'
-import { endpointStub } from '../stubs.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>

@@ -1,10 +1,10 @@
-import { endpointStub } from '../../durable-objects/stubs.ts'
 import { listPlacementHosts, releaseCapacity } from '../db/capacity.ts'
 import { listCapacityWaiters, removeCapacityWaiter } from '../db/capacity-waiters.ts'
 import { openDatabase } from '../db/client.ts'
 import { rankHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
+import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
 /** Endpoints that are told of one piece of news: with many waiting for one place, no more than these try for it. */

@@ -1,4 +1,3 @@
-import { hostStub } from '../../durable-objects/stubs.ts'
 import { listPlacementHosts } from '../db/capacity.ts'
 import { openDatabase } from '../db/client.ts'
 import { insertPod, type PodResources, type PodRow, type Statement } from '../db/pods.ts'
@@ -6,6 +5,7 @@ import type { Refusal } from '../domain/host/placement.ts'
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'
 import type { PodSpec } from '../domain/pod/record.ts'
 import { type Env, readSettings } from '../env.ts'
+import { hostStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { putInForce } from './pod-transitions.ts'
 

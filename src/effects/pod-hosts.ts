@@ -1,4 +1,3 @@
-import { hostStub } from '../../durable-objects/stubs.ts'
 import { openDatabase } from '../db/client.ts'
 import { findDeparture } from '../db/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../db/pods.ts'
@@ -8,6 +7,7 @@ import { decideHostLost, decideReplacement, isToRun } from '../domain/pod/pod.ts
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
+import { hostStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { grantedBy, rankPod } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'

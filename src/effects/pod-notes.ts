@@ -1,6 +1,6 @@
-import { podLogStub } from '../../durable-objects/stubs.ts'
 import type { PodRow } from '../db/pods.ts'
 import type { Env } from '../env.ts'
+import { podLogStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
 /** The plane writes into the log of a pod beside the pod's workloads; no workload has this name, because theirs end in a number. */

@@ -1,8 +1,8 @@
-import { endpointStub } from '../../durable-objects/stubs.ts'
 import { openDatabase } from '../db/client.ts'
 import { listWorkersOn } from '../db/host-cordon.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import type { Env } from '../env.ts'
+import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
 

@@ -37,7 +37,7 @@ export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
 const CALLS = 'durable-objects/endpoint/call-limits.ts'
 const SUBMISSIONS = 'durable-objects/endpoint/client/submissions.ts'
 const ACCEPT = 'src/queue/accept.ts'
-const CALLER = 'src/services/caller.ts'
+const CALLER = 'src/objects/caller.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [

@@ -1,8 +1,8 @@
-import { rateLimiterStub } from '../../../durable-objects/stubs.ts'
 import { findQuota, type QuotaRow } from '../../db/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { DEFAULT_QUOTA, type RateVerdict } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
+import { rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 
 /** How long a changed quota may stay unnoticed by another isolate. */

@@ -1,4 +1,3 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import type { ListReleasesResponse, Release } from '../../contract/releases.ts'
 import type { ListScalingResponse } from '../../contract/scaling.ts'
@@ -8,6 +7,7 @@ import { openDatabase } from '../../db/client.ts'
 import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpoints.ts'
 import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
+import { endpointStub } from '../../objects/stubs.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { getEndpoint, type VerbContext } from './endpoints.ts'
 

@@ -1,5 +1,4 @@
 import { decodeJwt, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostKey, insertHost, useJoinToken } from '../../db/enrolment.ts'
@@ -12,6 +11,7 @@ import {
   PROTOCOL_VERSION,
   type TokenResponse,
 } from '../../host-protocol/messages.ts'
+import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { newResourceId } from '../../platform/ids.ts'

@@ -1,4 +1,3 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import type { CordonRequest, Host } from '../../contract/hosts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
@@ -10,6 +9,7 @@ import { announceCapacity } from '../../effects/capacity.ts'
 import { drainWorkers } from '../../effects/presence.ts'
 import type { Env } from '../../env.ts'
 import { DEFAULT_PORT_RANGE } from '../../host-protocol/messages.ts'
+import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
 // Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).

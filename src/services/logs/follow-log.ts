@@ -1,9 +1,9 @@
-import { podLogStub } from '../../../durable-objects/stubs.ts'
 import type { LogQuery } from '../../contract/logs.ts'
 import { Problem } from '../../contract/problems.ts'
 import { startOf } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'
 import type { LogKind } from '../../host-protocol/logs.ts'
+import { podLogStub } from '../../objects/stubs.ts'
 
 /** When a reader of a log that has too many may come again: nobody knows, so not at once. */
 const RETRY_SECONDS = '10'

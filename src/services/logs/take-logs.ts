@@ -1,7 +1,7 @@
-import { podLogStub } from '../../../durable-objects/stubs.ts'
 import { checkLogAccess } from '../../effects/log-access.ts'
 import type { Env } from '../../env.ts'
 import type { LogBatch, LogsResponse } from '../../host-protocol/logs.ts'
+import { podLogStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
 type Result = LogsResponse['results'][number]

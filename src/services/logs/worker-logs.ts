@@ -1,5 +1,5 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { Problem } from '../../contract/problems.ts'
+import { endpointStub } from '../../objects/stubs.ts'
 import { getEndpoint, type VerbContext } from '../endpoints/endpoints.ts'
 import { followLog, type LogReading } from './follow-log.ts'
 

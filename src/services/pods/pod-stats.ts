@@ -1,8 +1,8 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import type { PodRow } from '../../db/pods.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import type { WorkloadStats } from '../../host-protocol/messages.ts'
+import { hostStub } from '../../objects/stubs.ts'
 
 /** A host that takes longer does not hold up the answer; its figures are left out. */
 const STATS_WAIT_MS = 1_000

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods.ts'
 import { actionsOf, decideAction, decideHostLost, decideReport, type PodAction } from '../../../src/domain/pod/pod.ts'
@@ -7,6 +6,7 @@ import { applyPodReport, changePod, isDown } from '../../../src/effects/pod-repo
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterEach, beforeEach, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'

@@ -1,7 +1,7 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import { saveInventory } from '../../../src/db/capacity.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { drainPods } from '../../../src/effects/pod-hosts.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { hostRow, moveHostClock } from '../../support/hosts.ts'

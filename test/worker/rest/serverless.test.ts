@@ -1,5 +1,5 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { Endpoint } from '../../../src/contract/endpoint.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, ORIGIN } from '../../support/harness.ts'
 
 describe('create', () => {

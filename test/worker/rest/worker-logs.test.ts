@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
-import { endpointStub, podLogStub } from '../../../durable-objects/stubs.ts'
 import { LOG_KEPT_LINES } from '../../../src/domain/text/log-stream.ts'
+import { endpointStub, podLogStub } from '../../../src/objects/stubs.ts'
 import type { FakeWorker } from '../../support/fake-host.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'

@@ -1,10 +1,10 @@
-import type { Env } from '../src/env.ts'
-import type { LogKind } from '../src/host-protocol/logs.ts'
-import type { EndpointObject } from './endpoint.ts'
-import type { HostObject } from './host.ts'
-import type { PodLogObject } from './pod-log.ts'
-import type { RateLimiterObject } from './rate-limiter.ts'
-import type { WebhookSenderObject } from './webhook-sender.ts'
+import type { EndpointObject } from '../../durable-objects/endpoint.ts'
+import type { HostObject } from '../../durable-objects/host.ts'
+import type { PodLogObject } from '../../durable-objects/pod-log.ts'
+import type { RateLimiterObject } from '../../durable-objects/rate-limiter.ts'
+import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
+import type { Env } from '../env.ts'
+import type { LogKind } from '../host-protocol/logs.ts'
 
 // Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here.
 
