@@ -1,4 +1,4 @@
-import type { UpdateEndpointRequest } from '../../contract/endpoint.ts'
+import type { UpdateEndpointRequest } from '../../contract/endpoints.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { CPU_DISK_GB_PER_VCPU, findCpuFlavor, gpuTypesOfPools, isGpuPool, isValidVcpuCount } from '../resources/catalog.ts'
 import type { CpuCompute, GpuCompute } from './record.ts'

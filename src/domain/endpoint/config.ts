@@ -1,5 +1,5 @@
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoint.ts'
 import { DEFAULT_RETENTION } from '../../contract/endpoint-parts.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { mergeArgs } from '../resources/container.ts'

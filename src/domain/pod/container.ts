@@ -1,5 +1,5 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
-import type { CreatePodRequest } from '../../contract/pod.ts'
+import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import type { ContainerSpec } from '../endpoint/record.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'

@@ -1,5 +1,5 @@
 import type { PodMountsRequest } from '../../contract/mounts.ts'
-import type { CreatePodRequest } from '../../contract/pod.ts'
+import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../contract/endpoint.ts'
+import type { Endpoint } from '../../contract/endpoints.ts'
 import { cpuMemoryGb } from '../../domain/endpoint/compute.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'

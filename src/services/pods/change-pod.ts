@@ -1,4 +1,4 @@
-import type { UpdatePodRequest } from '../../contract/pod.ts'
+import type { UpdatePodRequest } from '../../contract/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/host-views.ts'

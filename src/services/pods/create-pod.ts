@@ -1,4 +1,4 @@
-import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pod.ts'
+import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pod-references.ts'

@@ -1,4 +1,4 @@
-import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pod.ts'
+import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pods.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listHostDataCenters } from '../../db/data-centers.ts'
 import { findGlobalVolume } from '../../db/global-volumes.ts'

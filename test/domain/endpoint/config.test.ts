@@ -1,4 +1,4 @@
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../../src/contract/endpoint.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../../src/contract/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import { describe, expect, it } from '../../support/unit.ts'

@@ -1,4 +1,4 @@
-import type { UpdatePodRequest } from '../../../src/contract/pod.ts'
+import type { UpdatePodRequest } from '../../../src/contract/pods.ts'
 import { type PatchedPod, planPatch } from '../../../src/domain/pod/patch.ts'
 import type { PodSpec } from '../../../src/domain/pod/record.ts'
 import type { PodReferences } from '../../../src/domain/pod/request.ts'

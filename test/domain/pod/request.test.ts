@@ -1,4 +1,4 @@
-import type { CreatePodRequest } from '../../../src/contract/pod.ts'
+import type { CreatePodRequest } from '../../../src/contract/pods.ts'
 import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
 import { describe, expect, it } from '../../support/unit.ts'
