@@ -5,9 +5,9 @@ import {
   interruptAttempt,
   signingSecrets,
   startAttempt,
-} from '../../src/domain/webhook-delivery.ts'
+} from '../../src/domain/webhook/delivery.ts'
 import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook-places.ts'
-import { logEvent } from '../../src/log.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { WebhookSenderObject } from '../webhook-sender.ts'
 import type { Delivery } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
