@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppContext, AppEnv } from './http/app-env.ts'
+import { frontDoor } from './http/front-door.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { problemResponse, toProblem } from './http/problem-response.ts'
@@ -15,6 +16,7 @@ const SERVER_FAULT = 500
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.use('*', requestContext)
+  app.get('/', frontDoor)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
