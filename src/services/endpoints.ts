@@ -42,7 +42,7 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
 export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:read')
-  return findOrThrow(ctx, id)
+  return requireOwnEndpoint(ctx, id)
 }
 
 /** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
@@ -62,7 +62,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
   requireScope(ctx.principal, 'serverless:write')
   const asked = await filledUpdate(ctx, id, patch)
   for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
-    const before = await findOrThrow(ctx, id)
+    const before = await requireOwnEndpoint(ctx, id)
     const result = patchEndpointConfig(before, asked)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
@@ -86,11 +86,11 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   requireScope(ctx.principal, 'serverless:write')
   const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
-  const exists = (await table.findEndpoint(db, teamId, id)) !== null
+  if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')
   // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
-  if (exists || (await table.isDeletedEndpoint(db, teamId, id))) await endpointStub(ctx.env, id).destroy()
+  await endpointStub(ctx.env, id).destroy()
   forgetEndpointTeam(id)
-  if (!exists || !(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
+  if (!(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
 }
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
@@ -103,13 +103,14 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
 // An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
 async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
   if (!patch.templateId) return patch
-  await findOrThrow(ctx, id)
+  await requireOwnEndpoint(ctx, id)
   const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))
   assertMergedSize(filled)
   return filled
 }
 
-async function findOrThrow(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+/** The caller's endpoint. Throws 404 for any other id, and stands before whatever reaches the endpoint's object (AUT-5, PP-160). */
+async function requireOwnEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
   const config = await table.findEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!config) throw new Problem('notFound')
   return config

@@ -90,5 +90,11 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'and(eq(registries.teamId, teamId), eq(registries.id, id))',
     replace: 'eq(registries.id, id)',
   },
+  {
+    id: "a stranger's DELETE reaches the queue of an endpoint",
+    file: 'src/services/endpoints.ts',
+    find: "if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')",
+    replace: 'await table.hasOrHadEndpoint(db, teamId, id)',
+  },
   { id: 'removed machines keep a data center', file: 'src/db/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
 ]
