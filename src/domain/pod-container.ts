@@ -25,7 +25,7 @@ export function createContainer(body: ContainerRequest, template: ContainerSpec 
   return merge({ ...base, env: { ...base.env, ...body.env } }, { ...body, image: body.image || undefined, env: undefined })
 }
 
-/** The container after a PATCH (POD-13, STR-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
+/** The container after a PATCH (POD-13, STRICT-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
 export function patchContainer(current: ContainerSpec, body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
   if (body.image === '') return { ok: false, problem: refusal('image cannot be empty') }
   return template ? createContainer(body, template) : merge(current, body)
@@ -36,7 +36,7 @@ export function runsAlike(a: ContainerSpec, b: ContainerSpec): boolean {
   return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b))
 }
 
-/** Why a request that was filled from a template cannot be: it has become too large by it (LIM-6). */
+/** Why a request that was filled from a template cannot be: it has become too large by it (RATE-6). */
 export function refuseSize(body: ContainerRequest, { args, env, ports }: ContainerSpec): Refusal | null {
   const bytes = new TextEncoder().encode(JSON.stringify({ ...body, args, env, ports })).byteLength
   return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null

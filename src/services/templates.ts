@@ -105,7 +105,7 @@ export async function useTemplate(
   throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })
 }
 
-/** Refuses a request that has become too large by its template (LIM-6). Throws 413. */
+/** Refuses a request that has become too large by its template (RATE-6). Throws 413. */
 export function assertMergedSize(body: object): void {
   if (new TextEncoder().encode(JSON.stringify(body)).byteLength > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
 }
