@@ -49,9 +49,15 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
 /** Tests of the resources that pods refer to. */
-const RESOURCE_TESTS = ['network-volumes', 'global-volumes', 'templates', 'registries', 'ssh-keys', 'endpoint-templates'].map(
-  (name) => `test/worker/rest/${name}`,
-)
+const RESOURCE_TESTS = [
+  'network-volumes',
+  'global-volumes',
+  'templates',
+  'registries',
+  'ssh-keys',
+  'endpoint-templates',
+  'foreign-endpoint',
+].map((name) => `test/worker/rest/${name}`)
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 /** Those of the agent that start no process. */

@@ -1,5 +1,5 @@
-import { and, desc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Database } from './client.ts'
 import { endpoints, releases } from './schema.ts'
 
@@ -97,12 +97,12 @@ export async function deleteEndpoint(db: Database, teamId: string, id: string, n
   return result.meta.changes > 0
 }
 
-/** Says whether a team had an endpoint of that id and deleted it. */
-export async function isDeletedEndpoint(db: Database, teamId: string, id: string): Promise<boolean> {
+/** Says whether an endpoint of that id is a team's, or was until the team deleted it. */
+export async function hasOrHadEndpoint(db: Database, teamId: string, id: string): Promise<boolean> {
   const row = await db
     .select({ id: endpoints.id })
     .from(endpoints)
-    .where(and(eq(endpoints.teamId, teamId), eq(endpoints.id, id), isNotNull(endpoints.deletedAt)))
+    .where(and(eq(endpoints.teamId, teamId), eq(endpoints.id, id)))
     .get()
   return row !== undefined
 }

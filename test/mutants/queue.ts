@@ -3,9 +3,9 @@ import type { Mutant } from './table.ts'
 // Planted bugs of the queue by what they break, beside those in table.ts: order, timers, fencing, wakes, alarm, retention, restart.
 // "slots" of concurrency limits have their entries where the limits are.
 
-const JOB = 'src/domain/job.ts'
-const WORKER = 'src/domain/worker.ts'
-const DISPATCH = 'src/domain/dispatch.ts'
+const JOB = 'src/domain/job/job.ts'
+const WORKER = 'src/domain/worker/worker.ts'
+const DISPATCH = 'src/domain/job/dispatch.ts'
 
 /** Killed by the unit tests of the pure rules or by the model. */
 export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -122,19 +122,19 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-const JOBS = 'durable-objects/endpoint/job-store.ts'
-const WORKERS = 'durable-objects/endpoint/worker-store.ts'
-const META = 'durable-objects/endpoint/meta-store.ts'
+const JOBS = 'durable-objects/endpoint/store/job-store.ts'
+const WORKERS = 'durable-objects/endpoint/store/worker-store.ts'
+const META = 'durable-objects/endpoint/store/meta-store.ts'
 const PARKING = 'durable-objects/endpoint/parking.ts'
-const TIMERS = 'durable-objects/endpoint/timers.ts'
-const TRANSITIONS = 'durable-objects/endpoint/transitions.ts'
-const CLIENT = 'durable-objects/endpoint/client-operations.ts'
-const ACCEPT = 'durable-objects/endpoint/accept-job.ts'
-const TAKE_REPLIES = 'durable-objects/endpoint/take-replies.ts'
-const OPERATIONS = 'durable-objects/endpoint/worker-operations.ts'
-const POLLS = 'durable-objects/endpoint/worker-polls.ts'
-const DISPATCHER = 'durable-objects/endpoint/dispatcher.ts'
-const REPORTS = 'durable-objects/endpoint/host-reports.ts'
+const TIMERS = 'src/queue/deadlines.ts'
+const TRANSITIONS = 'src/queue/transitions.ts'
+const CLIENT = 'durable-objects/endpoint/client/client-operations.ts'
+const ACCEPT = 'src/queue/accept.ts'
+const TAKE_REPLIES = 'durable-objects/endpoint/worker/take-replies.ts'
+const OPERATIONS = 'durable-objects/endpoint/worker/worker-operations.ts'
+const POLLS = 'durable-objects/endpoint/worker/worker-polls.ts'
+const DISPATCHER = 'src/queue/dispatch.ts'
+const REPORTS = 'src/queue/host-reports.ts'
 
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [

@@ -1,5 +1,5 @@
 // The one file that knows the test runner and its runtime; tests import everything from here.
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
@@ -13,6 +13,7 @@ export {
   evictDurableObject,
   expect,
   it,
+  listDurableObjectIds,
   runDurableObjectAlarm,
   runInDurableObject,
   vi,
