@@ -3,6 +3,7 @@ import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import type { ContainerSpec } from '../endpoint/record.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'
+import type { PodSpec } from './record.ts'
 
 /** Container disk when nobody says, GB (POD-6). */
 const DEFAULT_DISK_GB = 10
@@ -31,9 +32,14 @@ export function patchContainer(current: ContainerSpec, body: ContainerRequest, t
   return template ? createContainer(body, template) : merge(current, body)
 }
 
-/** Whether two containers run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
-export function runsAlike(a: ContainerSpec, b: ContainerSpec): boolean {
+/** Whether the containers of two pods run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
+export function runsAlike(a: PodSpec, b: PodSpec): boolean {
   return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b))
+}
+
+/** The variables of a pod: its user's own over those by which he gets in (POD-20, ENV-4). */
+export function envOf({ container, accessEnv }: Pick<PodSpec, 'container' | 'accessEnv'>): Record<string, string> {
+  return { ...accessEnv, ...container.env }
 }
 
 /** Why a request that was filled from a template cannot be: it has become too large by it (RATE-6). */
@@ -67,8 +73,9 @@ function isPort(number: number): boolean {
   return (number >= 1 && number <= MAX_PORT) || (number >= MIN_SYMMETRIC_PORT && number <= MAX_SYMMETRIC_PORT)
 }
 
-function normalized({ args, env, ports, ...rest }: ContainerSpec) {
-  return { ...rest, command: decodeArgs(args), env: Object.entries(env).toSorted(), ports: ports.toSorted() }
+function normalized(spec: PodSpec) {
+  const { args, env: _env, ports, ...rest } = spec.container
+  return { ...rest, command: decodeArgs(args), env: Object.entries(envOf(spec)).toSorted(), ports: ports.toSorted() }
 }
 
 function refusal(detail: string): Refusal {

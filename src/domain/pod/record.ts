@@ -3,6 +3,8 @@ import type { ContainerSpec } from '../endpoint/record.ts'
 /** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */
 export interface PodSpec {
   container: ContainerSpec
+  /** How its user gets in: variables that were made for it at create and stay whatever becomes of `env` (POD-20). Absent: none. */
+  accessEnv?: Record<string, string>
   compute: PodGpu | PodCpu
   cloud: Cloud
   /** In order of preference; empty: any (POD-3). */
