@@ -184,6 +184,18 @@ describe('documents', () => {
     await script.body?.cancel()
   })
 
+  it('[PP-150] the root leads a browser to the reference and names the documents to a program', async () => {
+    const visit = (headers: Record<string, string>) => send('/', { headers, redirect: 'manual' })
+    const browser = await visit({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' })
+    expect([browser.status, browser.headers.get('location'), browser.headers.get('vary')]).toEqual([302, '/docs', 'Accept'])
+    for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json, text/html;q=0.5' }]) {
+      const { links, ...rest } = (await (await visit(headers as Record<string, string>)).json()) as { links: Record<string, string> }
+      expect(rest).toEqual({ name: 'podplane' })
+      expect(Object.keys(links)).toEqual(['reference', 'openapi', 'operatorOpenapi', 'health'])
+      for (const link of Object.values(links)) expect((await send(link)).status, link).toBe(200)
+    }
+  })
+
   it('health needs no key', async () => expect((await api(null).get('/healthz')).body).toEqual({ status: 'ok' }))
 })
 
