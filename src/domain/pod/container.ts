@@ -1,7 +1,7 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
-import type { ContainerSpec } from '../endpoint/record.ts'
+import type { ContainerSpec } from '../resources/container.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'
 import type { PodSpec } from './record.ts'
 
