@@ -6,6 +6,7 @@ import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
+import type { LogLevel } from './platform/log.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
@@ -56,7 +57,6 @@ export interface Settings {
   hostLostAfterMs: number
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
 /** A host may be offline 10 s after its last beat, and stops its work 29 s after it: what is given up earlier could still run. */
