@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppContext, AppEnv } from './http/app-env.ts'
+import { graphqlUnserved } from './http/graphql.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { problemResponse, toProblem } from './http/problem-response.ts'
@@ -18,6 +19,7 @@ export function createApp(): Hono<AppEnv> {
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
+  app.all('/graphql', graphqlUnserved)
   app.route('/', restApi())
   app.route('/', adminApi())
   app.route('/host/v1', hostApi())

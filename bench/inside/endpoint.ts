@@ -1,11 +1,11 @@
-import { dispatch } from '../../durable-objects/endpoint/dispatcher.ts'
-import type { Effects } from '../../durable-objects/endpoint/effects.ts'
-import { INPUT, OUTPUT } from '../../durable-objects/endpoint/payload-store.ts'
-import { applyJob } from '../../durable-objects/endpoint/transitions.ts'
+import { INPUT, OUTPUT } from '../../durable-objects/endpoint/store/payload-store.ts'
 import { EndpointObject } from '../../durable-objects/endpoint.ts'
 import { finishJob, submitJob } from '../../src/domain/job.ts'
 import { formatJobId } from '../../src/domain/job-id.ts'
 import type { Worker } from '../../src/domain/worker.ts'
+import { dispatch } from '../../src/queue/dispatch.ts'
+import type { Effects } from '../../src/queue/effects.ts'
+import { applyJob } from '../../src/queue/transitions.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const ID_RANDOM_BYTES = 10

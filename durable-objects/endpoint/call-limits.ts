@@ -1,6 +1,6 @@
 import type { LimitBucket } from '../../src/contract/job-routes.ts'
 import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job-limits.ts'
-import type { Refused } from './accept-job.ts'
+import type { Refused } from '../../src/queue/accept.ts'
 
 /** A slot, or why there is none. */
 export type Entry = { release: () => void; refusal?: never } | { refusal: Refused }

@@ -67,6 +67,10 @@ describe('CLI-1: the Python client with a plain handler', () => {
     await expect(client.call(plain.id, { call: 'run', input: { n: 1 }, key: 'wrong' })).rejects.toThrow(/^RuntimeError: 401 Unauthorized/)
     await expect(client.call('nosuchendpoint', { call: 'health' })).rejects.toThrow(/^HTTPError: 404/)
   })
+
+  test('PP-120: a call that needs GraphQL raises instead of doing nothing', async () => {
+    await expect(client.call(plain.id, { call: 'terminate_pod', pod: 'p1' })).rejects.toThrow('GraphQL is not served by this plane')
+  })
 })
 
 describe('CLI-3: the Python worker in a container', () => {

@@ -51,7 +51,7 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'work of a silent host is not held',
-    file: 'durable-objects/endpoint/host-events.ts',
+    file: 'src/queue/host-events.ts',
     find: 'core.jobs.save(job, holdLease(job, untilMs))',
     replace: 'core.jobs.save(job, job)',
   },

@@ -122,19 +122,19 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-const JOBS = 'durable-objects/endpoint/job-store.ts'
-const WORKERS = 'durable-objects/endpoint/worker-store.ts'
-const META = 'durable-objects/endpoint/meta-store.ts'
+const JOBS = 'durable-objects/endpoint/store/job-store.ts'
+const WORKERS = 'durable-objects/endpoint/store/worker-store.ts'
+const META = 'durable-objects/endpoint/store/meta-store.ts'
 const PARKING = 'durable-objects/endpoint/parking.ts'
-const TIMERS = 'durable-objects/endpoint/timers.ts'
-const TRANSITIONS = 'durable-objects/endpoint/transitions.ts'
-const CLIENT = 'durable-objects/endpoint/client-operations.ts'
-const ACCEPT = 'durable-objects/endpoint/accept-job.ts'
-const TAKE_REPLIES = 'durable-objects/endpoint/take-replies.ts'
-const OPERATIONS = 'durable-objects/endpoint/worker-operations.ts'
-const POLLS = 'durable-objects/endpoint/worker-polls.ts'
-const DISPATCHER = 'durable-objects/endpoint/dispatcher.ts'
-const REPORTS = 'durable-objects/endpoint/host-reports.ts'
+const TIMERS = 'src/queue/deadlines.ts'
+const TRANSITIONS = 'src/queue/transitions.ts'
+const CLIENT = 'durable-objects/endpoint/client/client-operations.ts'
+const ACCEPT = 'src/queue/accept.ts'
+const TAKE_REPLIES = 'durable-objects/endpoint/worker/take-replies.ts'
+const OPERATIONS = 'durable-objects/endpoint/worker/worker-operations.ts'
+const POLLS = 'durable-objects/endpoint/worker/worker-polls.ts'
+const DISPATCHER = 'src/queue/dispatch.ts'
+const REPORTS = 'src/queue/host-reports.ts'
 
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [

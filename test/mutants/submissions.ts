@@ -35,8 +35,8 @@ export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
 ]
 
 const CALLS = 'durable-objects/endpoint/call-limits.ts'
-const SUBMISSIONS = 'durable-objects/endpoint/submissions.ts'
-const ACCEPT = 'durable-objects/endpoint/accept-job.ts'
+const SUBMISSIONS = 'durable-objects/endpoint/client/submissions.ts'
+const ACCEPT = 'src/queue/accept.ts'
 const CALLER = 'src/services/caller.ts'
 
 /** Killed by the tests against the real objects in workerd. */
@@ -58,7 +58,7 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'expired keys keep the storage full', file: ACCEPT, find: 'core.idempotency.sweep(core.now())', replace: '' },
   {
     id: 'an answer ends with the first reading of its chunks',
-    file: 'durable-objects/endpoint/openai.ts',
+    file: 'durable-objects/endpoint/openai/openai.ts',
     find: 'portion = core.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
     replace: 'portion = []',
   },
@@ -87,7 +87,7 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 's3Config is never stored', file: ACCEPT, find: 'if (request.sealedS3Config !== null) core', replace: 'if (false) core' },
   {
     id: 's3Config outlives its job',
-    file: 'durable-objects/endpoint/payload-store.ts',
+    file: 'durable-objects/endpoint/store/payload-store.ts',
     find: 'AND kind >= ?',
     replace: 'AND kind >= ? AND kind <> 2',
   },

@@ -313,23 +313,23 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
 ]
 
 const CORE = 'durable-objects/endpoint/core.ts'
-const TIMERS = 'durable-objects/endpoint/timers.ts'
-const TRANSITIONS = 'durable-objects/endpoint/transitions.ts'
-const POLLS = 'durable-objects/endpoint/worker-polls.ts'
-const POSTS = 'durable-objects/endpoint/worker-posts.ts'
-const OPERATIONS = 'durable-objects/endpoint/worker-operations.ts'
-const DISPATCHER = 'durable-objects/endpoint/dispatcher.ts'
-const REPORTS = 'durable-objects/endpoint/host-reports.ts'
-const READS = 'durable-objects/endpoint/client-reads.ts'
-const OUTBOX = 'durable-objects/endpoint/outbox.ts'
+const TIMERS = 'src/queue/deadlines.ts'
+const TRANSITIONS = 'src/queue/transitions.ts'
+const POLLS = 'durable-objects/endpoint/worker/worker-polls.ts'
+const POSTS = 'durable-objects/endpoint/worker/worker-posts.ts'
+const OPERATIONS = 'durable-objects/endpoint/worker/worker-operations.ts'
+const DISPATCHER = 'src/queue/dispatch.ts'
+const REPORTS = 'src/queue/host-reports.ts'
+const READS = 'durable-objects/endpoint/client/client-reads.ts'
+const OUTBOX = 'durable-objects/endpoint/effects/outbox.ts'
 const ATTEMPTS = 'durable-objects/webhook/attempts.ts'
 const SEND = 'durable-objects/webhook/post.ts'
 const SENDER = 'durable-objects/webhook-sender.ts'
-const EVENT_REPLY = 'durable-objects/endpoint/event-reply.ts'
-const OPENAI_STREAM = 'durable-objects/endpoint/openai-stream.ts'
-const EFFECTS = 'durable-objects/endpoint/worker-effects.ts'
-const SCALER = 'durable-objects/endpoint/scaler.ts'
-const JOBS = 'durable-objects/endpoint/job-store.ts'
+const EVENT_REPLY = 'durable-objects/endpoint/client/event-reply.ts'
+const OPENAI_STREAM = 'durable-objects/endpoint/openai/openai-stream.ts'
+const EFFECTS = 'durable-objects/endpoint/effects/worker-effects.ts'
+const SCALER = 'src/queue/scale.ts'
+const JOBS = 'durable-objects/endpoint/store/job-store.ts'
 const CAPACITY = 'src/services/capacity.ts'
 const POD_LOG = 'durable-objects/pod-log.ts'
 
@@ -338,7 +338,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'a stream is read ahead of its reader', file: EVENT_REPLY, find: '{ highWaterMark: 0 }', replace: '{ highWaterMark: 1_000 }' },
   {
     id: 'an abandoned call keeps its job',
-    file: 'durable-objects/endpoint/openai-outcome.ts',
+    file: 'durable-objects/endpoint/openai/openai-outcome.ts',
     find: 'if (job) cancelJob(core, job, core.now(), effects)',
     replace: '',
   },
@@ -351,7 +351,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a chunk number is given twice',
-    file: 'durable-objects/endpoint/job-store.ts',
+    file: 'durable-objects/endpoint/store/job-store.ts',
     find: 'chunks: Number(row.chunks ?? 0)',
     replace: 'chunks: 0',
   },

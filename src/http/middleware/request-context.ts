@@ -5,6 +5,8 @@ import type { AppContext } from '../app-env.ts'
 import { requestIdOf } from '../request-id.ts'
 
 const SERVER_FAULT = 500
+/** What is not served is no fault, and anybody can ask for it. */
+const NOT_IMPLEMENTED = 501
 /** Asked every few seconds by whoever watches the plane. */
 const QUIET_PATH = '/healthz'
 
@@ -24,7 +26,7 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
 
 function writeLog(c: AppContext, startedAtMs: number): void {
   const { status } = c.res
-  const level = status >= SERVER_FAULT ? 'error' : c.req.path === QUIET_PATH ? 'debug' : 'info'
+  const level = isFault(status) ? 'error' : c.req.path === QUIET_PATH ? 'debug' : 'info'
   if (!logs(level)) return
   logEvent(level, 'request', {
     requestId: c.var.requestId,
@@ -34,4 +36,8 @@ function writeLog(c: AppContext, startedAtMs: number): void {
     durationMs: Date.now() - startedAtMs,
     teamId: c.var.principal?.teamId,
   })
+}
+
+function isFault(status: number): boolean {
+  return status >= SERVER_FAULT && status !== NOT_IMPLEMENTED
 }

@@ -7,9 +7,10 @@ import { createInterface, type Interface } from 'node:readline'
 import { pythonClient } from './worker-image.ts'
 
 interface Request {
-  call: 'run_sync' | 'run' | 'status' | 'output' | 'stream' | 'cancel' | 'health' | 'purge_queue'
+  call: 'run_sync' | 'run' | 'status' | 'output' | 'stream' | 'cancel' | 'health' | 'purge_queue' | 'terminate_pod'
   input?: Record<string, unknown>
   job?: string
+  pod?: string
   /** Another key than the one of the plane. */
   key?: string
 }
@@ -38,7 +39,7 @@ export class PythonClient {
     const home = mkdtempSync(join(tmpdir(), 'podplane-e2e-home-'))
     const child = spawn(python, ['-u', join(import.meta.dirname, 'python_client.py')], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { PATH: process.env.PATH, HOME: home, RUNPOD_ENDPOINT_BASE_URL: `${plane.url}/v2` },
+      env: { PATH: process.env.PATH, HOME: home, RUNPOD_ENDPOINT_BASE_URL: `${plane.url}/v2`, RUNPOD_API_BASE_URL: plane.url },
     })
     return new PythonClient(child, createInterface({ input: child.stdout }), plane.apiKey, home)
   }

@@ -1,4 +1,6 @@
-"""Drives the public Python client. One JSON request a line in, one JSON reply a line out; RUNPOD_ENDPOINT_BASE_URL says where the plane is."""
+"""Drives the public Python client. One JSON request a line in, one JSON reply a line out.
+
+RUNPOD_ENDPOINT_BASE_URL and RUNPOD_API_BASE_URL say where the plane is."""
 
 import json
 import sys
@@ -7,6 +9,9 @@ import runpod
 
 
 def perform(request):
+    if request["call"] == "terminate_pod":
+        runpod.api_key = request["key"]
+        return runpod.terminate_pod(request["pod"])
     endpoint = runpod.Endpoint(request["endpoint"], api_key=request["key"])
     call, job_input = request["call"], request.get("input")
     if call == "run_sync":

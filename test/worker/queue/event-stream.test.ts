@@ -147,7 +147,7 @@ describe('/stream as events', () => {
 
 it('[STR-10] chunks stored before they were numbered are numbered by the schema step', async () => {
   const queue = await setUpQueue()
-  const { ENDPOINT_SCHEMA } = await import('../../../durable-objects/endpoint/schema.ts')
+  const { ENDPOINT_SCHEMA } = await import('../../../durable-objects/endpoint/store/schema.ts')
   await runInDurableObject(endpointStub(env, queue.endpointId), (_object, state) => {
     const { sql } = state.storage
     const tables = sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 1) <> '_' AND name NOT LIKE 'sqlite%'")

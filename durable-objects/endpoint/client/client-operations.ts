@@ -1,0 +1,107 @@
+import type { JobCall } from '../../../src/contract/job-routes.ts'
+import { refuseRetry, retryJob } from '../../../src/domain/job.ts'
+import { wantsEvents } from '../../../src/domain/sse.ts'
+import type { Effects } from '../../../src/queue/effects.ts'
+import { applyJob, cancelJob } from '../../../src/queue/transitions.ts'
+import type { EndpointCore } from '../core.ts'
+import { openai } from '../openai/openai.ts'
+import { jobNotFound, jsonReply, problemReply } from '../replies.ts'
+import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
+import { streamEvents } from './event-stream.ts'
+import { explain } from './explain.ts'
+import { listRequests, metrics } from './inspection.ts'
+import { submit } from './submissions.ts'
+
+const PURGE_BATCH = 1_000
+const PURGE_ANSWER_MS = 1_500
+
+/** One call of the client job API on an endpoint that exists and is the caller's. */
+export async function clientOperation(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+  switch (call.operation) {
+    case 'run':
+    case 'runsync':
+      return submit(core, call, request)
+    case 'status':
+      return status(core, call)
+    case 'status-sync':
+      return holdForRecord(core, call, request, (job) => (job ? null : jobNotFound()))
+    case 'stream':
+      return wantsEvents(request.headers.get('accept')) ? streamEvents(core, call, request) : stream(core, call, request)
+    case 'cancel':
+      return cancel(core, call)
+    case 'retry':
+      return retry(core, call)
+    case 'purge-queue':
+      return purge(core)
+    case 'health':
+      return health(core)
+    case 'requests':
+      return listRequests(core, call)
+    case 'metrics':
+      return metrics(core, call)
+    case 'openai':
+      return openai(core, call, request)
+    case 'explain':
+      return explain(core, call)
+    default:
+      return problemReply('pathNotFound', 'The requested path was not found.')
+  }
+}
+
+async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
+  const job = await core.transact((effects) => {
+    const current = core.currentJob(call.jobId, effects)
+    return current ? cancelJob(core, current, core.now(), effects) : null
+  })
+  return job ? jsonReply(recordJson(core, job)) : jobNotFound()
+}
+
+async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
+  const refusal = await core.transact((effects): Response | null => {
+    const job = core.currentJob(call.jobId, effects)
+    if (!job) return jobNotFound()
+    const reason = refuseRetry(job)
+    if (reason) return problemReply('badRequest', reason)
+    applyJob(core, job, retryJob(job, core.jobs.nextSequence()), effects)
+    return null
+  })
+  return refusal ?? jsonReply(`{"id":"${call.jobId}","status":"IN_QUEUE"}`)
+}
+
+/** CTL-3. A very long queue is emptied in the background, so that the answer comes in time (INV-2). */
+async function purge(core: EndpointCore): Promise<Response> {
+  const queued = core.jobs.queuedNormal + core.jobs.queuedLow
+  const purged = cancelQueued(core)
+  core.ctx.waitUntil(purged)
+  const removed = await Promise.race([purged, new Promise<number>((resolve) => setTimeout(() => resolve(queued), PURGE_ANSWER_MS))])
+  return jsonReply(`{"removed":${removed},"status":"completed"}`)
+}
+
+/** CTL-3: cancels every queued job; returns how many. In batches, so that a long queue does not hold up everything else. */
+export async function cancelQueued(core: EndpointCore): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const { cancelled, more } = await core.transact((effects) => cancelBatch(core, effects))
+    removed += cancelled
+    if (!more) return removed
+  }
+}
+
+function cancelBatch(core: EndpointCore, effects: Effects): { cancelled: number; more: boolean } {
+  const isEnough = core.outbox.meter()
+  const jobs = core.jobs.queued(PURGE_BATCH)
+  const nowMs = core.now()
+  let cancelled = 0
+  let looked = 0
+  for (const job of jobs) {
+    if (isEnough()) break
+    looked += 1
+    // PP-18: one whose time is over has ended by itself, whether or not an alarm has looked.
+    if (nowMs >= job.ttlAtMs) core.settle(job.seq, effects)
+    else {
+      cancelJob(core, job, nowMs, effects)
+      cancelled += 1
+    }
+  }
+  return { cancelled, more: looked < jobs.length || jobs.length === PURGE_BATCH }
+}

@@ -1,0 +1,90 @@
+import type { JobCall } from '../../../src/contract/job-routes.ts'
+import { finishJob, isTerminal, type Job } from '../../../src/domain/job.ts'
+import { jobRecordJson } from '../../../src/domain/job-record.ts'
+import { readHoldMs } from '../../../src/domain/wait.ts'
+import { countWorkers } from '../../../src/domain/worker.ts'
+import type { EndpointCore } from '../core.ts'
+import { JOB_NOT_FOUND, jobNotFound, jsonReply, type PlainReply, plainJson, plainProblem, toResponse } from '../replies.ts'
+import { OUTPUT } from '../store/payload-store.ts'
+import { queueNote } from './explain.ts'
+
+export const SYNC_WAIT_MS = 90_000
+const STREAM_WAIT_MS = 10_000
+
+/** JOB-9: the one place where an expired job is still spoken of, the last reply of a held request. */
+export function timedOutRecord(core: EndpointCore, job: Job): string {
+  return jobRecordJson(finishJob(job, 'TIMED_OUT', core.now()))
+}
+
+/** The status record of a job as it is now. */
+export function recordJson(core: EndpointCore, job: Job): string {
+  return jobRecordJson(job, core.payloads.get(job.seq, OUTPUT), job.state === 'IN_QUEUE' ? queueNote(core, job.lowPriority) : undefined)
+}
+
+/** `/status`: answers at once (STA-1). */
+export async function status(core: EndpointCore, call: JobCall): Promise<Response> {
+  return toResponse(await plainStatus(core, call.jobId))
+}
+
+export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply> {
+  const job = await core.findJob(jobId)
+  return job ? plainJson(recordJson(core, job)) : plainProblem('notFound', JOB_NOT_FOUND)
+}
+
+/** Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `gone` answers for a deleted job. */
+export async function holdForRecord(
+  core: EndpointCore,
+  call: JobCall,
+  request: Request,
+  gone: (job: Job | null) => Response | null,
+): Promise<Response> {
+  const untilMs = core.now() + readHoldMs(call.query.get('wait'), SYNC_WAIT_MS)
+  for (;;) {
+    const job = await core.findJob(call.jobId)
+    if (!job) return gone(null) ?? jobNotFound()
+    const leftMs = untilMs - core.now()
+    if (isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return jsonReply(recordJson(core, job))
+    await core.parking.waitForJob(job.seq, leftMs, request.signal)
+  }
+}
+
+/** `/stream`: waits for chunks or the end, then hands out what is buffered (STR-6). */
+export async function stream(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+  const untilMs = core.now() + readHoldMs(call.query.get('wait'), STREAM_WAIT_MS)
+  let seen = false
+  for (;;) {
+    const job = await core.findJob(call.jobId)
+    if (!job) return seen ? jsonReply('{"status":"TIMED_OUT","stream":[]}') : jobNotFound()
+    seen = true
+    const leftMs = untilMs - core.now()
+    if (core.payloads.hasChunks(job.seq) || isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return drain(core, job.id)
+    await core.parking.waitForJob(job.seq, leftMs, request.signal)
+  }
+}
+
+/** STR-4, STR-5: hands out and removes what is buffered; a terminal status goes with the reply that carries the last chunks. */
+async function drain(core: EndpointCore, jobId: string): Promise<Response> {
+  const reply = await core.transact((effects) => {
+    const job = core.currentJob(jobId, effects)
+    if (!job) return null
+    const { chunks, more } = core.payloads.drainChunks(job.seq)
+    const done = isTerminal(job.state) && !more
+    const state = done ? job.state : chunks.length > 0 ? 'IN_PROGRESS' : job.state
+    const error = done && job.error !== null ? `"error":${JSON.stringify(job.error)},` : ''
+    return `{${error}"status":"${state}","stream":[${chunks.join(',')}]}`
+  })
+  return reply === null ? jobNotFound() : jsonReply(reply)
+}
+
+/** `/health` (HLT-1). */
+export function health(core: EndpointCore): Response {
+  const totals = core.meta.totals()
+  const jobs = {
+    completed: totals.completed,
+    failed: totals.failed,
+    inProgress: core.jobs.inProgress,
+    inQueue: core.jobs.queuedNormal + core.jobs.queuedLow,
+    retried: totals.retried,
+  }
+  return jsonReply(JSON.stringify({ jobs, workers: countWorkers(core.workers.all(), core.occupied()) }))
+}

@@ -1,0 +1,37 @@
+import { EVENT_STREAM_HEADERS } from '../../../src/domain/sse.ts'
+
+/** Chunks are read for the reader in portions of about this size: hundreds of readers may hold one each. */
+export const PORTION_BYTES = 256 * 1024
+
+/**
+ * A `text/event-stream` reply. `next` is asked for more only when the reader has room, and ends the reply with null; `leave` is called
+ * once, when the reader goes before the end. So a slow reader holds back the reading of rows, not memory.
+ */
+export function eventReply(request: Request, next: () => Promise<string | null>, leave: () => void): Response {
+  const encoder = new TextEncoder()
+  let over = false
+  const end = () => {
+    over = true
+    request.signal.removeEventListener('abort', left)
+  }
+  const left = () => {
+    if (over) return
+    end()
+    leave()
+  }
+  // A reset connection shows here, also while nothing is being written; a closed one only fails the next write, which cancels the stream.
+  request.signal.addEventListener('abort', left)
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const text = over ? null : await next()
+        if (text !== null && !over) return controller.enqueue(encoder.encode(text))
+        end()
+        controller.close()
+      },
+      cancel: left,
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { headers: EVENT_STREAM_HEADERS })
+}

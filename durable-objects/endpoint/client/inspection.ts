@@ -1,0 +1,59 @@
+import type { JobCall } from '../../../src/contract/job-routes.ts'
+import { formatTime } from '../../../src/contract/timestamps.ts'
+import { applyTime, type Job } from '../../../src/domain/job.ts'
+import { jobRecordJson } from '../../../src/domain/job-record.ts'
+import { bucketRequests, readInterval } from '../../../src/domain/request-series.ts'
+import { countWorkers } from '../../../src/domain/worker.ts'
+import type { EndpointCore } from '../core.ts'
+import { jsonReply, problemReply } from '../replies.ts'
+import { OUTPUT } from '../store/payload-store.ts'
+
+const DEFAULT_REQUESTS = 100
+const MAX_REQUESTS = 1_000
+/** An output or an error above this is left to `/status`, so that a thousand of them fit one reply. */
+const MAX_LISTED_CHARS = 4 * 1024
+
+/** HLT-4: `/requests`, the newest jobs first. */
+export function listRequests(core: EndpointCore, call: JobCall): Response {
+  const nowMs = core.now()
+  const elements = core.jobs.newest(readLimit(call.query.get('limit'))).flatMap((job) => {
+    const due = applyTime(job, nowMs)
+    if (due.kind === 'delete') return []
+    return [requestJson(core, due.kind === 'none' ? job : due.job)]
+  })
+  return jsonReply(`{"requests":[${elements.join(',')}]}`)
+}
+
+/** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` stands for an output that is too large to list. */
+function requestJson(core: EndpointCore, job: Job): string {
+  const output = core.payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
+  const record = jobRecordJson({ ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) }, output ?? undefined)
+  const omitted = output === null ? ',"outputOmitted":true' : ''
+  return `{"createdAt":"${formatTime(job.createdAtMs)}",${record.slice(1, -1)}${omitted}}`
+}
+
+function shorten(text: string | null): string | null {
+  return text !== null && text.length > MAX_LISTED_CHARS ? `${text.slice(0, MAX_LISTED_CHARS)}…` : text
+}
+
+/** As with `wait`: outside 1…1000 it is clamped, unreadable means the default. */
+function readLimit(limit: string | null): number {
+  if (limit === null || !/^-?\d{1,15}$/.test(limit)) return DEFAULT_REQUESTS
+  return Math.min(MAX_REQUESTS, Math.max(1, Number(limit)))
+}
+
+/** HLT-4: `/metrics`. A worker that asks for work or runs it is ready in this list; the counters are those of `/health`. */
+export function metrics(core: EndpointCore, call: JobCall): Response {
+  if (call.rest === 'request_ts_v1') return requestSeries(core, call)
+  if (call.rest !== '') return problemReply('pathNotFound', 'The requested path was not found.')
+  const workers = core.workers.all()
+  const readyWorkers = workers.filter((worker) => worker.phase === 'READY').map((worker) => worker.id)
+  return jsonReply(JSON.stringify({ readyWorkers, workers: countWorkers(workers, core.occupied()) }))
+}
+
+/** PP-49: `/metrics/request_ts_v1`, what ended when. */
+function requestSeries(core: EndpointCore, call: JobCall): Response {
+  const interval = readInterval(call.query.get('interval'))
+  const series = bucketRequests(core.series.samples(), core.meta.totals(), interval, core.now())
+  return jsonReply(JSON.stringify({ interval, series }))
+}

@@ -1,0 +1,120 @@
+import type { JobCall } from '../../../src/contract/job-routes.ts'
+import { judgeKey, readIdempotencyKey } from '../../../src/domain/idempotency.ts'
+import { isTerminal, type Job } from '../../../src/domain/job.ts'
+import { readSubmission } from '../../../src/domain/submit.ts'
+import { readHoldMs } from '../../../src/domain/wait.ts'
+import { acceptJob, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
+import type { Effects } from '../../../src/queue/effects.ts'
+import { callerOf } from '../../../src/services/caller.ts'
+import { sha256Hex } from '../../../src/services/crypto.ts'
+import type { EndpointCore } from '../core.ts'
+import { jobNotFound, jsonReply, type PlainReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
+import { holdForRecord, recordJson, SYNC_WAIT_MS, timedOutRecord } from './client-reads.ts'
+
+/** The key under which a request may come again, and what it says. */
+interface Idempotency {
+  userId: string
+  key: string
+  fingerprint: string
+}
+
+type Outcome = { job: Job } | { refused: Refused } | { repeatOf: string }
+
+const REPLAYED = { 'idempotency-replayed': 'true' }
+const KEY_MISUSED: Refused = {
+  key: 'validationFailed',
+  detail: 'Idempotency-Key (header): it was used with another request before; use a fresh key',
+  headers: {},
+}
+
+/** A submit as it came, without the request around it. */
+export interface SubmitCall {
+  endpointId: string
+  operation: 'run' | 'runsync'
+  userId: string
+  body: string
+  /** Query parameters and headers as they came; null when absent. */
+  ttl: string | null
+  wait: string | null
+  idempotencyKey: string | null
+}
+
+/** `/runsync`, and `/run` with a body too large for `run`. */
+export async function submit(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+  const limit = call.route.maxBodyBytes ?? 0
+  const body = await readText(request, limit)
+  if (body === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
+  const submitCall: SubmitCall = {
+    endpointId: call.endpointId,
+    operation: call.operation === 'runsync' ? 'runsync' : 'run',
+    userId: callerOf(request).userId,
+    body,
+    ttl: call.query.get('ttl'),
+    wait: call.query.get('wait'),
+    idempotencyKey: request.headers.get('idempotency-key'),
+  }
+  if (submitCall.operation === 'run') return toResponse(await run(core, submitCall))
+  const outcome = await readAndAccept(core, submitCall)
+  if ('refused' in outcome) return toResponse(plainRefusal(outcome.refused))
+  if ('repeatOf' in outcome) return repeatSync(core, outcome.repeatOf)
+  return holdForRecord(core, { ...call, jobId: outcome.job.id }, request, () => jsonReply(timedOutRecord(core, outcome.job)))
+}
+
+/** `/run`. */
+export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainReply> {
+  const outcome = await readAndAccept(core, call)
+  if ('refused' in outcome) return plainRefusal(outcome.refused)
+  // PP-72: a repeat gets the first answer again.
+  if ('repeatOf' in outcome) return plainJson(queuedReply(outcome.repeatOf), REPLAYED)
+  return plainJson(queuedReply(outcome.job.id))
+}
+
+async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outcome> {
+  const read = readSubmission(call.body, call.ttl, core.settings.webhookAllow)
+  if (!read.ok) return { refused: { key: 'badRequest', detail: read.detail, headers: {} } }
+  const key = readIdempotencyKey(call.idempotencyKey)
+  if (!key.ok) return { refused: { key: 'badRequest', detail: key.detail, headers: {} } }
+  const idempotency = key.key === null ? null : await identify(call, key.key)
+  const { submission } = read
+  const job: JobRequest = {
+    submission,
+    sync: call.operation === 'runsync',
+    waitMs: call.wait === null ? 0 : readHoldMs(call.wait, SYNC_WAIT_MS),
+    sealedS3Config: submission.s3Config === null ? null : await core.seal.close(call.endpointId, submission.s3Config),
+  }
+  return core.transact((effects) => acceptOnce(core, job, idempotency, effects))
+}
+
+function plainRefusal({ key, detail, headers }: Refused): PlainReply {
+  return plainProblem(key, detail, headers)
+}
+
+async function identify({ operation, ttl, body, userId }: SubmitCall, key: string): Promise<Idempotency> {
+  return { userId, key, fingerprint: await sha256Hex(`${operation}\n${ttl ?? ''}\n${body}`) }
+}
+
+/** Inside a transaction: the job and its key together, so that a repeat never finds one without the other (PP-72). */
+function acceptOnce(core: EndpointCore, request: JobRequest, idempotency: Idempotency | null, effects: Effects): Outcome {
+  if (!idempotency) return acceptJob(core, request, effects)
+  const { userId, key, fingerprint } = idempotency
+  const known = core.idempotency.find(userId, key)
+  const verdict = judgeKey(known, fingerprint, core.now())
+  if (verdict === 'misuse') return { refused: KEY_MISUSED }
+  if (verdict === 'repeat' && known) return { repeatOf: known.jobId }
+  const outcome = acceptJob(core, request, effects)
+  if ('job' in outcome) core.idempotency.put(userId, key, { fingerprint, jobId: outcome.job.id, createdAtMs: outcome.job.createdAtMs })
+  return outcome
+}
+
+function queuedReply(jobId: string): string {
+  return `{"id":"${jobId}","status":"IN_QUEUE"}`
+}
+
+/** PP-72: the result, once there is one. While the first request waits for it, a second one has nothing to wait for. */
+async function repeatSync(core: EndpointCore, jobId: string): Promise<Response> {
+  const job = await core.findJob(jobId)
+  if (!job) return jobNotFound()
+  if (isTerminal(job.state)) return toResponse(plainJson(recordJson(core, job), REPLAYED))
+  const detail = `Idempotency-Key (header): the first request under it is still running as job ${jobId}; wait for it or read its status`
+  return problemReply('conflict', detail, { 'retry-after': '1' })
+}

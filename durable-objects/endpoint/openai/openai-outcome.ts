@@ -1,0 +1,40 @@
+import { PROBLEMS, type ProblemKey } from '../../../src/contract/problems.ts'
+import type { Job } from '../../../src/domain/job.ts'
+import { type OpenaiError, openaiError, openaiErrorBody, readWorkerError } from '../../../src/domain/openai-error.ts'
+import { cancelJob } from '../../../src/queue/transitions.ts'
+import type { EndpointCore } from '../core.ts'
+
+const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.unavailable.status]
+
+/** Why a job of `/openai/*` gives no answer; null when it has one or may still give one. `job` is null once it is deleted. */
+export function jobError(job: Job | null): OpenaiError | null {
+  if (!job) return openaiError(PROBLEMS.timedOut.status, 'the job was deleted before its whole answer was sent: its time was over')
+  if (job.state === 'FAILED') return readWorkerError(job.error ?? 'the job failed')
+  if (job.state === 'CANCELLED') return openaiError(PROBLEMS.gone.status, 'the job was cancelled')
+  return null
+}
+
+/**
+ * OAI-7. The job has been tried as often as jobs are; a client that repeats the call by itself would only run it again, unless the worker
+ * says that it was too busy (PP-44).
+ */
+export function failure(error: OpenaiError): Response {
+  return errorReply(error, BUSY_STATUSES.includes(error.status) ? {} : { 'x-should-retry': 'false' })
+}
+
+/** PP-42: a call that makes no job. */
+export function refusal(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {
+  return errorReply(openaiError(PROBLEMS[key].status, detail), headers)
+}
+
+function errorReply(error: OpenaiError, headers: Record<string, string>): Response {
+  return new Response(openaiErrorBody(error), { status: error.status, headers: { 'content-type': 'application/json', ...headers } })
+}
+
+/** OAI-8: the client has gone, and with it everybody who could read the answer. */
+export async function abandon(core: EndpointCore, jobId: string): Promise<void> {
+  await core.transact((effects) => {
+    const job = core.currentJob(jobId, effects)
+    if (job) cancelJob(core, job, core.now(), effects)
+  })
+}

@@ -1,0 +1,141 @@
+import { isTerminal, type Job } from '../../../src/domain/job.ts'
+import { unwrapOutput } from '../../../src/domain/openai.ts'
+import { type OpenaiError, openaiError, readErrorOutput } from '../../../src/domain/openai-error.ts'
+import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../../src/domain/openai-stream.ts'
+import { eventReply, PORTION_BYTES } from '../client/event-reply.ts'
+import type { EndpointCore } from '../core.ts'
+import { OUTPUT } from '../store/payload-store.ts'
+import { abandon, failure, jobError } from './openai-outcome.ts'
+
+/** What there is to tell the client: `nothing` yet, a piece of the answer, or how it ends. */
+type Step = { kind: 'nothing' } | { kind: 'text'; text: string } | { kind: 'failed'; error: OpenaiError } | { kind: 'complete' }
+
+const LOST = openaiError(500, 'the worker was lost in the middle of its answer')
+
+/** OAI-5: answers a call with the worker's own events, as they come. */
+export async function streamAnswer(core: EndpointCore, job: Job, request: Request): Promise<Response> {
+  const answer = new StreamedAnswer(core, job)
+  // The status waits for the worker's first word, though not for long: a call that fails at once is then an HTTP error (PP-44).
+  const first = await answer.step(request.signal)
+  if (first.kind === 'failed') return failure(first.error)
+  const reply = eventReply(
+    request,
+    () => answer.next(),
+    () => answer.leave(),
+  )
+  answer.begin(first)
+  if (request.signal.aborted) answer.leave()
+  return reply
+}
+
+/** The answer of one job for the one client that waits for it. What was read is removed, so that a long answer never piles up. */
+class StreamedAnswer {
+  private readonly core: EndpointCore
+  private readonly accepted: Job
+  private readonly left = new AbortController()
+  private ready: Step | null = null
+  private sent = NOTHING_SENT
+  /** The attempt whose words have been read. */
+  private attempt: number | null = null
+  /** An error that stood behind words of the same reading. */
+  private error: OpenaiError | null = null
+  private ended = false
+
+  constructor(core: EndpointCore, accepted: Job) {
+    this.core = core
+    this.accepted = accepted
+  }
+
+  begin(first: Step): void {
+    this.ready = first
+  }
+
+  /** OAI-8. After `[DONE]` the client has all it wanted, and the job is about to end by itself (PP-46). */
+  leave(): void {
+    this.left.abort()
+    if (!this.ended && !this.sent.done) this.core.ctx.waitUntil(abandon(this.core, this.accepted.id))
+  }
+
+  /** The next text to send; null after the end. */
+  async next(): Promise<string | null> {
+    while (!this.ended && !this.left.signal.aborted) {
+      const step = this.ready ?? (await this.step(this.left.signal))
+      this.ready = null
+      const text = this.textOf(step)
+      if (text) return text
+    }
+    return null
+  }
+
+  /** Waits for something to tell, at most one keepalive interval. */
+  async step(signal: AbortSignal): Promise<Step> {
+    const step = await this.look()
+    if (step.kind !== 'nothing' || signal.aborted) return step
+    await this.core.parking.waitForJob(this.accepted.seq, this.core.keepaliveMs, signal)
+    return this.look()
+  }
+
+  private textOf(step: Step): string | null {
+    switch (step.kind) {
+      case 'nothing':
+        return pingText(this.sent)
+      case 'text':
+        this.sent = noteSent(this.sent, step.text)
+        return step.text
+      case 'failed':
+        this.ended = true
+        return brokenText(this.sent, step.error)
+      case 'complete':
+        this.ended = true
+        return doneText(this.sent)
+      default:
+        return step satisfies never
+    }
+  }
+
+  private async look(): Promise<Step> {
+    if (this.error) return { kind: 'failed', error: this.error }
+    const job = await this.core.findJob(this.accepted.id)
+    if (job && this.isLost(job)) return this.giveUp()
+    if (job && this.core.payloads.hasChunks(job.seq)) return this.drain()
+    const error = jobError(job)
+    if (error) return { kind: 'failed', error }
+    return job && isTerminal(job.state) ? this.complete(job) : { kind: 'nothing' }
+  }
+
+  // The next attempt starts its answer again from the beginning, behind words that cannot be taken back (PP-46).
+  private isLost(job: Job): boolean {
+    return this.attempt !== null && (job.attempt !== this.attempt || job.state === 'IN_QUEUE')
+  }
+
+  private async giveUp(): Promise<Step> {
+    await abandon(this.core, this.accepted.id)
+    return { kind: 'failed', error: LOST }
+  }
+
+  private async drain(): Promise<Step> {
+    const outputs = await this.core.transact((effects) => {
+      const job = this.core.currentJob(this.accepted.id, effects)
+      if (!job || this.isLost(job)) return []
+      this.attempt = job.attempt
+      return this.core.payloads.drainChunks(job.seq, PORTION_BYTES).chunks.map(chunkOutput)
+    })
+    return this.tell(outputs)
+  }
+
+  /** A worker that did not stream left its whole answer, or all pieces of it, as the job's output. */
+  private complete(job: Job): Promise<Step> {
+    const output = this.core.payloads.get(job.seq, OUTPUT)
+    if (this.attempt !== null || output === undefined) return Promise.resolve({ kind: 'complete' })
+    this.attempt = job.attempt
+    return this.tell([readErrorOutput(unwrapOutput(output)) ? unwrapOutput(output) : output])
+  }
+
+  private tell(outputs: readonly string[]): Promise<Step> {
+    const errors = outputs.map(readErrorOutput)
+    const at = errors.findIndex((error) => error !== null)
+    this.error = errors[at] ?? null
+    const text = (at === -1 ? outputs : outputs.slice(0, at)).map(outputToEvents).join('')
+    return text === '' ? this.look() : Promise.resolve({ kind: 'text', text })
+  }
+}

@@ -1,0 +1,64 @@
+import { type JobCall, MAX_RESULT_BYTES } from '../../../src/contract/job-routes.ts'
+import { isTerminal, type Job } from '../../../src/domain/job.ts'
+import { readOpenaiCall, unwrapOutput } from '../../../src/domain/openai.ts'
+import { openaiError, readErrorOutput } from '../../../src/domain/openai-error.ts'
+import { chunkOutput } from '../../../src/domain/openai-stream.ts'
+import { plainSubmission } from '../../../src/domain/submit.ts'
+import { acceptJob } from '../../../src/queue/accept.ts'
+import type { EndpointCore } from '../core.ts'
+import { jsonReply, readText } from '../replies.ts'
+import { OUTPUT } from '../store/payload-store.ts'
+import { abandon, failure, jobError, refusal } from './openai-outcome.ts'
+import { streamAnswer } from './openai-stream.ts'
+
+/** PP-43: nobody can ask for the answer later, so the job lives no longer than anybody would hold the line. */
+const OPENAI_TTL_MS = 3_600_000
+
+/** `/openai/*` (OAI-1): a call becomes a job, and its answer is what the worker said, without the record around it. */
+export async function openai(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+  const limit = call.route.maxBodyBytes ?? 0
+  const text = await readText(request, limit)
+  if (text === null) return refusal('payloadTooLarge', `request body exceeds ${limit} bytes`)
+  const read = readOpenaiCall(request.method, call.rest, text)
+  if (!read.ok) return refusal('badRequest', read.detail)
+  const submission = { ...plainSubmission(read.call.input), ttlMs: OPENAI_TTL_MS }
+  const outcome = await core.transact((effects) => acceptJob(core, { submission, sync: true, waitMs: 0, sealedS3Config: null }, effects))
+  if ('refused' in outcome) return refusal(outcome.refused.key, outcome.refused.detail, outcome.refused.headers)
+  return read.call.stream ? streamAnswer(core, outcome.job, request) : holdForAnswer(core, outcome.job, request)
+}
+
+/** Waits for the end of the job, which its ttl bounds. */
+async function holdForAnswer(core: EndpointCore, accepted: Job, request: Request): Promise<Response> {
+  for (;;) {
+    const job = await core.findJob(accepted.id)
+    const error = jobError(job)
+    if (error) return failure(error)
+    if (job && isTerminal(job.state)) return answer(core, job)
+    if (request.signal.aborted) await abandon(core, accepted.id)
+    else await core.parking.waitForJob(accepted.seq, accepted.ttlAtMs - core.now(), request.signal)
+  }
+}
+
+/** OAI-4. A worker that streamed although nobody asked, and keeps no aggregate, has left its answer in the chunks. */
+function answer(core: EndpointCore, job: Job): Response {
+  const output = core.payloads.get(job.seq, OUTPUT) ?? 'null'
+  const pieces = output === '[]' ? streamedOutputs(core, job.seq) : []
+  if (pieces === null) return failure(openaiError(500, `the answer is larger than the limit of ${MAX_RESULT_BYTES} bytes`))
+  const text = unwrapOutput(pieces.length > 0 ? `[${pieces.join(',')}]` : output)
+  const error = readErrorOutput(text)
+  return error ? failure(error) : jsonReply(text)
+}
+
+/** The outputs of all chunks; null when together they are larger than a result may be. */
+function streamedOutputs(core: EndpointCore, seq: number): string[] | null {
+  const outputs: string[] = []
+  let chars = 0
+  for (let portion = core.payloads.readChunks(seq, 0); portion.length > 0; ) {
+    const read = portion.map(({ json }) => chunkOutput(json))
+    outputs.push(...read)
+    chars += read.reduce((sum, output) => sum + output.length, 0)
+    if (chars > MAX_RESULT_BYTES) return null
+    portion = core.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)
+  }
+  return outputs
+}

@@ -1,0 +1,115 @@
+import type { EndpointConfig } from '../../../src/contract/endpoint-config.ts'
+
+/** Totals since the endpoint was created (OPEN-3). */
+export interface Totals {
+  completed: number
+  failed: number
+  retried: number
+  superseded: number
+}
+
+/** State of the scaler between decisions. */
+export interface LaunchState {
+  /** Workers that failed one after another without completing a job. */
+  failures: number
+  notBeforeMs: number
+}
+
+interface Entry {
+  text: string
+  value: unknown
+}
+
+/** The small values of an endpoint object, kept parsed in memory (every call reads some) and written through. */
+export class MetaStore {
+  private readonly sql: SqlStorage
+  private readonly cache = new Map<string, Entry>()
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+    this.reload()
+  }
+
+  /** After a transaction that was rolled back. */
+  reload(): void {
+    this.cache.clear()
+    for (const row of this.sql.exec('SELECT key, value FROM meta').toArray()) this.keep(String(row.key), String(row.value))
+  }
+
+  config(): EndpointConfig | null {
+    return this.read<EndpointConfig>('config')
+  }
+
+  setConfig(config: EndpointConfig): void {
+    this.write('config', config)
+  }
+
+  deleted(): boolean {
+    return this.cache.has('deleted')
+  }
+
+  setDeleted(): void {
+    this.write('deleted', true)
+  }
+
+  /** 48 random bits as two halves: hides how many jobs an endpoint has had (see job-id.ts). */
+  idMask(): readonly [number, number] {
+    const known = this.read<[number, number]>('idMask')
+    if (known) return known
+    const random = crypto.getRandomValues(new Uint32Array(2))
+    const mask: [number, number] = [(random[0] ?? 0) & 0xffffff, (random[1] ?? 0) & 0xffffff]
+    this.write('idMask', mask)
+    return mask
+  }
+
+  totals(): Totals {
+    return this.read<Totals>('totals') ?? { completed: 0, failed: 0, retried: 0, superseded: 0 }
+  }
+
+  add(name: keyof Totals, by = 1): void {
+    const totals = this.totals()
+    this.write('totals', { ...totals, [name]: totals[name] + by })
+  }
+
+  launch(): LaunchState {
+    return this.read<LaunchState>('launch') ?? { failures: 0, notBeforeMs: 0 }
+  }
+
+  setLaunch(state: LaunchState): void {
+    this.write('launch', state)
+  }
+
+  /** Whether the endpoint may stand in the list of those that wait for capacity. */
+  waitsForCapacity(): boolean {
+    return this.read<boolean>('waitsForCapacity') ?? false
+  }
+
+  setWaitsForCapacity(waits: boolean): void {
+    this.write('waitsForCapacity', waits)
+  }
+
+  /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */
+  alarmAtMs(): number | null {
+    return this.read<number>('alarmAt')
+  }
+
+  setAlarmAtMs(atMs: number | null): void {
+    this.write('alarmAt', atMs)
+  }
+
+  private read<T>(key: string): T | null {
+    return (this.cache.get(key)?.value as T | undefined) ?? null
+  }
+
+  private write(key: string, value: unknown): void {
+    const text = JSON.stringify(value)
+    if (this.cache.get(key)?.text === text) return
+    this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, text)
+    this.keep(key, text)
+  }
+
+  // Parsed again rather than kept as given, so that nobody else holds a reference to what is cached.
+  private keep(key: string, text: string): void {
+    this.cache.set(key, { text, value: JSON.parse(text) })
+  }
+}

@@ -1,0 +1,144 @@
+import { encodePieces } from '../../piece-store.ts'
+
+/** Texts of a job that can be large: its input and its output, and the chunks of its stream. */
+
+export const INPUT = 0
+export const OUTPUT = 1
+/** Sealed; wiped when the job ends. */
+export const S3_CONFIG = 2
+export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
+
+/** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
+const SMALL_TEXT_UNITS = 256 * 1024
+/** STR-8. */
+export const MAX_CHUNK_BYTES = 1_000_000
+const MAX_CHUNK_ROW_BYTES = 1_900_000
+const MAX_CHUNK_ROW_CHARS = 600_000
+/** Bounds of what one job may keep undelivered, so that a worker cannot fill the object. */
+const MAX_CHUNKS_PER_JOB = 20_000
+const MAX_CHUNK_BYTES_PER_JOB = 64 * 1024 * 1024
+/** One reply of `/stream` carries at most about this much. */
+const DRAIN_CHUNKS = 2_000
+const DRAIN_BYTES = 4 * 1024 * 1024
+
+/** One chunk of a job's stream: its number from 1 and its JSON text. */
+export interface StreamChunk {
+  number: number
+  json: string
+}
+
+export class PayloadStore {
+  private readonly sql: SqlStorage
+  /** What each streaming job keeps, so that an append does not count rows. Rebuilt from the rows when absent. */
+  private readonly kept = new Map<number, { chunks: number; bytes: number }>()
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  put(job: number, kind: PayloadKind, text: string): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
+    this.insert(job, kind, text)
+  }
+
+  /** For a job that is known to have none of this kind yet. */
+  insert(job: number, kind: PayloadKind, text: string): void {
+    if (text.length <= SMALL_TEXT_UNITS) {
+      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, 0, ?)', job, kind, text)
+      return
+    }
+    let part = 0
+    for (const piece of encodePieces([text])) {
+      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, ?, ?)', job, kind, part++, piece.slice().buffer)
+    }
+  }
+
+  get(job: number, kind: PayloadKind): string | undefined {
+    const rows = this.sql.exec('SELECT data FROM payloads WHERE job = ? AND kind = ? ORDER BY part', job, kind).toArray()
+    const first = rows[0]?.data
+    if (first === undefined) return undefined
+    if (typeof first === 'string') return first
+    const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+    return rows.map((row) => decoder.decode(row.data as ArrayBuffer, { stream: true })).join('') + decoder.decode()
+  }
+
+  /** The same when it has at most `maxChars` characters; null when it is longer, without reading it. */
+  getShort(job: number, kind: PayloadKind, maxChars: number): string | null | undefined {
+    const query = 'SELECT CASE WHEN length(data) <= ? THEN data END AS data FROM payloads WHERE job = ? AND kind = ? AND part = 0'
+    const row = this.sql.exec(query, maxChars, job, kind).toArray()[0]
+    return row && (typeof row.data === 'string' ? row.data : null)
+  }
+
+  clear(job: number, kind: PayloadKind): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
+  }
+
+  /** A job has ended: everything goes, its input only when nobody can ask for it again. */
+  clearEnded(job: number, keepInput: boolean): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind >= ?', job, keepInput ? OUTPUT : INPUT)
+  }
+
+  /** LSE-12: what an attempt left behind. */
+  clearAttempt(job: number): void {
+    this.clear(job, OUTPUT)
+    this.discardChunks(job)
+  }
+
+  clearJob(job: number): void {
+    this.sql.exec('DELETE FROM payloads WHERE job = ?', job)
+    this.discardChunks(job)
+  }
+
+  /** Appends the chunk with this number to a job's stream; false when the job already keeps as much as it may. */
+  appendChunk(job: number, number: number, json: string): boolean {
+    // Escaping and wrapping may have made it larger than what was posted; a row has its limit.
+    if (json.length > MAX_CHUNK_ROW_CHARS && new TextEncoder().encode(json).length > MAX_CHUNK_ROW_BYTES) return false
+    const kept = this.kept.get(job) ?? this.countChunks(job)
+    if (kept.chunks >= MAX_CHUNKS_PER_JOB || kept.bytes + json.length > MAX_CHUNK_BYTES_PER_JOB) return false
+    this.sql.exec('INSERT INTO chunks (job, number, bytes, data) VALUES (?, ?, ?, ?)', job, number, json.length, json)
+    this.kept.set(job, { chunks: kept.chunks + 1, bytes: kept.bytes + json.length })
+    return true
+  }
+
+  /** After a transaction that was rolled back. */
+  reload(): void {
+    this.kept.clear()
+  }
+
+  private countChunks(job: number): { chunks: number; bytes: number } {
+    const row = this.sql.exec('SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM chunks WHERE job = ?', job).one()
+    return { chunks: Number(row.n), bytes: Number(row.bytes) }
+  }
+
+  /** STR-4: the oldest buffered chunks, removed, up to what one reply carries; `more` says whether any are left. */
+  drainChunks(job: number, maxBytes = DRAIN_BYTES): { chunks: string[]; more: boolean } {
+    const chunks = this.readChunks(job, 0, maxBytes)
+    const last = chunks.at(-1)
+    if (last) this.sql.exec('DELETE FROM chunks WHERE job = ? AND number <= ?', job, last.number)
+    this.kept.delete(job)
+    return { chunks: chunks.map(({ json }) => json), more: this.hasChunks(job) }
+  }
+
+  /** The buffered chunks behind number `after` in order, up to what one reply carries: at least one if there are any. */
+  readChunks(job: number, after: number, maxBytes = DRAIN_BYTES): StreamChunk[] {
+    const chunks: StreamChunk[] = []
+    let bytes = 0
+    // Read row by row: a long stream must not be in memory as a whole.
+    const query = 'SELECT number, bytes, data FROM chunks WHERE job = ? AND number > ? ORDER BY number LIMIT ?'
+    for (const row of this.sql.exec(query, job, after, DRAIN_CHUNKS)) {
+      bytes += Number(row.bytes)
+      if (chunks.length > 0 && bytes > maxBytes) break
+      chunks.push({ number: Number(row.number), json: String(row.data) })
+    }
+    return chunks
+  }
+
+  hasChunks(job: number): boolean {
+    return this.sql.exec('SELECT 1 FROM chunks WHERE job = ? LIMIT 1', job).toArray().length > 0
+  }
+
+  discardChunks(job: number): void {
+    this.kept.delete(job)
+    this.sql.exec('DELETE FROM chunks WHERE job = ?', job)
+  }
+}

@@ -1,0 +1,116 @@
+import type { JobCall } from '../../../src/contract/job-routes.ts'
+import { type Holder, showIdle } from '../../../src/domain/job.ts'
+import type { Worker } from '../../../src/domain/worker.ts'
+import type { EndpointCore } from '../core.ts'
+import { jsonReply, nothing, problemReply } from '../replies.ts'
+import { workerOf } from '../worker-of.ts'
+
+/** TMO-5. */
+const HOLD_MS = 25_000
+/** A draining worker is about to get its stop signal; a short hold keeps it from spinning until then (WRK-29). */
+const DRAINING_HOLD_MS = 1_000
+const MAX_BATCH = 1_000
+
+/** `job-take-batch`: as `job-take`, for up to `batch_size` jobs, answered as an array (WRK-11). */
+export function takeBatch(core: EndpointCore, call: JobCall, from: Holder, signal: AbortSignal): Promise<Response> {
+  return take(core, call, from, readBatchSize(call.query.get('batch_size')), true, signal)
+}
+
+function readBatchSize(text: string | null): number {
+  const size = Number(text ?? 1)
+  return Number.isInteger(size) && size > 0 ? Math.min(size, MAX_BATCH) : 1
+}
+
+/** `job-take`: parks until a job is there or the hold is over. */
+export async function takeOne(core: EndpointCore, call: JobCall, from: Holder, signal: AbortSignal): Promise<Response> {
+  return take(core, call, from, 1, false, signal)
+}
+
+async function take(
+  core: EndpointCore,
+  call: JobCall,
+  from: Holder,
+  capacity: number,
+  batch: boolean,
+  signal: AbortSignal,
+): Promise<Response> {
+  let answer: (body: string | null) => void = () => undefined
+  const answered = new Promise<string | null>((resolve) => {
+    answer = resolve
+  })
+  const parked = { ...from, capacity, batch, parkedAtMs: core.now(), answer }
+  const verdict = await core
+    .transact((effects) => {
+      const worker = workerOf(core, from)
+      if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
+      if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
+      if (worker.phase === 'DRAINING') return 'draining'
+      const nowMs = core.now()
+      if (worker.phase === 'STARTING') becomeReady(core, worker, nowMs)
+      else core.workers.asked(worker.id, nowMs)
+      core.parking.parkTake(parked)
+      effects.scale = true
+      return 'parked'
+    })
+    .catch((error: unknown) => {
+      // The commit failed after the take was parked; a job leased to it would go to nobody.
+      core.parking.dropTake(parked)
+      throw error
+    })
+  // WRK-7: a fast error would be answered by a thousand takes a second; 429 is the worker's only back-off.
+  if (verdict === 'refused') return problemReply('rateLimited', 'this worker is not part of the endpoint any more', { 'retry-after': '5' })
+  const timer = setTimeout(() => answer(null), verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS)
+  const left = () => answer(null)
+  signal.addEventListener('abort', left)
+  // LSE-1: a connection that broke before this line fired its event to nobody.
+  if (signal.aborted) left()
+  const body = await answered
+  clearTimeout(timer)
+  signal.removeEventListener('abort', left)
+  core.parking.dropTake(parked)
+  return body === null ? nothing() : jsonReply(body)
+}
+
+function becomeReady(core: EndpointCore, worker: Worker, nowMs: number): void {
+  core.workers.save({
+    ...worker,
+    phase: 'READY',
+    lastSeenAtMs: nowMs,
+    lastTakeAtMs: nowMs,
+    idleSinceMs: nowMs,
+    startedAtMs: worker.startedAtMs ?? nowMs,
+    reason: null,
+  })
+  // Earlier failures have been overcome; what is left of them would only mislead.
+  for (const other of core.workers.all()) {
+    if (other.phase === 'FAILED' && other.released) core.workers.remove(other.id)
+  }
+}
+
+// LSE-3.
+function showIdleLeases(core: EndpointCore, from: Holder): void {
+  for (const job of core.jobs.heldBy(from.workerId)) core.jobs.save(job, showIdle(job, core.now()))
+}
+
+/** `job-stop`: parks until a job of this worker has to be stopped (WRK-25). */
+export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSignal): Promise<Response> {
+  const untilMs = core.now() + HOLD_MS
+  for (;;) {
+    const poll = await core.transact(() => {
+      const worker = workerOf(core, from)
+      const orders = core.workers.stops(from.workerId).filter((order) => !order.told)
+      if (orders.length > 0) core.workers.markTold(from.workerId)
+      const active = worker !== null && (worker.phase !== 'DRAINING' || core.jobs.heldBy(worker.id).length > 0)
+      const leftMs = Math.min(untilMs - core.now(), active ? HOLD_MS : DRAINING_HOLD_MS)
+      const over = orders.length > 0 || leftMs <= 0 || signal.aborted
+      // It listens from here on: an order of the same commit is announced before this operation's result arrives.
+      const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)
+      return { jobIds: orders.map((order) => order.jobId), active, woken }
+    })
+    if (poll.jobIds.length > 0) return jsonReply(JSON.stringify({ jobsToStop: poll.jobIds }))
+    if (poll.woken === null) return nothing()
+    const outcome = await poll.woken
+    // A later poll of the same worker has taken this one's place: its connection is dead.
+    if (outcome === 'displaced' || !poll.active) return nothing()
+  }
+}
