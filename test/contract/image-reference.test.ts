@@ -28,6 +28,7 @@ const BAD = [
   'a b',
   'a\nb',
   'nginx\n',
+  'a/../b',
   'a/../../b',
   '../a',
   'a/..',

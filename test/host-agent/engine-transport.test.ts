@@ -39,13 +39,13 @@ const CALLS: Record<string, (engine: DockerEngine, image: string) => Promise<unk
 
 const LOCATIONS = ['/images/a/json', 'http:/v1.41/a', '//x', '', 'nosuch:thing', 'unix:///etc/passwd', 'http://%']
 
+function redirect(status: number, location: string): readonly [string, EngineAnswer] {
+  return [`${status} to ${location}`, (_path, _request, response) => response.writeHead(status, { location }).end()]
+}
+
 /** Answers that no engine in its right mind gives. */
 const ODD: readonly (readonly [string, EngineAnswer])[] = [
-  ...LOCATIONS.flatMap((location) =>
-    [301, 302, 307, 399].map(
-      (status) => [`${status} to ${location}`, (_path, _request, response) => response.writeHead(status, { location }).end()] as const,
-    ),
-  ),
+  ...LOCATIONS.flatMap((location) => [301, 302, 307, 399].map((status) => redirect(status, location))),
   ['no JSON', (_path, _request, response) => response.end('{"a')],
   ['null', (_path, _request, response) => sendJson(response, null)],
   ['a number', (_path, _request, response) => sendJson(response, 7)],

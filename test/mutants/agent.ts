@@ -65,7 +65,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'answers of the engine without bound',
-    file: 'src/host-agent/engine-transport.ts',
+    file: 'src/host-agent/docker/engine-transport.ts',
     find: 'if (left < 0) return',
     replace: 'if (left < -(2 ** 40)) return',
   },

@@ -1,9 +1,9 @@
 import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
-import { guardTransport, type Modem } from '../engine-transport.ts'
 import type { ContainerFacts, ContainerUsage, DockerEngine, RegistryAuth } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
+import { guardTransport, type Modem } from './engine-transport.ts'
 import { imageCalls, readProgress } from './images.ts'
 
 /** Newest API version this agent was written for; an older engine is spoken to in its own version. */
