@@ -6,7 +6,7 @@ import {
   signingSecrets,
   startAttempt,
 } from '../../src/domain/webhook/delivery.ts'
-import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook-places.ts'
+import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/places.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { WebhookSenderObject } from '../webhook-sender.ts'
 import type { Delivery } from './delivery-store.ts'

@@ -1,5 +1,5 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
-import type { Lane, Openings } from '../../src/domain/webhook-places.ts'
+import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
 import { PieceStore } from '../piece-store.ts'
 import type { HandOver } from './hand-over.ts'
 
