@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId } from './fields.ts'
+import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from './fields.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
 export const MAX_WORKERS = 1000
@@ -31,7 +31,7 @@ export const EndpointWorkers = z
   .meta({ id: 'EndpointWorkers', example: { min: 0, max: 3, idleTimeout: 5 } })
 
 export const EndpointWorkersView = z
-  .object({ min: z.number().int().min(0), max: z.number().int().min(0), idleTimeout: z.number().int().optional() })
+  .object({ min: wholeNumber(0), max: wholeNumber(0), idleTimeout: wholeNumber(1).optional() })
   .meta({ id: 'EndpointWorkersView', example: { min: 0, max: 3, idleTimeout: 5 } })
 
 const QueueDelayScaling = z
@@ -44,7 +44,7 @@ const QueueDelayScaling = z
 const RequestCountScaling = z
   .strictObject({
     type: z.literal('REQUEST_COUNT'),
-    requestCount: z.number().int().min(1).meta({ description: 'Queued and running jobs that one worker stands for.' }),
+    requestCount: wholeNumber(1).meta({ description: 'Queued and running jobs that one worker stands for.' }),
   })
   .meta({ id: 'RequestCountScaling', example: { type: 'REQUEST_COUNT', requestCount: 4 } })
 
@@ -90,7 +90,7 @@ const ExcludedTypes = z
   )
   .refine(isUnique, { error: 'items must be unique' })
   .meta({ uniqueItems: true, description: 'GPU types of those pools that are not wanted.' })
-const GpuCount = z.number().int().min(1).meta({ description: 'GPUs of one worker; 1 by default.' })
+const GpuCount = wholeNumber(1).meta({ description: 'GPUs of one worker; 1 by default.' })
 
 export const CreateEndpointGpuConfig = z
   .strictObject({
@@ -120,7 +120,7 @@ export const EndpointGpuConfig = z
   .object({
     pools: z.array(z.string()),
     excludedTypes: z.array(z.string()),
-    count: z.number().int().min(1),
+    count: wholeNumber(1),
     allowedCudaVersions: z.array(z.string()),
     minCudaVersion: z.string().nullable(),
   })
@@ -132,13 +132,13 @@ export const EndpointGpuConfig = z
 export const CreateCpuConfig = z
   .strictObject({
     id: ResourceId.meta({ description: 'CPU flavor.' }),
-    vcpuCount: z.number().int().min(2).meta({ description: 'A power of two within the range of the flavor.' }),
-    memory: z.number().int().min(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+    vcpuCount: wholeNumber(2).meta({ description: 'A power of two within the range of the flavor.' }),
+    memory: wholeNumber(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
   })
   .meta({ id: 'CreateCpuConfig', example: { id: 'cpu3c', vcpuCount: 2 } })
 
 export const CpuConfig = z
-  .object({ id: z.string(), vcpuCount: z.number().int().min(2), memory: z.number().int().min(1) })
+  .object({ id: z.string(), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
   .meta({ id: 'CpuConfig', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
 
 /** In order of preference; the same flavor at several sizes is fine (END-4). */

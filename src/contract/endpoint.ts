@@ -14,7 +14,7 @@ import {
   ResultRetention,
   UpdateEndpointGpuConfig,
 } from './endpoint-parts.ts'
-import { DataCenterId, Name, ResourceId, Timestamp } from './fields.ts'
+import { DataCenterId, Name, ResourceId, Timestamp, wholeNumber } from './fields.ts'
 import { Pagination } from './pagination.ts'
 
 /** Bounds of an execution timeout, milliseconds: 5 seconds to 7 days (TMO-2). */
@@ -77,15 +77,17 @@ export const UpdateEndpointRequest = z
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 const url = z.string().meta({ format: 'uri' })
+/** Not a URL until the id of a job stands in it. */
+const jobUrl = z.string().meta({ format: 'uri-template' })
 
 const QueueBasedRequestUrls = z
   .object({
     run: url,
     runSync: url,
-    status: url,
-    stream: url,
-    cancel: url,
-    retry: url,
+    status: jobUrl,
+    stream: jobUrl,
+    cancel: jobUrl,
+    retry: jobUrl,
     purgeQueue: url,
     health: url,
   })
@@ -118,7 +120,7 @@ export const Endpoint = z
     scaling: EndpointScaling,
     dataCenterIds: z.array(z.string()),
     networkVolumes: z.array(z.string()),
-    timeout: z.number().int(),
+    timeout: wholeNumber(MIN_TIMEOUT_MS),
     resultRetention: ResultRetention.optional().meta({ description: 'Only when it differs from the default.' }),
     flashboot: FlashBoot,
     createdAt: Timestamp,

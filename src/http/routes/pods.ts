@@ -19,7 +19,7 @@ import { getPod, listPods } from '../../services/pods.ts'
 import { waitForPod } from '../../services/wait-for-pod.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -54,7 +54,7 @@ const createPodRoute = createRoute({
   operationId: 'createPod',
   summary: 'Create a pod and start it',
   'x-scope': WRITE,
-  middleware: [needsScope(WRITE), refuseProtoMembers] as const,
+  middleware: [needsScope(WRITE), strictJson] as const,
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreatePodHeaders },
   responses: {
     200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
@@ -82,7 +82,7 @@ const updateRoute = createRoute({
   operationId: 'updatePod',
   summary: 'Change a pod in place',
   'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id'), refuseProtoMembers] as const,
+  middleware: [needsScope(WRITE, 'id'), strictJson] as const,
   request: { params: Params, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
     200: taggedPod('The pod as it is now.'),
@@ -97,7 +97,7 @@ const actionRoute = createRoute({
   operationId: 'actOnPod',
   summary: 'Start, stop, restart or terminate a pod',
   'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id'), refuseProtoMembers] as const,
+  middleware: [needsScope(WRITE, 'id'), strictJson] as const,
   request: { params: Params, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
     200: taggedPod('The pod as it is now.'),
