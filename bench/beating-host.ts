@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
-import { PlaneClock } from '../src/host-agent/clock-offset.ts'
-import { enrol } from '../src/host-agent/enrolment.ts'
-import { HostKey } from '../src/host-agent/host-key.ts'
+import { PlaneClock } from '../src/host-agent/plane/clock-offset.ts'
+import { enrol } from '../src/host-agent/plane/enrolment.ts'
+import { HostKey } from '../src/host-agent/plane/host-key.ts'
 import { type AgentMessage, BEAT_INTERVAL_MS, type Inventory, PlaneMessage, PROTOCOL_VERSION } from '../src/host-protocol/messages.ts'
 
 /** A machine that is linked and does nothing but beat. */

@@ -2,15 +2,15 @@ import { DurableObject } from 'cloudflare:workers'
 import type { LogSourceParam } from '../src/contract/logs.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods.ts'
-import type { LogStart } from '../src/domain/log-stream.ts'
+import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
-import { logEvent } from '../src/log.ts'
+import { endpointStub } from '../src/objects/stubs.ts'
+import { logEvent } from '../src/platform/log.ts'
 import { LogArchive } from './pod-log/archive.ts'
 import { Followers, TIMEOUT_EVENT } from './pod-log/followers.ts'
 import { LogHistory } from './pod-log/history.ts'
 import { type LogOwner, LogStore } from './pod-log/log-store.ts'
-import { endpointStub } from './stubs.ts'
 
 /** How long a log stays after its last line when its worker or pod is gone (PP-61); also how often that is looked at. */
 export const LOG_RETENTION_MS = 24 * 3_600_000

@@ -6,10 +6,10 @@ import {
   redeliver,
   refuseDelivery,
   type SigningSecrets,
-} from '../src/domain/webhook-delivery.ts'
+} from '../src/domain/webhook/delivery.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
-import { logEvent } from '../src/log.ts'
-import { toHex } from '../src/services/encoding.ts'
+import { toHex } from '../src/platform/encoding.ts'
+import { logEvent } from '../src/platform/log.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { applySchema } from './sql-migrations.ts'
 import { Attempts } from './webhook/attempts.ts'

@@ -8,7 +8,7 @@ import { requestContext } from './http/middleware/request-context.ts'
 import { problemResponse, toProblem } from './http/problem-response.ts'
 import { referencePage, referenceScript } from './http/reference-page.ts'
 import { restApi } from './http/rest-api.ts'
-import { logEvent } from './log.ts'
+import { logEvent } from './platform/log.ts'
 
 const SERVER_FAULT = 500
 

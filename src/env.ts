@@ -3,9 +3,9 @@ import type { HostObject } from '../durable-objects/host.ts'
 import type { PodLogObject } from '../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
-import { type JobLimitSettings, readJobLimits } from './domain/job-limits.ts'
-import type { PlacementStrategy } from './domain/placement.ts'
-import { parseAllowList, type WebhookAllowList } from './domain/webhook-url.ts'
+import type { PlacementStrategy } from './domain/host/placement.ts'
+import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
+import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {

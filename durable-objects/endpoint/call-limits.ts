@@ -1,5 +1,5 @@
 import type { LimitBucket } from '../../src/contract/job-routes.ts'
-import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job-limits.ts'
+import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job/limits.ts'
 import type { Refused } from '../../src/queue/accept.ts'
 
 /** A slot, or why there is none. */

@@ -1,5 +1,5 @@
 import { Problem, type ProblemKey, problemBody } from '../../src/contract/problems.ts'
-import { announcedBytes } from '../../src/domain/body-length.ts'
+import { announcedBytes } from '../../src/domain/text/body-length.ts'
 
 /** Replies of the job API: always JSON, 200 exactly on success (API-2, API-3). */
 

@@ -1,4 +1,4 @@
-import { deriveSealKey, openText, sealText } from '../../src/services/seal.ts'
+import { deriveSealKey, openText, sealText } from '../../src/platform/seal.ts'
 
 /**
  * Encrypts what a client entrusts to its worker (`s3Config`) under a key derived from the plane's secret for one endpoint.

@@ -1,8 +1,8 @@
-import { sameProblems } from '../../src/domain/host-health.ts'
+import { sameProblems } from '../../src/domain/host/health.ts'
+import { applyGpuHealth } from '../../src/effects/gpu-health.ts'
 import type { Env } from '../../src/env.ts'
 import type { GpuProblem } from '../../src/host-protocol/messages.ts'
-import { logEvent } from '../../src/log.ts'
-import { applyGpuHealth } from '../../src/services/gpu-health.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 const REPORTED_KEY = 'gpuHealth'

@@ -1,5 +1,5 @@
 import type { Workload } from '../../src/host-protocol/messages.ts'
-import { deriveSealKey, openText, sealText } from '../../src/services/seal.ts'
+import { deriveSealKey, openText, sealText } from '../../src/platform/seal.ts'
 import type { HostWorkload } from './workload-store.ts'
 
 /** Credentials for pulling images: sealed in this object's rows, open only in the snapshot that goes to the agent. */

@@ -1,11 +1,11 @@
 import { releaseCapacity } from '../../src/db/capacity.ts'
 import { openDatabase } from '../../src/db/client.ts'
+import { announceCapacity } from '../../src/effects/capacity.ts'
+import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'
 import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
-import { logEvent } from '../../src/log.ts'
-import { announceCapacity } from '../../src/services/capacity.ts'
-import { applyPodReport, isDown } from '../../src/services/pod-reports.ts'
-import { endpointStub } from '../stubs.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>

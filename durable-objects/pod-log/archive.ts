@@ -1,5 +1,5 @@
-import { BACKLOG_FACTOR, isSegmentDue, SEGMENT_LINES, type StoredLine, segmentEnd } from '../../src/domain/log-stream.ts'
-import { logEvent } from '../../src/log.ts'
+import { BACKLOG_FACTOR, isSegmentDue, SEGMENT_LINES, type StoredLine, segmentEnd } from '../../src/domain/text/log-stream.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { LogStore } from './log-store.ts'
 import { type Segment, SegmentStore } from './segment-store.ts'
 

@@ -1,7 +1,7 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
-import { logFrame } from '../../src/domain/log-stream.ts'
-import { eventText, PING } from '../../src/domain/sse.ts'
-import { logEvent } from '../../src/log.ts'
+import { logFrame } from '../../src/domain/text/log-stream.ts'
+import { eventText, PING } from '../../src/domain/text/sse.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { LogHistory, LogPage } from './history.ts'
 
 /** Readers of one log at a time. */

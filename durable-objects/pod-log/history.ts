@@ -1,5 +1,5 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
-import { type LogStart, nextShownSecond, type StoredLine } from '../../src/domain/log-stream.ts'
+import { type LogStart, nextShownSecond, type StoredLine } from '../../src/domain/text/log-stream.ts'
 import type { LogArchive } from './archive.ts'
 import type { LogStore } from './log-store.ts'
 import type { Segment } from './segment-store.ts'

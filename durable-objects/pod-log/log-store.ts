@@ -1,5 +1,5 @@
 import type { LogSourceParam } from '../../src/contract/logs.ts'
-import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/log-stream.ts'
+import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/text/log-stream.ts'
 import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
 

@@ -5,8 +5,8 @@ import {
   interruptAttempt,
   signingSecrets,
   startAttempt,
-} from '../../src/domain/webhook-delivery.ts'
-import { logEvent } from '../../src/log.ts'
+} from '../../src/domain/webhook/delivery.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { WebhookSenderObject } from '../webhook-sender.ts'
 import type { Delivery } from './delivery-store.ts'
 import { postDelivery } from './post.ts'

@@ -1,4 +1,4 @@
-import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook-delivery.ts'
+import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
 import { PieceStore } from '../piece-store.ts'
 import type { HandOver } from './hand-over.ts'
 

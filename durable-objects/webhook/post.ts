@@ -1,6 +1,6 @@
-import type { AttemptOutcome } from '../../src/domain/webhook-delivery.ts'
-import { OUTBOUND_ERROR_HEADER, refuseWebhookUrl, type WebhookAllowList } from '../../src/domain/webhook-url.ts'
-import { signWebhook } from '../../src/services/webhook-signature.ts'
+import type { AttemptOutcome } from '../../src/domain/webhook/delivery.ts'
+import { OUTBOUND_ERROR_HEADER, refuseWebhookUrl, type WebhookAllowList } from '../../src/domain/webhook/url.ts'
+import { signWebhook } from '../../src/platform/webhook-signature.ts'
 import type { PieceStore } from '../piece-store.ts'
 import type { Delivery } from './delivery-store.ts'
 

@@ -1,5 +1,5 @@
-import { rotateSecrets, type SigningSecrets } from '../../src/domain/webhook-delivery.ts'
-import { newSigningSecret } from '../../src/services/webhook-signature.ts'
+import { rotateSecrets, type SigningSecrets } from '../../src/domain/webhook/delivery.ts'
+import { newSigningSecret } from '../../src/platform/webhook-signature.ts'
 
 const KEY = 'signingSecrets'
 

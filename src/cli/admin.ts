@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { errorText, OperatorError } from '../host-agent/fail.ts'
 import { type ApiClient, ApiError, createApiClient } from '../local/api-client.ts'
 import { newOperatorKey } from '../local/data-dir.ts'
+import { errorText, OperatorError } from '../node/fail.ts'
 import { printAnswer } from './output.ts'
 import { findTarget } from './target.ts'
 

@@ -1,5 +1,5 @@
-import { errorText, OperatorError } from '../host-agent/fail.ts'
 import { type DemoFile, dataDirPath, demoFilePath, readDemoFile } from '../local/data-dir.ts'
+import { errorText, OperatorError } from '../node/fail.ts'
 
 /** The plane that a command speaks to. */
 export interface Target {

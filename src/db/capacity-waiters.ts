@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Database } from './client.ts'
 import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { endpoints } from './tables/endpoints.ts'

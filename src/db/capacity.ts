@@ -1,5 +1,5 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import type { PlacementHost } from '../domain/placement.ts'
+import type { PlacementHost } from '../domain/host/placement.ts'
 import type { Inventory } from '../host-protocol/messages.ts'
 import type { Database } from './client.ts'
 import { allocations, hostGpus, hosts } from './tables/hosts.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Database } from './client.ts'
 import { endpoints, releases } from './schema.ts'
 

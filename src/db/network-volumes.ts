@@ -1,5 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { NetworkVolumeRecord } from '../domain/network-volume.ts'
+import type { NetworkVolumeRecord } from '../domain/resources/network-volume.ts'
 import { hasRoom } from './bounds.ts'
 import type { Database } from './client.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { UsageInterval } from '../domain/pod.ts'
+import type { UsageInterval } from '../domain/pod/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
 import type { Database } from './client.ts'
 import { allocations, pods, podUsage } from './schema.ts'

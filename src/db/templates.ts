@@ -1,5 +1,5 @@
 import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
-import type { TemplateConfig } from '../contract/template-config.ts'
+import type { TemplateConfig } from '../domain/resources/record.ts'
 import { hasRoom } from './bounds.ts'
 import type { Database } from './client.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
+import { errorText, OperatorError } from '../node/fail.ts'
 import { runAgent } from './agent.ts'
-import { errorText, OperatorError } from './fail.ts'
 import { createLog } from './log.ts'
+import { lockStateDir } from './machine/state-lock.ts'
 import { createDirs, type Flags, readOptions } from './options.ts'
 import { redact } from './redact.ts'
-import { lockStateDir } from './state-lock.ts'
 import { AGENT_VERSION } from './version.ts'
 
 /** The command line of the agent. `command` is how built-in images re-run this program. */

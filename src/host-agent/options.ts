@@ -2,13 +2,13 @@ import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
-import { OperatorError } from './fail.ts'
+import { OperatorError } from '../node/fail.ts'
+import { ensureDir } from '../node/make-dir.ts'
+import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
-import { ensureDir } from './make-dir.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
-import { parsePlaneUrl } from './plane-http.ts'
+import { parsePlaneUrl } from './plane/http.ts'
 import type { RuntimeName } from './runtime.ts'
-import { parseSimulatedGpus } from './simulated-gpus.ts'
 
 /** Flags as commander hands them over. */
 export interface Flags {

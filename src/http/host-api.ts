@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { hostStub } from '../../durable-objects/stubs.ts'
 import { Problem } from '../contract/problems.ts'
-import { announcedBytes } from '../domain/body-length.ts'
+import { announcedBytes } from '../domain/text/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
-import { enrolHost, renewHostToken, verifyHostToken } from '../services/host-enrolment.ts'
-import { takeLogs } from '../services/take-logs.ts'
+import { hostStub } from '../objects/stubs.ts'
+import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
+import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
 
 /** Largest body an agent may send, bytes: 128 reports with their reasons fit many times, and agents bound their logs to half of it. */

@@ -1,6 +1,6 @@
 import { HTTPException } from 'hono/http-exception'
 import { Problem, type ProblemKey, problemBody } from '../contract/problems.ts'
-import { openaiError, openaiErrorBody } from '../domain/openai-error.ts'
+import { openaiError, openaiErrorBody } from '../domain/openai/error.ts'
 
 /**
  * The one place that writes a problem. REST sends `application/problem+json` (ERR-1); the job API sends the same body as plain

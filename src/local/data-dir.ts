@@ -3,8 +3,8 @@ import { chmodSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { formatOperatorKey, SECRET_BYTES } from '../domain/access.ts'
-import { readJsonFile, readKeptFile, writeJsonFile } from '../host-agent/json-file.ts'
-import { ensureDir } from '../host-agent/make-dir.ts'
+import { readJsonFile, readKeptFile, writeJsonFile } from '../node/json-file.ts'
+import { ensureDir } from '../node/make-dir.ts'
 
 const PRIVATE_DIR_MODE = 0o700
 /** How the errors name it. */

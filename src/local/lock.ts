@@ -2,9 +2,9 @@ import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { hasCode, OperatorError } from '../host-agent/fail.ts'
-import { readJsonFile, writeJsonFile } from '../host-agent/json-file.ts'
-import { identifyProcess, isAlive, type ProcessIdentity } from '../host-agent/process-identity.ts'
+import { hasCode, OperatorError } from '../node/fail.ts'
+import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
+import { identifyProcess, isAlive, type ProcessIdentity } from '../node/process-identity.ts'
 
 const Identity = z.object({ pid: z.number().int().positive(), startTime: z.string() })
 const LockRecord = z.object({

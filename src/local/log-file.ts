@@ -1,5 +1,5 @@
 import { createWriteStream, renameSync, statSync } from 'node:fs'
-import { hasCode } from '../host-agent/fail.ts'
+import { hasCode } from '../node/fail.ts'
 
 const ROTATE_BYTES = 10 * 2 ** 20
 /** Lines kept in memory, to be shown when a process ends unexpectedly. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, OperatorError } from '../host-agent/fail.ts'
+import { hasCode, OperatorError } from '../node/fail.ts'
 
 export const LOOPBACK = '127.0.0.1'
 

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { OperatorError } from '../host-agent/fail.ts'
-import { parseSimulatedGpus } from '../host-agent/simulated-gpus.ts'
+import { parseSimulatedGpus } from '../host-agent/gpus/simulated.ts'
+import { OperatorError } from '../node/fail.ts'
 import { dataDirPath } from './data-dir.ts'
 
 const DEFAULT_PORT = 8787

@@ -1,11 +1,11 @@
 import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
 import { INPUT, S3_CONFIG } from '../../durable-objects/endpoint/store/payload-store.ts'
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
 import type { ProblemKey } from '../contract/problems.ts'
-import { type Job, submitJob } from '../domain/job.ts'
-import { formatJobId } from '../domain/job-id.ts'
-import { retentionMs } from '../domain/retention.ts'
-import type { Submission } from '../domain/submit.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { formatJobId } from '../domain/job/id.ts'
+import { type Job, submitJob } from '../domain/job/job.ts'
+import { retentionMs } from '../domain/job/retention.ts'
+import type { Submission } from '../domain/job/submit.ts'
 import type { Effects } from './effects.ts'
 
 /** RUN-7: a queue is full when it is longer than both. */

@@ -1,6 +1,6 @@
 import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
-import { LEASE_INTERVALS } from '../domain/job.ts'
-import { noTakeDueAtMs, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker.ts'
+import { LEASE_INTERVALS } from '../domain/job/job.ts'
+import { noTakeDueAtMs, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
 import type { Effects } from './effects.ts'
 import { endLeases, failWorker, isSilent, silenceReason } from './transitions.ts'
 

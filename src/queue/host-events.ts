@@ -1,8 +1,8 @@
 import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
-import type { HostEvent } from '../domain/host-event.ts'
-import { requeueNotBeforeMs } from '../domain/host-presence.ts'
-import { holdLease } from '../domain/job.ts'
-import { isLive, type Worker } from '../domain/worker.ts'
+import type { HostEvent } from '../domain/host/event.ts'
+import { requeueNotBeforeMs } from '../domain/host/presence.ts'
+import { holdLease } from '../domain/job/job.ts'
+import { isLive, type Worker } from '../domain/worker/worker.ts'
 import type { Effects } from './effects.ts'
 import { drainWorker, failWorker } from './transitions.ts'
 

@@ -1,6 +1,6 @@
 import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
 import { forgetWorker } from '../../durable-objects/endpoint/effects/worker-effects.ts'
-import type { Worker } from '../domain/worker.ts'
+import type { Worker } from '../domain/worker/worker.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
 import type { Effects } from './effects.ts'
 import { endLeases, failWorker } from './transitions.ts'

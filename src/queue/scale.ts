@@ -1,7 +1,7 @@
 import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
-import type { EndpointConfig } from '../contract/endpoint-config.ts'
-import { decideScaling, type ScalingInputs, waitingSampleSize } from '../domain/scaling.ts'
-import type { Worker } from '../domain/worker.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { decideScaling, type ScalingInputs, waitingSampleSize } from '../domain/worker/scaling.ts'
+import type { Worker } from '../domain/worker/worker.ts'
 import type { Effects } from './effects.ts'
 import { drainWorker } from './transitions.ts'
 

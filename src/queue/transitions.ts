@@ -1,9 +1,9 @@
 import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
 import { notifyEnd, notifyExpired } from '../../durable-objects/endpoint/effects/outbox.ts'
 import { OUTPUT } from '../../durable-objects/endpoint/store/payload-store.ts'
-import { applyTime, canRetry, endLease, finishJob, isTerminal, type Job, LEASE_INTERVALS } from '../domain/job.ts'
-import { launchBackoffMs } from '../domain/scaling.ts'
-import { FAILED_VISIBLE_MS, silentAtMs, type Worker } from '../domain/worker.ts'
+import { applyTime, canRetry, endLease, finishJob, isTerminal, type Job, LEASE_INTERVALS } from '../domain/job/job.ts'
+import { launchBackoffMs } from '../domain/worker/scaling.ts'
+import { FAILED_VISIBLE_MS, silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import type { Effects } from './effects.ts'
 
 /** Changes of jobs and workers as rows. Every function runs inside a transaction of the core. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Pagination } from '../contract/pagination.ts'
 import { Problem } from '../contract/problems.ts'
-import { fromBase64, toBase64Url } from './encoding.ts'
+import { fromBase64, toBase64Url } from '../platform/encoding.ts'
 
 const Cursor = z.tuple([z.string(), z.number().int(), z.string()])
 

@@ -1,4 +1,4 @@
-import { logEvent, redact, setLogLevel } from '../../src/log.ts'
+import { logEvent, redact, setLogLevel } from '../../src/platform/log.ts'
 import { afterEach, describe, expect, it, vi } from '../support/unit.ts'
 
 afterEach(() => {

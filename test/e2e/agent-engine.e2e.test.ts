@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ContainerDisks } from '../../src/host-agent/container-disk.ts'
-import { connectDocker } from '../../src/host-agent/docker-client.ts'
+import { connectDocker } from '../../src/host-agent/docker/client.ts'
+import { ContainerDisks } from '../../src/host-agent/docker/container-disk.ts'
 import { waitUntil } from '../host-agent/support/wait-until.ts'
 import { docker } from './support/docker.ts'
 import { PodAgent } from './support/pod-agent.ts'

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
-import { isAlive, readStartTime } from '../../src/host-agent/process-identity.ts'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
+import { isAlive, readStartTime } from '../../src/node/process-identity.ts'
 import { callPlane, eventually, launch, startPlane, type TestPlane } from './support/plane.ts'
 
 interface JobRecord {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { LogSpool } from '../../src/host-agent/log-spool.ts'
+import { LogSpool } from '../../src/host-agent/logs/spool.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const disk = { isFull: false }

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { batchDueInMs, composeBatches, REQUEST_BYTES } from '../../src/host-agent/log-batch.ts'
-import { LogSpool, SEGMENT_BYTES } from '../../src/host-agent/log-spool.ts'
+import { batchDueInMs, composeBatches, REQUEST_BYTES } from '../../src/host-agent/logs/batch.ts'
+import { LogSpool, SEGMENT_BYTES } from '../../src/host-agent/logs/spool.ts'
 import type { LogLine } from '../../src/host-protocol/logs.ts'
 import { tempDir } from './support/temp-dir.ts'
 

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
-import { parseProcStat } from '../../src/host-agent/process-identity.ts'
-import { ProcessRuntime } from '../../src/host-agent/process-runtime.ts'
+import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
 import type { StartHooks } from '../../src/host-agent/runtime.ts'
+import { parseProcStat } from '../../src/node/process-identity.ts'
 import { makeTempDir } from './support/temp-dir.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
 

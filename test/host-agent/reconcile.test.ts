@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { type ActualWorkload, ORPHAN_MS, planActions } from '../../src/host-agent/reconcile.ts'
-import { newRecord, type WorkloadRecord } from '../../src/host-agent/workload-records.ts'
+import { type ActualWorkload, ORPHAN_MS, planActions } from '../../src/host-agent/workloads/reconcile.ts'
+import { newRecord, type WorkloadRecord } from '../../src/host-agent/workloads/records.ts'
 import { makeWorkload } from './support/workload.ts'
 
 const NOW = 1_000_000

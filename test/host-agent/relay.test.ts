@@ -5,9 +5,9 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
-import { type Relay, startRelay } from '../../src/host-agent/relay.ts'
-import type { RelayBounds } from '../../src/host-agent/relay-bounds.ts'
-import { parseRelayRoute } from '../../src/host-agent/relay-routes.ts'
+import type { RelayBounds } from '../../src/host-agent/relay/bounds.ts'
+import { type Relay, startRelay } from '../../src/host-agent/relay/relay.ts'
+import { parseRelayRoute } from '../../src/host-agent/relay/routes.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const cleanups: (() => unknown)[] = []

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { silentLog } from '../../src/host-agent/log.ts'
-import { ReportQueue, type SendResult } from '../../src/host-agent/report-queue.ts'
+import { ReportQueue, type SendResult } from '../../src/host-agent/plane/report-queue.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { tempDir } from './support/temp-dir.ts'
 import { waitUntil } from './support/wait-until.ts'

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isOperatorKey } from '../../src/domain/access.ts'
-import { OperatorError } from '../../src/host-agent/fail.ts'
-import { HostKey } from '../../src/host-agent/host-key.ts'
+import { HostKey } from '../../src/host-agent/plane/host-key.ts'
 import { serveAsset } from '../../src/local/assets.ts'
 import { loadSecrets, openDataDir, readDemoFile, removeDemoFile, writeDemoFile } from '../../src/local/data-dir.ts'
+import { OperatorError } from '../../src/node/fail.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
 
 const ADVICE = 'restore it, or remove the whole data directory to begin anew'

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { identifyProcess, isAlive } from '../../src/host-agent/process-identity.ts'
 import { lockDataDir } from '../../src/local/lock.ts'
+import { identifyProcess, isAlive } from '../../src/node/process-identity.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
 
 let directory: string

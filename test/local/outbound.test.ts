@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Request } from 'miniflare'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OUTBOUND_ERROR_HEADER, parseAllowList } from '../../src/domain/webhook-url.ts'
+import { OUTBOUND_ERROR_HEADER, parseAllowList } from '../../src/domain/webhook/url.ts'
 import { createOutbound } from '../../src/local/outbound.ts'
 
 const REFUSED = 'not sent: the host resolves to an address that is private, loopback, link-local or reserved'

@@ -6,8 +6,8 @@ import {
   type PodAction,
   type PodState,
   type UsageInterval,
-} from '../../src/domain/pod.ts'
-import { type ContainerWish, containerWishes } from '../../src/domain/pod-workloads.ts'
+} from '../../src/domain/pod/pod.ts'
+import { type ContainerWish, containerWishes } from '../../src/domain/pod/workloads.ts'
 
 interface Container {
   startedAtMs: number

@@ -1,4 +1,4 @@
-import { assignJobs } from '../../src/domain/dispatch.ts'
+import { assignJobs } from '../../src/domain/job/dispatch.ts'
 import {
   applyTime,
   dueAtMs,
@@ -10,8 +10,8 @@ import {
   leaseJob,
   mayHold,
   sameHolder,
-} from '../../src/domain/job.ts'
-import { noTakeDueAtMs, silentAtMs, type Worker, workerDueAtMs } from '../../src/domain/worker.ts'
+} from '../../src/domain/job/job.ts'
+import { noTakeDueAtMs, silentAtMs, type Worker, workerDueAtMs } from '../../src/domain/worker/worker.ts'
 import type { Boot } from './facts.ts'
 
 export const TIMES = { pingIntervalMs: 10_000 }

@@ -9,10 +9,10 @@ import {
   retryJob,
   showIdle,
   submitJob,
-} from '../../src/domain/job.ts'
-import { jobRecordJson } from '../../src/domain/job-record.ts'
-import type { Worker } from '../../src/domain/worker.ts'
-import { readWorkerPost } from '../../src/domain/worker-post.ts'
+} from '../../src/domain/job/job.ts'
+import { jobRecordJson } from '../../src/domain/job/record.ts'
+import { readWorkerPost } from '../../src/domain/job/worker-post.ts'
+import type { Worker } from '../../src/domain/worker/worker.ts'
 import type { Boot } from './facts.ts'
 import { bootOf, holderOf, PureEngine, TIMES } from './pure-engine.ts'
 import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from './queue-under-test.ts'

@@ -2,8 +2,8 @@ import type { Mutant } from './table.ts'
 
 // Bugs of the host agent: pods, their disks, volumes and ports.
 
-const RECONCILE = 'src/host-agent/reconcile.ts'
-const LOG_SPOOL = 'src/host-agent/log-spool.ts'
+const RECONCILE = 'src/host-agent/workloads/reconcile.ts'
+const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
@@ -35,37 +35,37 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   { id: 'every kind of volume is wiped', file: RECONCILE, find: "(mount.kind === 'persistent' ? [mount.id] : [])", replace: '[mount.id]' },
   {
     id: 'a pod that ends loses its disk',
-    file: 'src/host-agent/lifecycle.ts',
+    file: 'src/host-agent/workloads/lifecycle.ts',
     find: "return runtime.keepsDisk && record?.kind !== 'worker'",
     replace: 'return runtime.keepsDisk && record === undefined',
   },
   {
     id: 'an exit is told at the time of its discovery',
-    file: 'src/host-agent/workload-ledger.ts',
+    file: 'src/host-agent/workloads/ledger.ts',
     find: 'at: atMs ?? this.deps.now()',
     replace: 'at: Math.max(atMs ?? 0, this.deps.now())',
   },
   {
     id: 'the user sets what is the platform’s',
-    file: 'src/host-agent/container-spec.ts',
+    file: 'src/host-agent/docker/container-spec.ts',
     find: "if (name.startsWith('RUNPOD_') || !env.has(name))",
     replace: 'if (!env.has(name))',
   },
   {
     id: 'any image that the engine finds will do',
-    file: 'src/host-agent/container-image.ts',
+    file: 'src/host-agent/docker/container-image.ts',
     find: 'return names !== undefined && isNamed(image, names)',
     replace: 'return names !== undefined && (isNamed(image, names) || true)',
   },
   {
     id: 'a private image is everybody’s once it is here',
-    file: 'src/host-agent/container-image.ts',
+    file: 'src/host-agent/docker/container-image.ts',
     find: '|| this.privateRepositories.has(repositoryOf(image))) return false',
     replace: ') return false',
   },
   {
     id: 'one host port for two workloads',
-    file: 'src/host-agent/host-ports.ts',
+    file: 'src/host-agent/docker/host-ports.ts',
     find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',
     replace: 'new Set([...refused])',
   },
@@ -83,31 +83,31 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an image opens all GPUs of the machine',
-    file: 'src/host-agent/container-spec.ts',
+    file: 'src/host-agent/docker/container-spec.ts',
     find: "env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)",
     replace: 'if (!env.has(VISIBLE_GPUS)) env.set(VISIBLE_GPUS, NO_GPU + gpuIds.length)',
   },
   {
     id: 'what an engine that went away had made stays',
-    file: 'src/host-agent/container-start.ts',
+    file: 'src/host-agent/docker/container-start.ts',
     find: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)',
     replace: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === hostId) await engine.remove(name)',
   },
   {
     id: 'a record that the full disk refused is a failure',
-    file: 'src/host-agent/workload-records.ts',
+    file: 'src/host-agent/workloads/records.ts',
     find: '      this.unwritten.add(record.id)\n      return false',
     replace: "      throw new Error('ENOSPC')",
   },
   {
     id: 'workers start while the host is out of touch',
-    file: 'src/host-agent/supervisor.ts',
+    file: 'src/host-agent/workloads/supervisor.ts',
     find: "if (this.workersPaused && action.workload.kind === 'worker') break",
     replace: "if (this.workersPaused && action.workload.kind === 'worker' && this.closed) break",
   },
   {
     id: 'what was recorded and not told stays untold',
-    file: 'src/host-agent/supervisor.ts',
+    file: 'src/host-agent/workloads/supervisor.ts',
     find: '    this.deps.ledger.repeatAll()\n',
     replace: '',
   },

@@ -2,8 +2,8 @@ import type { Mutant } from './table.ts'
 
 // Bugs of what is known about machines: presence, health, identity, and what follows for the work on them.
 
-const PRESENCE = 'src/domain/host-presence.ts'
-const HEALTH = 'src/domain/host-health.ts'
+const PRESENCE = 'src/domain/host/presence.ts'
+const HEALTH = 'src/domain/host/health.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -17,7 +17,7 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a host is lost a moment late', file: PRESENCE, find: 'return nowMs >= lostAtMs ?', replace: 'return nowMs > lostAtMs ?' },
   {
     id: 'cordoned hosts get workers',
-    file: 'src/domain/placement.ts',
+    file: 'src/domain/host/placement.ts',
     find: "if (host.cordoned) failed.push('schedulable: yes > cordoned')",
     replace: '',
   },
@@ -29,7 +29,7 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a lease is cut short when its host falls silent',
-    file: 'src/domain/job.ts',
+    file: 'src/domain/job/job.ts',
     find: 'leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs)',
     replace: 'leaseUntilMs: untilMs',
   },
@@ -45,7 +45,7 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'access tokens outlive their enrolment',
-    file: 'src/services/host-enrolment.ts',
+    file: 'src/services/hosts/host-enrolment.ts',
     find: '(await currentEpoch(env, claims.sub, nowMs)) === claims.epoch ? claims.sub : null',
     replace: 'claims.sub',
   },

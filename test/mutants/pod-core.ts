@@ -2,10 +2,10 @@ import type { Mutant } from './table.ts'
 
 // Bugs of a pod's life, its containers, its placement and its charge.
 
-const POD = 'src/domain/pod.ts'
-const WORKLOADS = 'src/domain/pod-workloads.ts'
-const PLACEMENT = 'src/domain/pod-placement.ts'
-const LOG_STREAM = 'src/domain/log-stream.ts'
+const POD = 'src/domain/pod/pod.ts'
+const WORKLOADS = 'src/domain/pod/workloads.ts'
+const PLACEMENT = 'src/domain/pod/placement.ts'
+const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -92,7 +92,7 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
 ]
 
 const ROWS = 'src/db/pods.ts'
-const REPORTS = 'src/services/pod-reports.ts'
+const REPORTS = 'src/effects/pod-reports.ts'
 const ARCHIVE = 'durable-objects/pod-log/archive.ts'
 const HISTORY = 'durable-objects/pod-log/history.ts'
 
@@ -124,10 +124,15 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: '    await this.podChanged(hostId, podId, report.state)\n',
     replace: '',
   },
-  { id: 'pod: a foreign log can be read', file: 'src/services/pod-logs.ts', find: '  await findPodOrThrow(ctx, podId)\n', replace: '' },
+  {
+    id: 'pod: a foreign log can be read',
+    file: 'src/services/logs/pod-logs.ts',
+    find: '  await findPodOrThrow(ctx, podId)\n',
+    replace: '',
+  },
   {
     id: 'pod: a note is told again',
-    file: 'src/services/pod-notes.ts',
+    file: 'src/effects/pod-notes.ts',
     find: 'seq: pod.version',
     replace: 'seq: Date.now() * 1_000 + Math.floor(Math.random() * 1_000)',
   },
@@ -149,7 +154,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: nobody is told that a host is lost',
-    file: 'src/services/pod-hosts.ts',
+    file: 'src/effects/pod-hosts.ts',
     find: 'Date.now()) : null),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
     replace: 'Date.now()) : null),\n      async () => {},',
   },

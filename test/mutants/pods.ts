@@ -2,16 +2,16 @@ import type { Mutant } from './table.ts'
 
 // Bugs of /v2/pods: what a request comes to, and how it is written.
 
-const REQUEST = 'src/domain/pod-request.ts'
-const PATCH = 'src/domain/pod-patch.ts'
-const MOUNTS = 'src/domain/pod-mounts.ts'
-const COMPUTE = 'src/domain/pod-compute.ts'
-const CONTAINER = 'src/domain/pod-container.ts'
-const ACCESS = 'src/domain/pod-access.ts'
-const ETAG = 'src/domain/etag.ts'
+const REQUEST = 'src/domain/pod/request.ts'
+const PATCH = 'src/domain/pod/patch.ts'
+const MOUNTS = 'src/domain/pod/mounts.ts'
+const COMPUTE = 'src/domain/pod/compute.ts'
+const CONTAINER = 'src/domain/pod/container.ts'
+const ACCESS = 'src/domain/pod/access.ts'
+const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
-const CHANGE = 'src/services/change-pod.ts'
-const TRANSIT = 'src/services/pod-transitions.ts'
+const CHANGE = 'src/services/pods/change-pod.ts'
+const TRANSIT = 'src/effects/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -36,7 +36,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'http is public', file: ACCESS, find: "port.type === 'http' ? sharedAddressOf(id) : publicIp", replace: 'publicIp' },
   {
     id: 'a network volume on a host without any',
-    file: 'src/domain/pod-placement.ts',
+    file: 'src/domain/pod/placement.ts',
     find: '!sharedVolumes.includes(kind)',
     replace: 'sharedVolumes.includes(kind)',
   },
@@ -58,13 +58,13 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'start on a cordoned host', file: CHANGE, find: ' && host.cordonedAt === null) return', replace: ') return' },
   {
     id: 'a pod key opens every pod',
-    file: 'src/services/pod-key.ts',
+    file: 'src/effects/pod-key.ts',
     find: '!equalInConstantTime(token, await issuePodKey(env, podId))',
     replace: 'false',
   },
   {
     id: 'members of clusters change the page',
-    file: 'src/services/pods.ts',
+    file: 'src/services/pods/pods.ts',
     find: 'shown.filter(({ clusterId }) => clusterId === null)',
     replace: 'shown',
   },

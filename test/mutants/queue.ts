@@ -3,9 +3,9 @@ import type { Mutant } from './table.ts'
 // Planted bugs of the queue by what they break, beside those in table.ts: order, timers, fencing, wakes, alarm, retention, restart.
 // "slots" of concurrency limits have their entries where the limits are.
 
-const JOB = 'src/domain/job.ts'
-const WORKER = 'src/domain/worker.ts'
-const DISPATCH = 'src/domain/dispatch.ts'
+const JOB = 'src/domain/job/job.ts'
+const WORKER = 'src/domain/worker/worker.ts'
+const DISPATCH = 'src/domain/job/dispatch.ts'
 
 /** Killed by the unit tests of the pure rules or by the model. */
 export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [

@@ -2,11 +2,11 @@ import type { Mutant } from './table.ts'
 
 // Bugs of what pods refer to: volumes, templates, registry credentials, data centers.
 
-const VOLUME = 'src/domain/network-volume.ts'
-const TEMPLATE = 'src/domain/template.ts'
-const CENTERS = 'src/domain/data-centers.ts'
+const VOLUME = 'src/domain/resources/network-volume.ts'
+const TEMPLATE = 'src/domain/resources/template.ts'
+const CENTERS = 'src/domain/resources/data-centers.ts'
 
-const FILL = 'src/domain/endpoint-template.ts'
+const FILL = 'src/domain/endpoint/template.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -33,19 +33,19 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
 const USERS = 'src/db/resource-users.ts'
 const DELETE = 'src/db/delete-unused.ts'
 const TEMPLATES = 'src/db/templates.ts'
-const REGISTRIES = 'src/services/registries.ts'
+const REGISTRIES = 'src/services/resources/registries.ts'
 
 /** Killed by the tests against the real Worker. */
 export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'a page of templates without bound',
-    file: 'src/services/templates.ts',
+    file: 'src/services/resources/templates.ts',
     find: 'const MAX_PAGE_BYTES = 8 *',
     replace: 'const MAX_PAGE_BYTES = 800 *',
   },
   {
     id: 'any template makes an endpoint',
-    file: 'src/services/templates.ts',
+    file: 'src/services/resources/templates.ts',
     find: 'if (template.serverless === serverless)',
     replace: 'if (template)',
   },
@@ -92,7 +92,7 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: "a stranger's DELETE reaches the queue of an endpoint",
-    file: 'src/services/endpoints.ts',
+    file: 'src/services/endpoints/endpoints.ts',
     find: "if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')",
     replace: 'await table.hasOrHadEndpoint(db, teamId, id)',
   },

@@ -2,11 +2,11 @@ import type { Mutant } from './table.ts'
 
 // Bugs of what stands before the queue: limits, idempotency keys, retention and secrets of a submit.
 
-const LIMITS = 'src/domain/job-limits.ts'
+const LIMITS = 'src/domain/job/limits.ts'
 const KEYS = 'src/domain/idempotency.ts'
-const S3 = 'src/domain/s3-config.ts'
-const RETENTION = 'src/domain/retention.ts'
-const BODY = 'src/domain/body-length.ts'
+const S3 = 'src/domain/job/s3-config.ts'
+const RETENTION = 'src/domain/job/retention.ts'
+const BODY = 'src/domain/text/body-length.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -37,7 +37,7 @@ export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
 const CALLS = 'durable-objects/endpoint/call-limits.ts'
 const SUBMISSIONS = 'durable-objects/endpoint/client/submissions.ts'
 const ACCEPT = 'src/queue/accept.ts'
-const CALLER = 'src/services/caller.ts'
+const CALLER = 'src/objects/caller.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [

@@ -6,21 +6,21 @@ export interface Mutant {
   replace: string
 }
 
-const JOB = 'src/domain/job.ts'
-const DISPATCH = 'src/domain/dispatch.ts'
-const SCALING = 'src/domain/scaling.ts'
-const PLACEMENT = 'src/domain/placement.ts'
-const EXPLAIN = 'src/domain/explain.ts'
-const SUBMIT = 'src/domain/submit.ts'
-const POST = 'src/domain/worker-post.ts'
-const RECORD = 'src/domain/job-record.ts'
-const TEXT = 'src/domain/json-text.ts'
-const WEBHOOK = 'src/domain/webhook-delivery.ts'
-const WEBHOOK_URL = 'src/domain/webhook-url.ts'
-const ADDRESS = 'src/domain/ip-address.ts'
-const OPENAI_TEXT = 'src/domain/openai-stream.ts'
-const OPENAI_ERROR = 'src/domain/openai-error.ts'
-const LOG_STREAM = 'src/domain/log-stream.ts'
+const JOB = 'src/domain/job/job.ts'
+const DISPATCH = 'src/domain/job/dispatch.ts'
+const SCALING = 'src/domain/worker/scaling.ts'
+const PLACEMENT = 'src/domain/host/placement.ts'
+const EXPLAIN = 'src/domain/job/explain.ts'
+const SUBMIT = 'src/domain/job/submit.ts'
+const POST = 'src/domain/job/worker-post.ts'
+const RECORD = 'src/domain/job/record.ts'
+const TEXT = 'src/domain/text/json-text.ts'
+const WEBHOOK = 'src/domain/webhook/delivery.ts'
+const WEBHOOK_URL = 'src/domain/webhook/url.ts'
+const ADDRESS = 'src/domain/webhook/ip-address.ts'
+const OPENAI_TEXT = 'src/domain/openai/stream.ts'
+const OPENAI_ERROR = 'src/domain/openai/error.ts'
+const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -38,7 +38,7 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an old cursor wins over a newer one',
-    file: 'src/domain/sse.ts',
+    file: 'src/domain/text/sse.ts',
     find: 'of [lastEventId, from]',
     replace: 'of [from, lastEventId]',
   },
@@ -54,13 +54,13 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'progress after the end is a duplicate result', file: JOB, find: 'last && final && isTerminal', replace: 'last && isTerminal' },
   {
     id: 'the newest post counts again',
-    file: 'src/domain/delivery.ts',
+    file: 'src/domain/job/delivery.ts',
     find: 'delivery.number <= last.number',
     replace: 'delivery.number < last.number',
   },
   {
     id: 'all agent processes share their numbers',
-    file: 'src/domain/delivery.ts',
+    file: 'src/domain/job/delivery.ts',
     find: 'last.session === delivery.session && ',
     replace: '',
   },
@@ -330,7 +330,7 @@ const OPENAI_STREAM = 'durable-objects/endpoint/openai/openai-stream.ts'
 const EFFECTS = 'durable-objects/endpoint/effects/worker-effects.ts'
 const SCALER = 'src/queue/scale.ts'
 const JOBS = 'durable-objects/endpoint/store/job-store.ts'
-const CAPACITY = 'src/services/capacity.ts'
+const CAPACITY = 'src/effects/capacity.ts'
 const POD_LOG = 'durable-objects/pod-log.ts'
 
 /** Killed by the tests against the real objects in workerd. */
@@ -434,7 +434,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a job that waits already may be retried',
-    file: 'src/domain/job.ts',
+    file: 'src/domain/job/job.ts',
     find: 'if (!canRetry(job.state)) return `',
     replace: "if (!canRetry(job.state) && job.state !== 'IN_QUEUE') return `",
   },
@@ -459,7 +459,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'small posts come without their number',
-    file: 'src/services/endpoint-calls.ts',
+    file: 'src/services/endpoints/endpoint-calls.ts',
     find: 'parseDelivery(request.headers.get(DELIVERY_HEADER))',
     replace: 'null',
   },
@@ -557,7 +557,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'any host writes any log',
-    file: 'src/services/take-logs.ts',
+    file: 'src/services/logs/take-logs.ts',
     find: 'if (!(await checkLogAccess(env, hostId, workloadId, access))) return refused',
     replace: '',
   },

@@ -1,6 +1,6 @@
 import type { HostObject } from '../../durable-objects/host.ts'
-import { hostStub } from '../../durable-objects/stubs.ts'
 import type { Env } from '../../src/env.ts'
+import { hostStub } from '../../src/objects/stubs.ts'
 import { env, runDurableObjectAlarm, runInDurableObject } from './harness.ts'
 
 /** Stops the clock of a host's object, so that only `advanceHost` moves it. */

@@ -1,4 +1,4 @@
-import { type Job, submitJob } from '../../src/domain/job.ts'
+import { type Job, submitJob } from '../../src/domain/job/job.ts'
 
 /** A job as it is right after its submission, with whatever a test wants to be different. */
 export function queuedJob(change: Partial<Job> = {}): Job {

@@ -1,6 +1,6 @@
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
-import { endpointStub } from '../../durable-objects/stubs.ts'
-import type { Worker } from '../../src/domain/worker.ts'
+import type { Worker } from '../../src/domain/worker/worker.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
 import type { Boot } from '../model/facts.ts'
 import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from '../model/queue-under-test.ts'
 import { FakeWorker } from './fake-host.ts'

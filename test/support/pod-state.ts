@@ -1,4 +1,4 @@
-import type { PodState } from '../../src/domain/pod.ts'
+import type { PodState } from '../../src/domain/pod/pod.ts'
 
 /** A pod that runs its third container since 1 000. */
 export function makePod(change: Partial<PodState> = {}): PodState {

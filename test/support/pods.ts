@@ -1,9 +1,9 @@
-import type { PodSpec } from '../../src/contract/pod-spec.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow } from '../../src/db/pods.ts'
-import { decideAction, type PodAction } from '../../src/domain/pod.ts'
-import { type PodDraft, placePod } from '../../src/services/pod-placement.ts'
-import { type Transition, transitPod } from '../../src/services/pod-transitions.ts'
+import { decideAction, type PodAction } from '../../src/domain/pod/pod.ts'
+import type { PodSpec } from '../../src/domain/pod/record.ts'
+import { type PodDraft, placePod } from '../../src/effects/place-pod.ts'
+import { type Transition, transitPod } from '../../src/effects/pod-transitions.ts'
 import type { FakeHost } from './fake-host.ts'
 import { type Account, createAccount, env, expect, teamOf } from './harness.ts'
 

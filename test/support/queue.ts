@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { endpointStub } from '../../durable-objects/stubs.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from './fake-host.ts'
 import { type Account, api, createAccount, createEndpoint, env, expect, type Reply, runInDurableObject } from './harness.ts'
 

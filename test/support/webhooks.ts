@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { webhookSenderStub } from '../../durable-objects/stubs.ts'
 import { DELIVERY_HEADER, type HandOver } from '../../durable-objects/webhook/hand-over.ts'
 import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
+import { webhookSenderStub } from '../../src/objects/stubs.ts'
 import { env, expect, runInDurableObject, teamOf } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
 import type { Received } from './webhook-receivers.ts'

@@ -1,4 +1,4 @@
-import type { Worker, WorkerPhase } from '../../src/domain/worker.ts'
+import type { Worker, WorkerPhase } from '../../src/domain/worker/worker.ts'
 
 /** A worker in a phase, with whatever a test wants to be different. */
 export function workerIn(phase: WorkerPhase, id: string, change: Partial<Worker> = {}): Worker {

@@ -1,6 +1,6 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { refuseRetry, retryJob } from '../../../src/domain/job.ts'
-import { wantsEvents } from '../../../src/domain/sse.ts'
+import { refuseRetry, retryJob } from '../../../src/domain/job/job.ts'
+import { wantsEvents } from '../../../src/domain/text/sse.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import { applyJob, cancelJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'

@@ -1,6 +1,6 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { isTerminal, type Job } from '../../../src/domain/job.ts'
-import { eventText, PING, readLastSeen } from '../../../src/domain/sse.ts'
+import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
+import { eventText, PING, readLastSeen } from '../../../src/domain/text/sse.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
 import { recordJson, timedOutRecord } from './client-reads.ts'

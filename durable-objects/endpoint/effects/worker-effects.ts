@@ -1,9 +1,9 @@
-import { isThrottled, placementRetryMs, removalRepeatMs, type Worker } from '../../../src/domain/worker.ts'
-import { logEvent } from '../../../src/log.ts'
+import { isThrottled, placementRetryMs, removalRepeatMs, type Worker } from '../../../src/domain/worker/worker.ts'
+import { forgetCapacityWaiter } from '../../../src/effects/capacity.ts'
+import { type Placed, placeWorker, removeWorker } from '../../../src/effects/place-worker.ts'
+import { logEvent } from '../../../src/platform/log.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import { DRAIN_GRACE_MS, drainWorker, endLeases } from '../../../src/queue/transitions.ts'
-import { forgetCapacityWaiter } from '../../../src/services/capacity.ts'
-import { type Placed, placeWorker, removeWorker } from '../../../src/services/placement.ts'
 import type { EndpointCore } from '../core.ts'
 
 /** Stands for the endpoint itself among the workers with a call under way. */

@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemKey } from '../../../src/contract/problems.ts'
-import type { Job } from '../../../src/domain/job.ts'
-import { type OpenaiError, openaiError, openaiErrorBody, readWorkerError } from '../../../src/domain/openai-error.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
+import { type OpenaiError, openaiError, openaiErrorBody, readWorkerError } from '../../../src/domain/openai/error.ts'
 import { cancelJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 

@@ -1,5 +1,5 @@
-import type { ScalingDecision, ScalingInputs } from '../../../src/domain/scaling.ts'
-import { type DecisionRecord, isNewDecision, recordDecision } from '../../../src/domain/scaling-record.ts'
+import type { ScalingDecision, ScalingInputs } from '../../../src/domain/worker/scaling.ts'
+import { type DecisionRecord, isNewDecision, recordDecision } from '../../../src/domain/worker/scaling-record.ts'
 
 /** Decisions that are kept; older ones are dropped. */
 export const MAX_DECISIONS = 200

@@ -1,4 +1,4 @@
-import { dueAtMs, type Job, type JobState } from '../../../src/domain/job.ts'
+import { dueAtMs, type Job, type JobState } from '../../../src/domain/job/job.ts'
 
 const STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
 const CODES = Object.fromEntries(STATES.map((state, code) => [state, code])) as Record<JobState, number>

@@ -1,4 +1,4 @@
-import type { EndpointConfig } from '../../../src/contract/endpoint-config.ts'
+import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 
 /** Totals since the endpoint was created (OPEN-3). */
 export interface Totals {

@@ -1,4 +1,4 @@
-import { MINUTE_MS, type RequestCounts, type RequestSample, SERIES_MINUTES } from '../../../src/domain/request-series.ts'
+import { MINUTE_MS, type RequestCounts, type RequestSample, SERIES_MINUTES } from '../../../src/domain/job/request-series.ts'
 
 /**
  * The totals of an endpoint over time: one row a minute in which anything was committed, so that counting costs no write per job and

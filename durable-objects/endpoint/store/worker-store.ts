@@ -1,4 +1,4 @@
-import type { Worker, WorkerPhase } from '../../../src/domain/worker.ts'
+import type { Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
 
 type Row = Record<string, SqlStorageValue>
 

@@ -1,4 +1,4 @@
-import { finishJob } from '../../../src/domain/job.ts'
+import { finishJob } from '../../../src/domain/job/job.ts'
 import { applyJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 import type { ParkedTake } from '../parking.ts'

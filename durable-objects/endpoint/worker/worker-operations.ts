@@ -1,6 +1,6 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { type Holder, missPing, renewLease } from '../../../src/domain/job.ts'
-import type { Worker } from '../../../src/domain/worker.ts'
+import { type Holder, missPing, renewLease } from '../../../src/domain/job/job.ts'
+import type { Worker } from '../../../src/domain/worker/worker.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../../../src/host-protocol/delivery.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import { endLeases, failWorker } from '../../../src/queue/transitions.ts'

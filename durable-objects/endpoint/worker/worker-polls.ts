@@ -1,6 +1,6 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { type Holder, showIdle } from '../../../src/domain/job.ts'
-import type { Worker } from '../../../src/domain/worker.ts'
+import { type Holder, showIdle } from '../../../src/domain/job/job.ts'
+import type { Worker } from '../../../src/domain/worker/worker.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, nothing, problemReply } from '../replies.ts'
 import { workerOf } from '../worker-of.ts'

@@ -1,5 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { EndpointConfig } from '../../contract/endpoint-config.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { teams } from './accounts.ts'
 
 /** Configuration of Serverless endpoints; their queues live in one endpoint object each. */

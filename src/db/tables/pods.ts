@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { PodSpec } from '../../contract/pod-spec.ts'
+import type { PodSpec } from '../../domain/pod/record.ts'
 import { teams } from './accounts.ts'
 
 /**

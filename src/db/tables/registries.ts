@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { teams } from './accounts.ts'
 
-/** Credentials for private images. User name and password are sealed (src/services/registries.ts), so the table alone opens nothing. */
+/** Credentials for private images. User name and password are sealed (src/services/resources/registries.ts), so the table alone opens nothing. */
 export const registries = sqliteTable(
   'registries',
   {

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { TemplateConfig } from '../../contract/template-config.ts'
+import type { TemplateConfig } from '../../domain/resources/record.ts'
 import { teams } from './accounts.ts'
 import { registries } from './registries.ts'
 

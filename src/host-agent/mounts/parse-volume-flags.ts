@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { OperatorError } from '../fail.ts'
+import { OperatorError } from '../../node/fail.ts'
 
 /** `nfs://server/export`. */
 export interface NfsExport {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sleep } from '../backoff.ts'
-import { errorText, hasCode } from '../fail.ts'
+import { sleep } from '../../node/backoff.ts'
+import { errorText, hasCode } from '../../node/fail.ts'
 import { StartError } from '../runtime.ts'
 
 /** Less than this is no room to start with, bytes. */

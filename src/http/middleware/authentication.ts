@@ -1,6 +1,6 @@
 import type { Next } from 'hono'
 import { Problem, type ProblemKey } from '../../contract/problems.ts'
-import { authenticate, authenticateOperator } from '../../services/authenticate.ts'
+import { authenticate, authenticateOperator } from '../../services/accounts/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
 
 const KEYS = { 'missing bearer token': 'missingToken', 'invalid bearer token': 'invalidToken' } as const satisfies Record<

@@ -1,7 +1,7 @@
 import type { Next } from 'hono'
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problems.ts'
-import { announcedBytes } from '../../domain/body-length.ts'
+import { announcedBytes } from '../../domain/text/body-length.ts'
 import type { AppContext } from '../app-env.ts'
 
 /** Refuses a large body before anything else is looked at (LIM-6, ERR-6). A body of undeclared length is read up to the cap first. */

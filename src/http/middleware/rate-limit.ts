@@ -2,7 +2,7 @@ import type { Next } from 'hono'
 import { serializeList } from 'structured-headers'
 import { Problem } from '../../contract/problems.ts'
 import type { RateVerdict, RateWindowState } from '../../domain/rate-limit.ts'
-import { spendRequest } from '../../services/rate-limit.ts'
+import { spendRequest } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 
 /** Spends one of the account's requests and says so on the response, whatever its status (LIM-1 to LIM-4). */

@@ -1,6 +1,6 @@
 import type { Next } from 'hono'
 import { readSettings } from '../../env.ts'
-import { logEvent, logs, setLogLevel } from '../../log.ts'
+import { logEvent, logs, setLogLevel } from '../../platform/log.ts'
 import type { AppContext } from '../app-env.ts'
 import { requestIdOf } from '../request-id.ts'
 

@@ -10,7 +10,7 @@ import {
   User,
   UserQuery,
 } from '../../contract/accounts.ts'
-import * as accounts from '../../services/accounts.ts'
+import * as accounts from '../../services/accounts/accounts.ts'
 import type { AppEnv } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'

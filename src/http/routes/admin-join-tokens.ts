@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../contract/hosts.ts'
-import * as joinTokens from '../../services/join-tokens.ts'
+import * as joinTokens from '../../services/hosts/join-tokens.ts'
 import type { AppEnv } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'

@@ -6,7 +6,7 @@ import {
   ListGlobalVolumesResponse,
   UpdateGlobalVolumeRequest,
 } from '../../contract/global-volumes.ts'
-import * as volumes from '../../services/global-volumes.ts'
+import * as volumes from '../../services/resources/global-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { LogHeaders, LogQuery } from '../../contract/logs.ts'
-import { EVENT_STREAM_HEADERS } from '../../domain/sse.ts'
-import type { LogReading } from '../../services/follow-log.ts'
+import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
+import type { LogReading } from '../../services/logs/follow-log.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { RATE_HEADERS } from '../rest-components.ts'
 

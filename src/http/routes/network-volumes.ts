@@ -6,7 +6,7 @@ import {
   NetworkVolume,
   UpdateNetworkVolumeRequest,
 } from '../../contract/network-volumes.ts'
-import * as volumes from '../../services/network-volumes.ts'
+import * as volumes from '../../services/resources/network-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'

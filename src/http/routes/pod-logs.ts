@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { LogHeaders, LogQuery } from '../../contract/logs.ts'
-import { followPodLog } from '../../services/pod-logs.ts'
+import { followPodLog } from '../../services/logs/pod-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { BEARER } from '../rest-components.ts'

@@ -12,11 +12,11 @@ import {
   PodActionRequest,
   PodPlacementPreview,
   UpdatePodRequest,
-} from '../../contract/pod.ts'
-import { actOnPod, updatePod } from '../../services/change-pod.ts'
-import { createPod, previewPod } from '../../services/create-pod.ts'
-import { getPod, listPods } from '../../services/pods.ts'
-import { waitForPod } from '../../services/wait-for-pod.ts'
+} from '../../contract/pods.ts'
+import { actOnPod, updatePod } from '../../services/pods/change-pod.ts'
+import { createPod, previewPod } from '../../services/pods/create-pod.ts'
+import { getPod, listPods } from '../../services/pods/pods.ts'
+import { waitForPod } from '../../services/pods/wait-for-pod.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'

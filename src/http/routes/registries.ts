@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/registries.ts'
-import * as registries from '../../services/registries.ts'
+import * as registries from '../../services/resources/registries.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'

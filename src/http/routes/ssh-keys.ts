@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { SshKeys, UpdateSshKeysRequest } from '../../contract/ssh-keys.ts'
-import { getSshKeys, putSshKeys } from '../../services/ssh-keys.ts'
+import { getSshKeys, putSshKeys } from '../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'

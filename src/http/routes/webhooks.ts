@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { ListDeliveriesQuery, ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/webhooks.ts'
-import * as webhooks from '../../services/webhooks.ts'
+import * as webhooks from '../../services/endpoints/webhooks.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { problemResponses } from '../openapi-app.ts'

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { LogHeaders, LogQuery } from '../../contract/logs.ts'
-import { followWorkerLog } from '../../services/worker-logs.ts'
+import { followWorkerLog } from '../../services/logs/worker-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
 import { BEARER } from '../rest-components.ts'

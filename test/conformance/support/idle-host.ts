@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AccessTokens } from '../../../src/host-agent/access-tokens.ts'
-import { PlaneClock } from '../../../src/host-agent/clock-offset.ts'
-import { enrol } from '../../../src/host-agent/enrolment.ts'
-import { HostKey } from '../../../src/host-agent/host-key.ts'
-import { Link } from '../../../src/host-agent/link.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
-import { createReportSender } from '../../../src/host-agent/send-reports.ts'
+import { AccessTokens } from '../../../src/host-agent/plane/access-tokens.ts'
+import { PlaneClock } from '../../../src/host-agent/plane/clock-offset.ts'
+import { enrol } from '../../../src/host-agent/plane/enrolment.ts'
+import { HostKey } from '../../../src/host-agent/plane/host-key.ts'
+import { Link } from '../../../src/host-agent/plane/link.ts'
+import { createReportSender } from '../../../src/host-agent/plane/send-reports.ts'
 import {
   type Inventory,
   PROTOCOL_VERSION,

@@ -1,4 +1,4 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { envOf, hostRow } from '../../support/hosts.ts'

@@ -1,4 +1,4 @@
-import { endpointStub, hostStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub, hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts.ts'

@@ -1,4 +1,4 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from '../../support/fake-host.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, moveHostClock } from '../../support/hosts.ts'

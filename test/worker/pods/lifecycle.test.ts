@@ -1,5 +1,5 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
-import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/services/pod-hosts.ts'
+import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
 import { act, compute, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'

@@ -1,6 +1,6 @@
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
-import { podLogStub } from '../../../durable-objects/stubs.ts'
-import { BACKLOG_FACTOR, LOG_KEPT_LINES, SEGMENT_LINES, type StoredLine } from '../../../src/domain/log-stream.ts'
+import { BACKLOG_FACTOR, LOG_KEPT_LINES, SEGMENT_LINES, type StoredLine } from '../../../src/domain/text/log-stream.ts'
+import { podLogStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
   afterEach,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
-import { hostStub, podLogStub } from '../../../durable-objects/stubs.ts'
+import { loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
+import { notePod } from '../../../src/effects/pod-notes.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
-import { loseHostOfPods, returnHostOfPods } from '../../../src/services/pod-hosts.ts'
-import { notePod } from '../../../src/services/pod-notes.ts'
+import { hostStub, podLogStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
   type Account,

@@ -1,10 +1,10 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods.ts'
-import { decideAction } from '../../../src/domain/pod.ts'
+import { decideAction } from '../../../src/domain/pod/pod.ts'
+import { placePod } from '../../../src/effects/place-pod.ts'
+import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
-import { placePod } from '../../../src/services/pod-placement.ts'
-import { transitPod } from '../../../src/services/pod-transitions.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
   createAccount,

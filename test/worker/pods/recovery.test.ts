@@ -1,7 +1,7 @@
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods.ts'
-import { decideAction } from '../../../src/domain/pod.ts'
+import { decideAction } from '../../../src/domain/pod/pod.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
   createAccount,

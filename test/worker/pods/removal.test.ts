@@ -1,7 +1,7 @@
 import type { HostPods } from '../../../durable-objects/host/pods.ts'
-import { hostStub } from '../../../durable-objects/stubs.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { insertPod } from '../../../src/db/pods.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, createAccount, describe, env, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, hostRow } from '../../support/hosts.ts'

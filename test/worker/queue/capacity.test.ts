@@ -1,5 +1,5 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
-import { announceCapacity } from '../../../src/services/capacity.ts'
+import { announceCapacity } from '../../../src/effects/capacity.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, type QueueSetup, run, setUpQueue, until } from '../../support/queue.ts'

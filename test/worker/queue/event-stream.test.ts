@@ -1,4 +1,4 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import { describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'

@@ -1,6 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test'
-import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { ExplainReply } from '../../../src/contract/explain.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue, until } from '../../support/queue.ts'

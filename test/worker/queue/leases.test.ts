@@ -1,4 +1,4 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 

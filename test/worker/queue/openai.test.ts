@@ -1,4 +1,4 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import type { FakeWorker } from '../../support/fake-host.ts'
 import { createAccount, createEndpoint, createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'

@@ -1,5 +1,5 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
-import type { RequestBucket } from '../../../src/domain/request-series.ts'
+import type { RequestBucket } from '../../../src/domain/job/request-series.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 

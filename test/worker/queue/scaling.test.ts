@@ -1,6 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { MAX_DECISIONS } from '../../../durable-objects/endpoint/store/decision-log.ts'
-import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue, until } from '../../support/queue.ts'
 

@@ -1,5 +1,5 @@
-import { endpointStub } from '../../../durable-objects/stubs.ts'
 import { IDEMPOTENCY_KEEP_MS } from '../../../src/domain/idempotency.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 

@@ -1,5 +1,5 @@
 import { evictDurableObject } from 'cloudflare:test'
-import { endpointStub } from '../../../durable-objects/stubs.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, describe, env, expect, it, ORIGIN, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'

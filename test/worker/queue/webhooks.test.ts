@@ -1,8 +1,8 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { Webhook } from 'standardwebhooks'
-import { endpointStub } from '../../../durable-objects/stubs.ts'
-import { startAttempt } from '../../../src/domain/webhook-delivery.ts'
-import { setLogLevel } from '../../../src/log.ts'
+import { startAttempt } from '../../../src/domain/webhook/delivery.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
+import { setLogLevel } from '../../../src/platform/log.ts'
 import { api, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { advance, run } from '../../support/queue.ts'
 import {

@@ -1,7 +1,7 @@
 import { Key } from '../../../src/contract/accounts.ts'
 import { Host } from '../../../src/contract/hosts.ts'
 import { parseApiKey } from '../../../src/domain/access.ts'
-import { sha256Hex } from '../../../src/services/crypto.ts'
+import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it } from '../../support/harness.ts'
 
 const email = () => `${crypto.randomUUID()}@example.com`

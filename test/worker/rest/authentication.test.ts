@@ -1,5 +1,5 @@
 import { formatApiKey } from '../../../src/domain/access.ts'
-import { authenticate, findEndpointTeam, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/authenticate.ts'
+import { authenticate, findEndpointTeam, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
 import { admin, api, createAccount, createEndpoint, createKey, describe, env, expect, it, send, teamOf, vi } from '../../support/harness.ts'
 
 const PATH = '/v2/serverless'

@@ -1,4 +1,4 @@
-import { findDataCenter } from '../../../src/services/data-centers.ts'
+import { findDataCenter } from '../../../src/services/resources/data-centers.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertHostIn, insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { claimKey, isClaimLost, storeResponse } from '../../../src/db/idempotency.ts'
-import { placePod } from '../../../src/services/pod-placement.ts'
+import { placePod } from '../../../src/effects/place-pod.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { freeGpus, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 import { compute, draftPod } from '../../support/pods.ts'

@@ -1,7 +1,7 @@
 import { parseList } from 'structured-headers'
-import { rateLimiterStub } from '../../../durable-objects/stubs.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
-import { forgetQuota } from '../../../src/services/rate-limit.ts'
+import { rateLimiterStub } from '../../../src/objects/stubs.ts'
+import { forgetQuota } from '../../../src/services/accounts/rate-limit.ts'
 import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 
 const PATH = '/v2/serverless'

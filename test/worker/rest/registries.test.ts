@@ -1,5 +1,5 @@
-import { openRegistry, requireRegistry } from '../../../src/services/registries.ts'
-import { deriveSealKey, openText, sealText } from '../../../src/services/seal.ts'
+import { deriveSealKey, openText, sealText } from '../../../src/platform/seal.ts'
+import { openRegistry, requireRegistry } from '../../../src/services/resources/registries.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 

@@ -1,4 +1,4 @@
-import { sshKeysOf } from '../../../src/services/ssh-keys.ts'
+import { sshKeysOf } from '../../../src/services/accounts/ssh-keys.ts'
 import { api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { statusesWith } from '../../support/resources.ts'
 

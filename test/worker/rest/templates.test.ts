@@ -1,5 +1,5 @@
 import { Template } from '../../../src/contract/templates.ts'
-import { findTemplate } from '../../../src/services/templates.ts'
+import { findTemplate } from '../../../src/services/resources/templates.ts'
 import { api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 

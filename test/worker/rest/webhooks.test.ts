@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { SECRET_OVERLAP_MS } from '../../../src/domain/webhook-delivery.ts'
+import { SECRET_OVERLAP_MS } from '../../../src/domain/webhook/delivery.ts'
 import { api, createAccount, createKey, describe, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advanceSender, finishJob, handOver, receivedBy, setUpWebhooks, waitForDelivery, waitForReceived } from '../../support/webhooks.ts'
 

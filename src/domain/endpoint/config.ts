@@ -1,0 +1,170 @@
+import { DEFAULT_RETENTION } from '../../contract/endpoint-parts.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import type { Refusal } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { mergeArgs } from '../resources/container.ts'
+import { refuseCpuCompute, refuseGpuCompute, refuseMemory, requestedCpu, requestedGpu } from './compute.ts'
+import type { CpuCompute, EndpointConfig, GpuCompute } from './record.ts'
+import { diffConfigs, isNewRelease, type ReleaseDiff, sameConfig } from './release-diff.ts'
+
+/** Defaults of END-2, END-6, END-7 and POD-6. */
+const DEFAULT_SCALING: EndpointConfig['scaling'] = { type: 'QUEUE_DELAY', queueDelay: 4 }
+const DEFAULT_WORKERS: EndpointConfig['workers'] = { min: 0, max: 3, idleTimeoutSeconds: 5 }
+const DEFAULT_TIMEOUT_MS = 600_000
+const DEFAULT_DISK_GB = 10
+
+export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
+/** `releaseDiff` is null when no release is made, and `changed` is false when the request asks for what already holds. */
+export type PatchResult =
+  | { ok: true; config: EndpointConfig; changed: boolean; releaseDiff: ReleaseDiff[] | null }
+  | { ok: false; problem: Refusal }
+
+/**
+ * The configuration that a create body asks for (END-2 to END-7), its template filled in, or why it is refused. `now` is in milliseconds. Whether
+ * its registry credential exists is for the caller to see.
+ */
+export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: string; teamId: string }, nowMs: number): ConfigResult {
+  const refusal = refuseCreate(body)
+  if (refusal) return { ok: false, problem: refusal }
+  const args = mergeArgs('', body)
+  if (args === null) return refused(CONTRADICTION)
+  const config: EndpointConfig = {
+    ...ids,
+    name: body.name ?? '',
+    type: body.type ?? 'QUEUE',
+    version: 1,
+    revision: 1,
+    container: {
+      image: body.image ?? '',
+      args,
+      diskGb: body.disk ?? DEFAULT_DISK_GB,
+      env: body.env ?? {},
+      ports: body.ports ?? [],
+      registry: body.registry || null,
+    },
+    compute: body.gpu ? requestedGpu(body.gpu) : requestedCpu(body.cpu ?? []),
+    workers: mergeWorkers(DEFAULT_WORKERS, body.workers),
+    scaling: body.scaling ?? DEFAULT_SCALING,
+    timeoutMs: body.timeout ?? DEFAULT_TIMEOUT_MS,
+    ...mergeRetention(undefined, body.resultRetention),
+    flashboot: flashbootOf(body.flashboot) ?? 'OFF',
+    dataCenterIds: body.dataCenterIds ?? [],
+    networkVolumes: body.networkVolumes ?? [],
+    ...(body.templateId !== undefined && { templateId: body.templateId }),
+    createdAt: formatTime(nowMs),
+  }
+  const problem = refuseConfig(config, body.workers)
+  return problem ? { ok: false, problem } : { ok: true, config }
+}
+
+/** The configuration after a PATCH (END-11, END-12, STR-3): what the body leaves out stays. */
+export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpointRequest): PatchResult {
+  const refusal = refusePatch(config, patch)
+  if (refusal) return { ok: false, problem: refusal }
+  const args = mergeArgs(config.container.args, patch)
+  if (args === null) return refused(CONTRADICTION)
+  const next: EndpointConfig = {
+    ...config,
+    name: patch.name ?? config.name,
+    container: {
+      image: patch.image ?? config.container.image,
+      args,
+      diskGb: patch.disk ?? config.container.diskGb,
+      env: patch.env ?? config.container.env,
+      ports: patch.ports ?? config.container.ports,
+      registry: patch.registry === undefined ? config.container.registry : patch.registry || null,
+    },
+    compute: patchCompute(config.compute, patch),
+    workers: mergeWorkers(config.workers, patch.workers),
+    scaling: patch.scaling ?? config.scaling,
+    timeoutMs: patch.timeout ?? config.timeoutMs,
+    ...mergeRetention(config.retention, patch.resultRetention),
+    flashboot: flashbootOf(patch.flashboot) ?? config.flashboot,
+    dataCenterIds: patch.dataCenterIds ?? config.dataCenterIds,
+    networkVolumes: patch.networkVolumes ?? config.networkVolumes,
+  }
+  const problem = refuseConfig(next, patch.workers)
+  if (problem) return { ok: false, problem }
+  if (sameConfig(config, next)) return { ok: true, config, changed: false, releaseDiff: null }
+  const released = isNewRelease(config, next)
+  const numbered = { ...next, revision: config.revision + 1, version: config.version + (released ? 1 : 0) }
+  return { ok: true, config: numbered, changed: true, releaseDiff: released ? diffConfigs(config, next) : null }
+}
+
+const CONTRADICTION = 'args and cmd or entrypoint describe different commands; send one form'
+
+function refused(detail: string): { ok: false; problem: Refusal } {
+  return { ok: false, problem: { key: 'badRequest', detail } }
+}
+
+function refuseCreate(body: CreateEndpointRequest): Refusal | null {
+  if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }
+  if (!body.image) return { key: 'badRequest', detail: 'image is required unless templateId is set' }
+  if ((body.gpu === undefined) === (body.cpu === undefined)) return { key: 'badRequest', detail: 'exactly one of gpu and cpu is required' }
+  return refuseType(body) ?? refuseMemory(body.cpu ?? [])
+}
+
+function refuseType(body: CreateEndpointRequest): Refusal | null {
+  if (body.type !== 'LOAD_BALANCER') return null
+  if (body.scaling?.type === 'QUEUE_DELAY') {
+    return { key: 'badRequest', detail: 'scaling type QUEUE_DELAY is for QUEUE endpoints only' }
+  }
+  return { key: 'badRequest', detail: 'load balancing endpoints are not available on this plane yet' }
+}
+
+function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
+  if (patch.type !== undefined && patch.type !== config.type) return { key: 'badRequest', detail: 'type cannot be changed' }
+  if (patch.image === '') return { key: 'badRequest', detail: 'image cannot be empty' }
+  const { gpu, cpu } = patch
+  if ((gpu !== undefined && config.compute.kind === 'cpu') || (cpu !== undefined && config.compute.kind === 'gpu')) {
+    return { key: 'badRequest', detail: 'an endpoint cannot change between gpu and cpu' }
+  }
+  if (gpu?.excludedTypes !== undefined && gpu.pools === undefined) {
+    return { key: 'badRequest', detail: 'gpu.excludedTypes needs gpu.pools' }
+  }
+  return refuseMemory(cpu ?? [])
+}
+
+/** Rules over the finished configuration, the same for create and PATCH. `asked` tells what the request itself named. */
+function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
+  const { min, max } = config.workers
+  if (min > max) return { key: 'badRequest', detail: `workers.min ${min} is above workers.max ${max}` }
+  // END-6: with REQUEST_COUNT nothing would ever read the value.
+  if (config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
+    return { key: 'badRequest', detail: 'workers.idleTimeout is not used with scaling type REQUEST_COUNT' }
+  }
+  const [volume] = config.networkVolumes
+  if (volume !== undefined) return { key: 'badRequest', detail: `network volume ${volume} not found` }
+  return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, config.container.diskGb)
+}
+
+function mergeWorkers(current: EndpointConfig['workers'], asked: CreateEndpointRequest['workers']): EndpointConfig['workers'] {
+  return {
+    min: asked?.min ?? current.min,
+    max: asked?.max ?? current.max,
+    idleTimeoutSeconds: asked?.idleTimeout ?? current.idleTimeoutSeconds,
+  }
+}
+
+function mergeRetention(
+  current: EndpointConfig['retention'],
+  asked: CreateEndpointRequest['resultRetention'],
+): Pick<EndpointConfig, 'retention'> {
+  if (!current && !asked) return {}
+  return {
+    retention: {
+      runMs: asked?.run ?? current?.runMs ?? DEFAULT_RETENTION.run,
+      runSyncMs: asked?.runSync ?? current?.runSyncMs ?? DEFAULT_RETENTION.runSync,
+    },
+  }
+}
+
+function patchCompute(current: GpuCompute | CpuCompute, patch: UpdateEndpointRequest): GpuCompute | CpuCompute {
+  if (current.kind === 'cpu') return patch.cpu ? requestedCpu(patch.cpu) : current
+  return patch.gpu ? requestedGpu(patch.gpu, current) : current
+}
+
+function flashbootOf(asked: CreateEndpointRequest['flashboot']): EndpointConfig['flashboot'] | undefined {
+  if (typeof asked !== 'boolean') return asked
+  return asked ? 'FLASHBOOT' : 'OFF'
+}

@@ -1,0 +1,71 @@
+import type { EndpointConfig } from './record.ts'
+
+/** One changed field of a release (END-14), values as raw JSON, null for what was absent. */
+export interface ReleaseDiff {
+  field: string
+  old: unknown
+  new: unknown
+}
+
+/** Fields under the names that published releases use, in a fixed order. */
+function fieldsOf(config: EndpointConfig): Record<string, unknown> {
+  const { container, compute } = config
+  const gpu = compute.kind === 'gpu' ? compute : null
+  return {
+    name: config.name,
+    'template.imageName': container.image,
+    'template.dockerArgs': container.args,
+    'template.containerDiskInGb': container.diskGb,
+    'template.env': container.env,
+    'template.ports': container.ports,
+    'template.containerRegistryAuthId': container.registry,
+    gpuPools: gpu?.pools ?? null,
+    excludedTypes: gpu?.excludedTypes ?? null,
+    gpuCount: gpu?.count ?? null,
+    allowedCudaVersions: gpu?.allowedCudaVersions ?? null,
+    minCudaVersion: gpu?.minCudaVersion ?? null,
+    cpu: compute.kind === 'cpu' ? compute.options : null,
+    locations: config.dataCenterIds,
+    networkVolumes: config.networkVolumes,
+    'workers.min': config.workers.min,
+    'workers.max': config.workers.max,
+    'workers.idleTimeout': config.workers.idleTimeoutSeconds,
+    scaling: config.scaling,
+    timeout: config.timeoutMs,
+    resultRetention: config.retention ?? null,
+    flashboot: config.flashboot,
+  }
+}
+
+/** What differs between two configurations of one endpoint. */
+export function diffConfigs(before: EndpointConfig, after: EndpointConfig): ReleaseDiff[] {
+  const old = fieldsOf(before)
+  return Object.entries(fieldsOf(after))
+    .filter(([field, value]) => !sameValue(old[field], value))
+    .map(([field, value]) => ({ field, old: old[field] ?? null, new: value }))
+}
+
+/** Says whether nothing a user can set differs. */
+export function sameConfig(before: EndpointConfig, after: EndpointConfig): boolean {
+  return diffConfigs(before, after).length === 0
+}
+
+/** Says whether the container or its placement differs: only then are workers replaced (END-12). */
+export function isNewRelease(before: EndpointConfig, after: EndpointConfig): boolean {
+  return (
+    !sameValue(before.container, after.container) ||
+    !sameValue(before.compute, after.compute) ||
+    !sameValue(before.dataCenterIds, after.dataCenterIds) ||
+    !sameValue(before.networkVolumes, after.networkVolumes)
+  )
+}
+
+/** Structural equality of JSON values; the order of an object's members does not count, that of a list does. */
+function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const left = Object.entries(a)
+  const right = new Map(Object.entries(b))
+  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)))
+}

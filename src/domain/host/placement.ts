@@ -1,0 +1,135 @@
+import type { Cloud } from '../pod/record.ts'
+
+/** Which host runs a workload: filter by every constraint, then score. Pure. */
+
+export interface PlacementHost {
+  id: string
+  /** Linked and beating; nothing is placed on one that is not. */
+  online: boolean
+  /** Takes no new work: the operator, or the health of its GPUs, keeps it off. */
+  cordoned: boolean
+  dataCenterId: string
+  /** Where its ports are reached from outside, if anywhere. */
+  publicIp: string | null
+  cloud: Cloud
+  runtimes: readonly string[]
+  /** Kinds of shared volumes that are set up there; null when its agent does not say. */
+  sharedVolumes: readonly string[] | null
+  vcpuTotal: number
+  vcpuFree: number
+  memoryMbTotal: number
+  memoryMbFree: number
+  diskGbFree: number
+  gpus: readonly { typeId: string; total: number; free: number; cudaVersion: string | null }[]
+}
+
+/** Which host is best of those that fit: the one that is fullest afterwards, or the one that is emptiest. */
+export type PlacementStrategy = 'pack' | 'spread'
+
+export interface PlacementRequest {
+  runtime: 'docker' | 'process'
+  /** Empty: any. */
+  dataCenterIds: readonly string[]
+  diskGb: number
+  /** Alternatives in order of preference; the first that fits somewhere wins. */
+  shapes: readonly ComputeShape[]
+  allowedCudaVersions: readonly string[]
+  minCudaVersion: string | null
+}
+
+export interface ComputeShape {
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
+}
+
+export interface Candidate {
+  hostId: string
+  dataCenterId: string
+  shape: ComputeShape
+}
+
+export interface Refusal {
+  hostId: string
+  /** `<constraint>: <wanted> > <available>` for the host's nearest miss (HLT-6). */
+  failed: string[]
+}
+
+/** Every host × shape that fits, best first, and for hosts where nothing fits what failed. */
+export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: Refusal[] } {
+  const candidates: (Candidate & { order: number; left: number })[] = []
+  const refusals: Refusal[] = []
+  for (const host of hosts) {
+    const failures = request.shapes.map((shape) => failedConstraints(request, shape, host))
+    for (const [order, failed] of failures.entries()) {
+      const shape = request.shapes[order]
+      if (failed.length === 0 && shape)
+        candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, left: leftOver(shape, host) })
+    }
+    if (failures.every((failed) => failed.length > 0)) {
+      refusals.push({ hostId: host.id, failed: failures.reduce((best, next) => (next.length < best.length ? next : best)) })
+    }
+  }
+  // Bin-packing: the preferred shape first, then the host that is fuller afterwards; the id makes the order total.
+  candidates.sort((a, b) => a.order - b.order || a.left - b.left || (a.hostId < b.hostId ? -1 : 1))
+  return { candidates: candidates.map(({ hostId, dataCenterId, shape }) => ({ hostId, dataCenterId, shape })), refusals }
+}
+
+/** Every host with what it lacks, nearest miss first: rooms that fit lack nothing. At most `limit`. */
+export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): Refusal[] {
+  const { refusals } = rankHosts(request, hosts)
+  const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
+  const verdicts = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
+  return verdicts.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
+}
+
+/** How much of a host is left when this runs there, GPUs first. */
+export function leftOver(shape: ComputeShape, host: PlacementHost): number {
+  const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
+  return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
+}
+
+function failedConstraints(request: PlacementRequest, shape: ComputeShape, host: PlacementHost): string[] {
+  const failed: string[] = []
+  if (!host.online) failed.push('status: ONLINE > OFFLINE')
+  if (host.cordoned) failed.push('schedulable: yes > cordoned')
+  if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
+  if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
+    failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
+  }
+  if (shape.gpu) failed.push(...failedGpu(request, shape.gpu, host))
+  if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
+  if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
+  if (request.diskGb > host.diskGbFree) failed.push(`diskGb: ${request.diskGb} > ${host.diskGbFree}`)
+  return failed
+}
+
+function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: number }, host: PlacementHost): string[] {
+  const gpu = host.gpus.find((g) => g.typeId === wanted.typeId)
+  const free = gpu?.free ?? 0
+  const failed: string[] = []
+  if (wanted.count > free) failed.push(`gpu ${wanted.typeId}: ${wanted.count} > ${free}`)
+  const cuda = gpu?.cudaVersion ?? null
+  const unmet = unmetCuda(request, cuda)
+  if (unmet !== null) failed.push(`cuda: ${unmet} > ${cuda ?? 'unknown'}`)
+  return failed
+}
+
+// The set and the floor are one constraint: named twice, a host that misses both would seem further off than it is.
+function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementRequest, cuda: string | null): string | null {
+  const isAboveFloor = (version: string) => minCudaVersion === null || compareVersions(version, minCudaVersion) >= 0
+  if (allowedCudaVersions.length === 0) return minCudaVersion === null || (cuda !== null && isAboveFloor(cuda)) ? null : minCudaVersion
+  const accepted = allowedCudaVersions.filter(isAboveFloor)
+  return cuda !== null && accepted.includes(cuda) ? null : accepted.join('|') || 'none'
+}
+
+/** Numeric comparison of `major.minor` (POD-7): 12.11 is above 12.2. */
+function compareVersions(a: string, b: string): number {
+  const left = a.split('.').map(Number)
+  const right = b.split('.').map(Number)
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

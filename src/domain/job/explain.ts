@@ -1,0 +1,105 @@
+import type { WaitReason } from '../../contract/explain.ts'
+import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts, type WorkerStatus } from '../worker/worker.ts'
+import type { JobState } from './job.ts'
+
+/** What an explanation looks at. */
+export interface JobFacts {
+  state: JobState
+  lowPriority: boolean
+  /** Queued jobs that are taken before it. */
+  ahead: { normal: number; low: number }
+  workers: WorkerCounts
+  /** The newest that is wrong with a worker. */
+  trouble: Trouble | null
+  max: number
+}
+
+export interface Trouble {
+  kind: 'capacity' | 'failure'
+  text: string
+}
+
+export interface Explanation {
+  reason: WaitReason
+  /** In a few words, for the status record (STA-2); null when nothing is the matter. */
+  cause: string | null
+  /** A sentence for a person, with the next step where there is one. */
+  detail: string
+}
+
+/** The newest trouble of an endpoint's workers: one failed, or found no host with room. */
+export function findTrouble(workers: readonly Worker[]): Trouble | null {
+  const worker = workers.filter((w) => (w.phase === 'FAILED' || isThrottled(w)) && w.reason !== null).at(-1)
+  if (!worker?.reason) return null
+  return { kind: worker.phase === 'FAILED' ? 'failure' : 'capacity', text: worker.reason }
+}
+
+/** Why a job is where it is (HLT-6). Total: every combination of facts has one reason, the first that applies. */
+export function explainJob(facts: JobFacts): Explanation {
+  if (facts.state === 'IN_PROGRESS') return plain('RUNNING', 'A worker runs this job.')
+  if (facts.state !== 'IN_QUEUE') return plain('FINISHED', `The job is over: ${facts.state}.`)
+  return explainWaiting(facts)
+}
+
+function explainWaiting(facts: JobFacts): Explanation {
+  const { workers, trouble, ahead, max } = facts
+  const before = ahead.normal + ahead.low
+  const hasReady = workers.ready + workers.running > 0
+  if (max === 0) {
+    const cause = 'workers.max is 0, so no worker may start'
+    return { reason: 'SCALED_TO_ZERO_BY_CONFIG', cause, detail: 'workers.max of this endpoint is 0. Set it to 1 or more to run its jobs.' }
+  }
+  if (before === 0 && workers.idle > 0) return plain('NEXT', 'A worker is idle and takes this job with its next poll.')
+  if (facts.lowPriority && ahead.normal === 0 && !hasReady && workers.initializing + workers.throttled === 0) return lowAlone()
+  if (trouble?.kind === 'capacity') {
+    const detail = `A worker is wanted but no host has room for it: ${trouble.text}. Add a host, or allow other GPU types or data centers; placement lists what each host lacks.`
+    return { reason: 'NO_CAPACITY', cause: trouble.text, detail }
+  }
+  if (trouble) {
+    const detail = `The last worker failed: ${trouble.text}. Another start is made with growing pauses; a new release of the endpoint is tried at once.`
+    return { reason: 'WORKERS_UNHEALTHY', cause: trouble.text, detail }
+  }
+  if (facts.lowPriority && ahead.normal > 0) return lowBehind(ahead.normal)
+  if (!hasReady) return { reason: 'WORKER_STARTING', cause: 'a worker is starting', detail: 'A worker is being started for the queue.' }
+  if (before > 0) return { reason: 'BEHIND_OTHERS', cause: busyCause(workers), detail: behindDetail(before, max) }
+  const detail = `The job is the next one, and every worker is busy. It starts when one is free or another is added (workers.max is ${max}).`
+  return { reason: 'WORKERS_BUSY', cause: 'all workers are busy', detail }
+}
+
+function plain(reason: WaitReason, detail: string): Explanation {
+  return { reason, cause: null, detail }
+}
+
+function lowAlone(): Explanation {
+  const cause = 'low priority jobs start no worker'
+  const detail =
+    'Low priority jobs start no worker, and none is running. The job runs when other jobs bring one, or with workers.min above 0.'
+  return { reason: 'LOW_PRIORITY', cause, detail }
+}
+
+function lowBehind(normal: number): Explanation {
+  const detail = `Low priority jobs run when no other job waits; ${normal} other ${normal === 1 ? 'job does' : 'jobs do'}.`
+  return { reason: 'LOW_PRIORITY', cause: 'other jobs go before low priority ones', detail }
+}
+
+// An idle worker beside a waiting job is about to take one of those ahead.
+function busyCause(workers: WorkerCounts): string | null {
+  return workers.idle > 0 ? null : 'all workers are busy'
+}
+
+function behindDetail(before: number, max: number): string {
+  return `${before} ${before === 1 ? 'job is' : 'jobs are'} taken before this one. More workers shorten the wait (workers.max is ${max}).`
+}
+
+const STATUS_TEXTS: Record<WorkerStatus, string> = {
+  INITIALIZING: 'a host is being found, or its container starts',
+  IDLE: 'asks for work',
+  RUNNING: 'has work',
+  THROTTLED: 'no host has room for it',
+  UNHEALTHY: 'it failed',
+}
+
+/** What a worker does, or what is the matter with it. */
+export function workerReason({ worker, status }: ActiveWorker): string {
+  return worker.reason ?? STATUS_TEXTS[status]
+}

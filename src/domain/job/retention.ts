@@ -1,0 +1,11 @@
+import { DEFAULT_RETENTION } from '../../contract/endpoint-parts.ts'
+import type { EndpointConfig } from '../endpoint/record.ts'
+
+/** PP-4: what an explicit `wait` lengthens the retention of a `/runsync` result to, at most. */
+const MAX_WAIT_RETENTION_MS = 5 * 60_000
+
+/** How long a job's result is kept after its end, milliseconds (LIM-4, PP-4, PP-76). `waitMs` is 0 without an explicit `wait`. */
+export function retentionMs(override: EndpointConfig['retention'], sync: boolean, waitMs: number): number {
+  if (!sync) return override?.runMs ?? DEFAULT_RETENTION.run
+  return Math.max(override?.runSyncMs ?? DEFAULT_RETENTION.runSync, Math.min(MAX_WAIT_RETENTION_MS, waitMs))
+}

@@ -1,0 +1,45 @@
+import { jsonMembers, repairPythonJson, tryParse } from '../text/json-text.ts'
+
+/** Longest error text that is kept: it is part of every status reply, and a row of the queue has its limit too. */
+const MAX_ERROR_CHARS = 64 * 1024
+
+/** What a worker's `job-done` body says (WRK-5, WRK-13, WRK-14). `output` is JSON text as it came. */
+export type WorkerPost =
+  | { kind: 'progress'; output: string }
+  | { kind: 'result'; output: string | undefined; error: string | null; stopWorker: boolean }
+
+/**
+ * Reads a `job-done` body. Never refuses: a worker drops a result that is answered with 4xx (WRK-17), so a body that cannot be read
+ * becomes a failed result that says so.
+ */
+export function readWorkerPost(body: string): WorkerPost {
+  const text = repairPythonJson(body)
+  const members = jsonMembers(text)
+  if (!members)
+    return { kind: 'result', output: undefined, error: 'the worker returned a result that is not a JSON object', stopWorker: false }
+  const output = members.get('output')
+  if (tryParse(members.get('status') ?? 'null') === 'IN_PROGRESS') return { kind: 'progress', output: output ?? 'null' }
+  return {
+    kind: 'result',
+    output,
+    error: readError(members.get('error')),
+    stopWorker: tryParse(members.get('stopPod') ?? 'null') === true,
+  }
+}
+
+/** WRK-13, API-9: a truthy `error` of any type fails the job, and clients get a string. */
+function readError(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const value = tryParse(text)
+  if (!value) return null
+  const error = typeof value === 'string' ? value : JSON.stringify(value)
+  return error.length > MAX_ERROR_CHARS ? `${error.slice(0, MAX_ERROR_CHARS)}… (${error.length} characters)` : error
+}
+
+/** STR-2: a chunk is kept as posted when it is an object with `output`, else wrapped. */
+export function readChunk(body: string): string {
+  const text = repairPythonJson(body)
+  const members = jsonMembers(text)
+  if (members?.has('output')) return text.trim()
+  return tryParse(text) === undefined ? `{"output":${JSON.stringify(body)}}` : `{"output":${text.trim()}}`
+}

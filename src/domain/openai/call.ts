@@ -1,0 +1,55 @@
+import { jsonElements, jsonMembers, tryParse } from '../text/json-text.ts'
+
+/** A call of `/openai/*` as a job. `input` is JSON text. */
+export interface OpenaiCall {
+  input: string
+  /** OAI-5: the answer is wanted as server-sent events. */
+  stream: boolean
+}
+
+export type OpenaiCallResult = { ok: true; call: OpenaiCall } | { ok: false; detail: string }
+
+/**
+ * OAI-1, OAI-2: the input of the job that answers a call. `route` is everything after `/openai`, the query included; the body goes into
+ * it as the text that came. Workers take a missing `openai_input` to mean GET and a present one to mean POST; any other method is named
+ * beside it (PP-41).
+ */
+export function readOpenaiCall(method: string, route: string, body: string): OpenaiCallResult {
+  const hasBody = method !== 'GET' && body.trim() !== ''
+  const verb = method === (hasBody ? 'POST' : 'GET') ? '' : `,"openai_method":${JSON.stringify(method)}`
+  const head = `{"openai_route":${JSON.stringify(route)}${verb}`
+  if (!hasBody) return { ok: true, call: { input: `${head}}`, stream: false } }
+  const members = jsonMembers(body)
+  if (!members) {
+    const isJson = tryParse(body) !== undefined
+    return {
+      ok: false,
+      detail: isJson ? '$: want a JSON object' : '$: the body is not JSON, and nothing else can be forwarded to a worker',
+    }
+  }
+  return { ok: true, call: { input: `${head},"openai_input":${body.trim()}}`, stream: members.get('stream') === 'true' } }
+}
+
+/**
+ * OAI-4: the JSON text to answer, from the JSON text of a job's output. A list of one element is that element; a list of strings is one
+ * JSON text cut into pieces; a string that holds JSON is that JSON. Everything else is answered as it is.
+ */
+export function unwrapOutput(output: string): string {
+  const elements = jsonElements(output)
+  if (!elements) return unquoteJson(output)
+  if (elements.length === 1) return unquoteJson(elements[0] ?? 'null')
+  if (elements.length === 0 || !elements.every((element) => element.startsWith('"'))) return output
+  const joined = elements.map((element) => JSON.parse(element) as string).join('')
+  return isJsonContainer(joined) ? joined : output
+}
+
+function unquoteJson(text: string): string {
+  const value = text.startsWith('"') ? (JSON.parse(text) as string) : ''
+  return isJsonContainer(value) ? value : text
+}
+
+// Only an object or an array counts: a string such as "42" was meant as a string.
+function isJsonContainer(text: string): boolean {
+  const value = tryParse(text)
+  return typeof value === 'object' && value !== null
+}

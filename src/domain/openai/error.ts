@@ -1,0 +1,87 @@
+import { PROBLEMS } from '../../contract/problems.ts'
+import { tryParse } from '../text/json-text.ts'
+import { readPythonLiteral } from '../text/python-literal.ts'
+
+/** An error of `/openai/*`. */
+export interface OpenaiError {
+  status: number
+  message: string
+  type: string
+  code: string | null
+}
+
+const LOWEST_ERROR_STATUS = 400
+const HIGHEST_ERROR_STATUS = 599
+const UNSURE_STATUS = 500
+/** What the Python SDK makes of an exception in a generator; callers of this API get no traceback. */
+const GENERATOR_ERROR = /^handler: ([\s\S]*?) ?\ntraceback: /
+/** An output above this is not looked into for an error: it is an answer. */
+const MAX_ERROR_TEXT_CHARS = 64 * 1024
+
+/** An error of the platform itself. The type follows from the status, as with the original API. */
+export function openaiError(status: number, message: string): OpenaiError {
+  return { status, message, type: typeOf(status), code: null }
+}
+
+/**
+ * OAI-7: the error that a job's `error` text means. Workers send JSON, the Python text form of a dict, or plain words; the status is
+ * what the error itself says clearly, else 500.
+ */
+export function readWorkerError(text: string): OpenaiError {
+  const value = tryParse(text) ?? readPythonLiteral(text)
+  const words = typeof value === 'string' ? value : text
+  return readErrorObject(value) ?? openaiError(UNSURE_STATUS, GENERATOR_ERROR.exec(words)?.[1] ?? words)
+}
+
+/** The error that a worker returned as if it were an answer: `{"object":"error",…}` or `{"error":{…}}`. Null for any other JSON text. */
+export function readErrorOutput(output: string): OpenaiError | null {
+  if (output.length > MAX_ERROR_TEXT_CHARS || !output.startsWith('{')) return null
+  const value = tryParse(output)
+  if (!isRecord(value)) return null
+  return value.object === 'error' || isRecord(value.error) ? readErrorObject(value) : null
+}
+
+function readErrorObject(value: unknown): OpenaiError | null {
+  if (!isRecord(value)) return null
+  const error = isRecord(value.error) ? value.error : value
+  const message = error.message ?? error.error_message
+  if (typeof message !== 'string') return null
+  const status = [error.status, error.status_code, error.code, value.status].map(readStatus).find((found) => found !== null)
+  const known = openaiError(status ?? UNSURE_STATUS, message)
+  return {
+    ...known,
+    type: typeof error.type === 'string' ? error.type : known.type,
+    code: typeof error.code === 'string' && readStatus(error.code) === null ? error.code : null,
+  }
+}
+
+function readStatus(value: unknown): number | null {
+  const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
+  const isError = Number.isInteger(status) && Number(status) >= LOWEST_ERROR_STATUS && Number(status) <= HIGHEST_ERROR_STATUS
+  return isError ? Number(status) : null
+}
+
+/** What clients of that API read from an error: the reply's `error` member, and the data of an event (OAI-7). */
+export function openaiErrorMember(error: OpenaiError): string {
+  return `{"message":${JSON.stringify(error.message)},"type":${JSON.stringify(error.type)},"code":${JSON.stringify(error.code)}}`
+}
+
+/** PP-42: the body of an error reply, for clients of either API: `error` for the one, API-6 for the other. */
+export function openaiErrorBody(error: OpenaiError): string {
+  const { status, message } = error
+  const fallback = status < 500 ? PROBLEMS.badRequest : PROBLEMS.internal
+  const { title } = Object.values(PROBLEMS).find((problem) => problem.status === status) ?? fallback
+  return `{"error":${openaiErrorMember(error)},"title":${JSON.stringify(title)},"status":${status},"detail":${JSON.stringify(message)}}`
+}
+
+function typeOf(status: number): string {
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 404) return 'not_found_error'
+  if (status === 429) return 'rate_limit_error'
+  return status < 500 ? 'invalid_request_error' : 'server_error'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,62 @@
+import type { PodSsh } from '../../contract/pod-parts.ts'
+import type { PodState, PortMapping } from './pod.ts'
+import type { PodSpec } from './record.ts'
+
+const SSH_PORT = 22
+
+/** What the ways into a pod are made of. */
+export interface ReachablePod extends Pick<PodState, 'status' | 'ports'> {
+  id: string
+  spec: Pick<PodSpec, 'container'>
+  publicIp: string | null
+  sshSuffix: string
+}
+
+/** How a pod is reached over SSH (NET-2): through the proxy if there is one, and directly while its `22/tcp` is published. */
+export function sshOf(pod: ReachablePod, proxy: { host: string; port: number } | null): PodSsh {
+  const direct = directPort(pod)
+  return {
+    proxy: proxy && sshEndpoint(proxy.host, proxy.port, `${pod.id}-${pod.sshSuffix}`, proxy.port !== SSH_PORT),
+    direct: direct !== null && pod.publicIp !== null ? sshEndpoint(pod.publicIp, direct, 'root', true) : null,
+  }
+}
+
+/** Live port mappings as clients read them (POD-21): they take the address to tell which ones are public. */
+export function portsView({ id, ports, publicIp }: Pick<ReachablePod, 'id' | 'ports' | 'publicIp'>) {
+  return ports.map((port: PortMapping) => ({
+    private: port.private,
+    public: port.public,
+    type: port.type,
+    ip: port.type === 'http' ? sharedAddressOf(id) : publicIp,
+  }))
+}
+
+/** USD an hour that a pod costs now (POD-19). */
+export function costOf({ status, pricePerHour }: { status: PodState['status']; pricePerHour: number }): number {
+  const isCharged = status === 'PROVISIONING' || status === 'STARTING' || status === 'RUNNING'
+  return isCharged ? shownPrice(pricePerHour) : 0
+}
+
+/** Prices are shown to a millionth of a dollar: 3 times 0.1 is 0.3 (PP-99). */
+export function shownPrice(usd: number): number {
+  return Math.round(usd * PRICE_STEPS) / PRICE_STEPS
+}
+
+const PRICE_STEPS = 1_000_000
+
+function directPort({ status, ports, spec }: ReachablePod): number | null {
+  if (status !== 'RUNNING' || !spec.container.ports.includes(`${SSH_PORT}/tcp`)) return null
+  return ports.find((port) => port.private === SSH_PORT && port.type === 'tcp')?.public ?? null
+}
+
+function sshEndpoint(host: string, port: number, username: string, namesPort: boolean) {
+  return { host, port, username, command: `ssh ${username}@${host}${namesPort ? ` -p ${port}` : ''}` }
+}
+
+/** An address in 100.64.0.0/10, the same for a pod at all times: nobody can connect to it. */
+function sharedAddressOf(podId: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < podId.length; index += 1) hash = Math.imul(hash ^ podId.charCodeAt(index), 0x01000193) >>> 0
+  const host = hash & 0x3fffff
+  return `100.${64 + (host >> 16)}.${(host >> 8) & 0xff}.${host & 0xff}`
+}

@@ -1,0 +1,66 @@
+import type { PodCpuRequest, PodGpuRequest } from '../../contract/pod-parts.ts'
+import type { Refusal } from '../../contract/problems.ts'
+import {
+  CPU_DISK_GB_PER_VCPU,
+  findCpuFlavor,
+  findGpuType,
+  isValidVcpuCount,
+  maxGpuCount,
+  podCpuPrice,
+  podGpuPrice,
+} from '../resources/catalog.ts'
+import type { Cloud, PodCpu, PodGpu } from './record.ts'
+
+export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
+
+/** The GPUs that a create asks for and what they cost together (POD-7, POD-9, POD-19). `templateCuda` holds unless the body names CUDA. */
+export function gpuCompute(asked: PodGpuRequest, cloud: Cloud, templateCuda: readonly string[]): ComputeResult {
+  const type = findGpuType(asked.id)
+  if (!type) return refused(`invalid GPU type id "${asked.id}"`)
+  const price = podGpuPrice(type, cloud)
+  if (price === null) return refused(`gpu.id ${type.id} is not sold in cloud ${cloud}`)
+  const count = asked.count ?? 1
+  const most = maxGpuCount(type)
+  if (count > most) return refused(`gpu.count ${count} is above ${most}, the most of ${type.id} in one pod`)
+  const { allowedCudaVersions, minCudaVersion } = asked
+  const isCudaNamed = allowedCudaVersions !== undefined || minCudaVersion !== undefined
+  const compute: PodGpu = {
+    kind: 'gpu',
+    typeId: type.id,
+    count,
+    allowedCudaVersions: isCudaNamed ? (allowedCudaVersions ?? []) : [...templateCuda],
+    minCudaVersion: minCudaVersion ?? null,
+    minRamGbPerGpu: asked.minRamPerGpu ?? null,
+    minVcpuPerGpu: asked.minVcpuCountPerGpu ?? null,
+  }
+  return { ok: true, compute, pricePerHour: price * count }
+}
+
+/** The CPU machine that a create asks for and what it costs (POD-8, POD-9, POD-19). */
+export function cpuCompute(asked: PodCpuRequest, cloud: Cloud): ComputeResult {
+  const { id, vcpuCount, memory } = asked
+  const flavor = findCpuFlavor(id)
+  if (!flavor) return refused(`invalid CPU flavor id "${id}"`)
+  const price = podCpuPrice(flavor, cloud)
+  if (price === null) return refused(`cpu.id ${id} is not sold in cloud ${cloud}`)
+  if (!isValidVcpuCount(flavor, vcpuCount)) return refused(`vcpuCount ${vcpuCount} is not valid for ${id}`)
+  const memoryGb = flavor.ramGbPerVcpu * vcpuCount
+  if (memory !== undefined && memory !== memoryGb)
+    return refused(`memory ${memory} is not valid for ${id}: ${vcpuCount} vCPUs have ${memoryGb} GB`)
+  return { ok: true, compute: { kind: 'cpu', flavorId: id, vcpuCount, memoryGb }, pricePerHour: price * vcpuCount }
+}
+
+/** Why a pod cannot have that much container disk: CPU machines carry a share for each vCPU (POD-8). */
+export function refuseDisk(compute: PodGpu | PodCpu, diskGb: number): Refusal | null {
+  if (compute.kind === 'gpu') return null
+  const mostGb = compute.vcpuCount * CPU_DISK_GB_PER_VCPU
+  return diskGb > mostGb ? refusal(`disk ${diskGb} is above ${mostGb} GB, the most for ${compute.vcpuCount} vCPUs`) : null
+}
+
+function refused(detail: string): { ok: false; problem: Refusal } {
+  return { ok: false, problem: refusal(detail) }
+}
+
+function refusal(detail: string): Refusal {
+  return { key: 'badRequest', detail }
+}

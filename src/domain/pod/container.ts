@@ -1,0 +1,76 @@
+import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
+import type { CreatePodRequest } from '../../contract/pods.ts'
+import type { Refusal } from '../../contract/problems.ts'
+import type { ContainerSpec } from '../endpoint/record.ts'
+import { decodeArgs, mergeArgs } from '../resources/container.ts'
+
+/** Container disk when nobody says, GB (POD-6). */
+const DEFAULT_DISK_GB = 10
+/** Ports of one pod: each takes one of its host's. */
+const MAX_PORTS = 64
+const MAX_PORT = 65_535
+/** From here on a number asks for the same port inside and outside (NET-4). */
+const MIN_SYMMETRIC_PORT = 70_000
+const MAX_SYMMETRIC_PORT = 99_999
+
+/** The members of a request that describe its container. */
+export type ContainerRequest = Pick<CreatePodRequest, 'args' | 'cmd' | 'entrypoint' | 'disk' | 'env' | 'image' | 'ports' | 'registry'>
+export type ContainerResult = { ok: true; container: ContainerSpec } | { ok: false; problem: Refusal }
+
+const NOTHING: ContainerSpec = { image: '', args: '', diskGb: DEFAULT_DISK_GB, env: {}, ports: [], registry: null }
+
+/** The container of a create (POD-6, POD-11): the template's, or none, with what the body names put over it; `env` merges name by name. */
+export function createContainer(body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
+  const base = template ?? NOTHING
+  return merge({ ...base, env: { ...base.env, ...body.env } }, { ...body, image: body.image || undefined, env: undefined })
+}
+
+/** The container after a PATCH (POD-13, STR-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
+export function patchContainer(current: ContainerSpec, body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
+  if (body.image === '') return { ok: false, problem: refusal('image cannot be empty') }
+  return template ? createContainer(body, template) : merge(current, body)
+}
+
+/** Whether two containers run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
+export function runsAlike(a: ContainerSpec, b: ContainerSpec): boolean {
+  return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b))
+}
+
+/** Why a request that was filled from a template cannot be: it has become too large by it (LIM-6). */
+export function refuseSize(body: ContainerRequest, { args, env, ports }: ContainerSpec): Refusal | null {
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...body, args, env, ports })).byteLength
+  return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null
+}
+
+function merge(base: ContainerSpec, body: { [Name in keyof ContainerRequest]: ContainerRequest[Name] | undefined }): ContainerResult {
+  const args = mergeArgs(base.args, body)
+  if (args === null) return { ok: false, problem: refusal('args and cmd or entrypoint describe different commands; send one form') }
+  const container: ContainerSpec = {
+    image: body.image ?? base.image,
+    args,
+    diskGb: body.disk ?? base.diskGb,
+    env: body.env ?? base.env,
+    ports: body.ports ?? base.ports,
+    registry: body.registry === undefined ? base.registry : body.registry || null,
+  }
+  const problem = refusePorts(container.ports)
+  return problem ? { ok: false, problem } : { ok: true, container }
+}
+
+function refusePorts(ports: readonly string[]): Refusal | null {
+  if (ports.length > MAX_PORTS) return refusal(`ports has ${ports.length} items, the most is ${MAX_PORTS}`)
+  const index = ports.findIndex((port) => !isPort(Number.parseInt(port, 10)))
+  return index < 0 ? null : refusal(`ports[${index}]: ${ports[index]} is not a port of a container`)
+}
+
+function isPort(number: number): boolean {
+  return (number >= 1 && number <= MAX_PORT) || (number >= MIN_SYMMETRIC_PORT && number <= MAX_SYMMETRIC_PORT)
+}
+
+function normalized({ args, env, ports, ...rest }: ContainerSpec) {
+  return { ...rest, command: decodeArgs(args), env: Object.entries(env).toSorted(), ports: ports.toSorted() }
+}
+
+function refusal(detail: string): Refusal {
+  return { key: 'badRequest', detail }
+}

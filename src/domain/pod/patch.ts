@@ -1,0 +1,58 @@
+import type { UpdatePodRequest } from '../../contract/pods.ts'
+import type { Refusal } from '../../contract/problems.ts'
+import { patchContainer, refuseSize, runsAlike } from './container.ts'
+import { patchMounts, sameMountPaths } from './mounts.ts'
+import type { PodSpec } from './record.ts'
+import { NO_GLOBAL_NETWORKING, type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
+
+/** What a PATCH reads and writes of a pod. */
+export interface PatchedPod {
+  name: string
+  locked: boolean
+  spec: PodSpec
+  clusterId: string | null
+}
+
+export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNewContainer: boolean } | { ok: false; problem: Refusal }
+
+/** What a PATCH makes of a pod (POD-13, POD-15, POD-16, MNT-4), or why it cannot be. */
+export function planPatch(pod: PatchedPod, body: UpdatePodRequest, references: PodReferences): PatchPlan {
+  const next = patched(pod, body, references)
+  if (!next.ok) return next
+  const needsNewContainer =
+    !runsAlike(pod.spec.container, next.pod.spec.container) || !sameMountPaths(pod.spec.mounts, next.pod.spec.mounts)
+  const problem = refuseState(pod, next.pod, needsNewContainer)
+  if (problem) return { ok: false, problem }
+  return { ok: true, pod: next.pod, isChanged: JSON.stringify(next.pod) !== JSON.stringify(pod), needsNewContainer }
+}
+
+function patched(
+  pod: PatchedPod,
+  body: UpdatePodRequest,
+  references: PodReferences,
+): { ok: true; pod: PatchedPod } | { ok: false; problem: Refusal } {
+  if (body.globalNetworking) return { ok: false, problem: NO_GLOBAL_NETWORKING }
+  const container = patchContainer(pod.spec.container, body, references.template?.container ?? null)
+  if (!container.ok) return container
+  const mounts = patchMounts(pod.spec.mounts, body.mounts ?? {})
+  if (!mounts.ok) return mounts
+  const spec: PodSpec = {
+    ...pod.spec,
+    container: container.container,
+    mounts: mounts.mounts,
+    onHostLoss: body.onHostLoss ?? pod.spec.onHostLoss,
+  }
+  const tooLarge = references.template && refuseSize(body, container.container)
+  const problem = refuseSpec(spec) ?? refuseRegistry(body.registry, references.hasRegistry) ?? tooLarge
+  if (problem) return { ok: false, problem }
+  return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec } }
+}
+
+/** A locked pod keeps its container, unless the same request unlocks it (PP-88). */
+function refuseState(before: PatchedPod, after: PatchedPod, needsNewContainer: boolean): Refusal | null {
+  if (before.clusterId !== null) return CLUSTER_MEMBER
+  return needsNewContainer && before.locked && after.locked ? { key: 'conflict', detail: 'pod is locked', code: 'LOCKED' } : null
+}
+
+/** POD-16. */
+export const CLUSTER_MEMBER: Refusal = { key: 'conflict', detail: 'the pod is a member of a cluster; change the cluster instead' }

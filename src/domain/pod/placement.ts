@@ -1,0 +1,100 @@
+import { type ComputeShape, leftOver, type PlacementHost, type PlacementStrategy, type Refusal, rankHosts } from '../host/placement.ts'
+import { runtimeOfImage } from '../worker/shape.ts'
+import type { PodGpu, PodSpec } from './record.ts'
+
+/** A host that a pod fits on, and what it would be given there. */
+export interface PodCandidate {
+  hostId: string
+  dataCenterId: string
+  shape: ComputeShape
+  cudaVersion: string | null
+  publicIp: string | null
+}
+
+/** A GPU comes with its share of the host; a host that has less than this part of it left does not fit (PP-80). */
+const LEAST_SHARE = 0.5
+const MB_PER_GB = 1024
+
+/**
+ * Every host that a pod fits on, best first: data centers in the order asked for, then by the strategy (POD-3). For every other host what it
+ * lacks. A pod is never spread over hosts, and no other GPU type is tried (POD-10).
+ */
+export function rankHostsForPod(
+  spec: PodSpec,
+  hosts: readonly PlacementHost[],
+  strategy: PlacementStrategy,
+): { candidates: PodCandidate[]; refusals: Refusal[] } {
+  const judged = hosts.map((host) => ({ host, ...judge(spec, host) }))
+  const fitting = judged.flatMap(({ host, shape, failed }) => (failed.length === 0 ? [{ host, shape, left: leftOver(shape, host) }] : []))
+  const sign = strategy === 'pack' ? 1 : -1
+  const order = (id: string) => spec.dataCenterIds.indexOf(id)
+  fitting.sort(
+    (a, b) => order(a.host.dataCenterId) - order(b.host.dataCenterId) || sign * (a.left - b.left) || (a.host.id < b.host.id ? -1 : 1),
+  )
+  return {
+    candidates: fitting.map(({ host, shape }) => ({
+      hostId: host.id,
+      dataCenterId: host.dataCenterId,
+      shape,
+      publicIp: host.publicIp,
+      cudaVersion: host.gpus.find(({ typeId }) => typeId === shape.gpu?.typeId)?.cudaVersion ?? null,
+    })),
+    refusals: judged.flatMap(({ host, failed }) => (failed.length > 0 ? [{ hostId: host.id, failed }] : [])),
+  }
+}
+
+/** GB of disk that a pod takes from its host: its container's and its persistent volume's. */
+export function podDiskGb({ container, mounts }: PodSpec): number {
+  return container.diskGb + (mounts.persistent?.sizeGb ?? 0)
+}
+
+function judge(spec: PodSpec, host: PlacementHost): { shape: ComputeShape; failed: string[] } {
+  const { compute, container } = spec
+  const { shape, missing } = compute.kind === 'gpu' ? gpuShape(compute, host) : cpuShape(compute.vcpuCount, compute.memoryGb)
+  const request = {
+    runtime: runtimeOfImage(container.image),
+    dataCenterIds: spec.dataCenterIds,
+    diskGb: podDiskGb(spec),
+    shapes: [shape],
+    allowedCudaVersions: compute.kind === 'gpu' ? compute.allowedCudaVersions : [],
+    minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
+  }
+  const failed = rankHosts(request, [host]).refusals[0]?.failed ?? []
+  const wrongCloud = host.cloud === spec.cloud ? [] : [`cloud: ${spec.cloud} > ${host.cloud}`]
+  return { shape, failed: [...failed, ...missing, ...wrongCloud, ...missingVolumes(spec, host)] }
+}
+
+// HOST-54. A host whose agent does not say what it has is tried: it refuses by itself.
+function missingVolumes({ mounts }: PodSpec, { sharedVolumes }: PlacementHost): string[] {
+  if (sharedVolumes === null) return []
+  const wanted = (['network', 'global'] as const).filter((kind) => mounts[kind])
+  return wanted.filter((kind) => !sharedVolumes.includes(kind)).map((kind) => `${kind}Volumes: yes > none`)
+}
+
+function cpuShape(vcpus: number, memoryGb: number): { shape: ComputeShape; missing: string[] } {
+  return { shape: { gpu: null, vcpus, memoryMb: memoryGb * MB_PER_GB }, missing: [] }
+}
+
+/** What a pod is granted: the share of its GPUs, as far as that is still free, and at least what it asked for (POD-7, PP-80). */
+function gpuShape(compute: PodGpu, host: PlacementHost): { shape: ComputeShape; missing: string[] } {
+  const { typeId, count } = compute
+  const gpus = Math.max(
+    1,
+    host.gpus.reduce((sum, gpu) => sum + gpu.total, 0),
+  )
+  const vcpus = grant(host.vcpuTotal / gpus, compute.minVcpuPerGpu, count, host.vcpuFree)
+  const memoryMin = compute.minRamGbPerGpu === null ? null : compute.minRamGbPerGpu * MB_PER_GB
+  const memory = grant(host.memoryMbTotal / gpus, memoryMin, count, host.memoryMbFree)
+  const missing = [
+    ...(vcpus.perGpu < (compute.minVcpuPerGpu ?? 0) ? [`vcpuPerGpu: ${compute.minVcpuPerGpu} > ${Math.floor(vcpus.perGpu)}`] : []),
+    ...(memory.perGpu < (memoryMin ?? 0) ? [`memoryMbPerGpu: ${memoryMin} > ${Math.floor(memory.perGpu)}`] : []),
+  ]
+  return { shape: { gpu: { typeId, count }, vcpus: vcpus.granted, memoryMb: memory.granted }, missing }
+}
+
+// With too little free, what is needed at least is asked for, so that the refusal names it.
+function grant(share: number, asked: number | null, count: number, free: number): { granted: number; perGpu: number } {
+  const whole = Math.max(1, Math.floor(share * count))
+  const least = Math.max(1, Math.ceil((asked ?? share * LEAST_SHARE) * count))
+  return { granted: Math.min(whole, Math.max(Math.floor(free), least)), perGpu: share }
+}

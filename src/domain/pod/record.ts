@@ -1,0 +1,42 @@
+import type { ContainerSpec } from '../endpoint/record.ts'
+
+/** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */
+export interface PodSpec {
+  container: ContainerSpec
+  compute: PodGpu | PodCpu
+  cloud: Cloud
+  /** In order of preference; empty: any (POD-3). */
+  dataCenterIds: string[]
+  mounts: PodMounts
+  globalNetworking: boolean
+  /** What becomes of the pod when its host is lost for good. */
+  onHostLoss: HostLossPolicy
+}
+
+export type Cloud = 'SECURE' | 'COMMUNITY'
+/** WAIT: keep the pod for its host's return. REPLACE: start it again on another host, with an empty container disk. */
+export type HostLossPolicy = 'WAIT' | 'REPLACE'
+
+export interface PodGpu {
+  kind: 'gpu'
+  typeId: string
+  count: number
+  allowedCudaVersions: string[]
+  minCudaVersion: string | null
+  minRamGbPerGpu: number | null
+  minVcpuPerGpu: number | null
+}
+
+export interface PodCpu {
+  kind: 'cpu'
+  flavorId: string
+  vcpuCount: number
+  /** Derived from the flavor (POD-8). */
+  memoryGb: number
+}
+
+export interface PodMounts {
+  persistent?: { sizeGb: number; path: string }
+  network?: { volumeId: string; path: string }
+  global?: { volumeId: string; path: string }
+}

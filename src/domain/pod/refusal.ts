@@ -1,0 +1,31 @@
+import type { Refusal } from '../../contract/problems.ts'
+import type { Refusal as HostRefusal } from '../host/placement.ts'
+
+/** Constraints that one refusal names. */
+const MAX_REASONS = 16
+
+/** POD-9. Clients match the text. */
+const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
+/** POD-17. Clients match the text, or a part of it. */
+const NO_FREE_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
+
+/** Nothing fits, and for each constraint on how many of the hosts it failed (PP-82). Which hosts is the operator's business. */
+export function refuseCapacity(refusals: readonly HostRefusal[]): Refusal {
+  return { key: 'badRequest', detail: NO_CAPACITY, code: 'NO_CAPACITY', errors: reasonsOf(refusals) }
+}
+
+/** The host of a stopped pod has no room for it any more (POD-17). */
+export function refuseStart(isGpuPod: boolean): Refusal {
+  if (isGpuPod) return { key: 'badRequest', detail: NO_FREE_GPU, code: 'NO_FREE_GPU' }
+  return { key: 'badRequest', detail: 'There is not enough free CPU or memory on the host machine to start this pod.', code: 'NO_CAPACITY' }
+}
+
+function reasonsOf(refusals: readonly HostRefusal[]): string[] {
+  if (refusals.length === 0) return ['hosts: none is online']
+  const counts = new Map<string, number>()
+  for (const { failed } of refusals) {
+    for (const name of new Set(failed.map((text) => text.slice(0, text.indexOf(': '))))) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  return ordered.slice(0, MAX_REASONS).map(([name, count]) => `${name}: ${count} of ${refusals.length} hosts`)
+}

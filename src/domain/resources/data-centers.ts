@@ -1,0 +1,64 @@
+import type { VolumeType } from '../../contract/network-volumes.ts'
+
+export type Region = 'NORTH_AMERICA' | 'EUROPE' | 'ASIA' | 'OCEANIA' | 'UNKNOWN'
+
+/** A place where machines stand (SEED-5, SEED-6). */
+export interface DataCenter {
+  id: string
+  region: Region
+  /** ISO 3166 country code; null when the name does not tell. */
+  country: string | null
+  /** What network volumes may be; the first one is the default (VOL-2). Empty: none there. */
+  networkVolumeTypes: readonly VolumeType[]
+  globalNetwork: boolean
+}
+
+const REGIONS: Readonly<Record<string, Region>> = {
+  US: 'NORTH_AMERICA',
+  CA: 'NORTH_AMERICA',
+  EU: 'EUROPE',
+  EUR: 'EUROPE',
+  AP: 'ASIA',
+  SEA: 'ASIA',
+  OC: 'OCEANIA',
+}
+
+/** Prefixes that are a country themselves; elsewhere the second part names it. */
+const COUNTRY_PREFIXES: ReadonlySet<string> = new Set(['US', 'CA'])
+
+/** With storage, in the order of the seed. The first ones have both types. */
+const WITH_STORAGE = 'US-CA-2 US-IL-1 US-KS-2 US-MO-1 US-MO-2 US-NC-2 US-NE-1 US-WA-1 EU-CZ-1 EU-RO-1 EUR-NO-1'.split(' ')
+const HIGH_PERFORMANCE_COUNT = 3
+
+const IDS = [
+  'EU-RO-1 CA-MTL-1 EU-SE-1 US-IL-1 EUR-IS-1 EU-CZ-1 US-TX-3 EUR-IS-2 US-KS-2 US-GA-2 US-WA-1 US-TX-1 CA-MTL-3 EU-NL-1 US-TX-4',
+  'US-CA-2 US-NC-1 OC-AU-1 US-DE-1 EUR-IS-3 CA-MTL-2 AP-JP-1 EUR-NO-1 EU-FR-1 US-KS-3 US-GA-1',
+  'US-NE-1 US-MD-1 US-MO-1 US-MO-2 US-NC-2 EUR-NO-2 EU-DK-1 SEA-SG-1 AP-IN-1',
+].flatMap((line) => line.split(' '))
+
+/** The data centers that every plane knows, in the order of the seed (SEED-5). */
+export const DATA_CENTERS: readonly DataCenter[] = IDS.map(seeded)
+
+const BY_ID: ReadonlyMap<string, DataCenter> = new Map(DATA_CENTERS.map((dataCenter) => [dataCenter.id, dataCenter]))
+
+/** A data center of the seed, or undefined. */
+export function findSeededDataCenter(id: string): DataCenter | undefined {
+  return BY_ID.get(id)
+}
+
+/** One that an operator named by letting a machine join: storage is what its machines offer, the name tells nothing (RES-2). */
+export function joinedDataCenter(id: string): DataCenter {
+  return { id, region: 'UNKNOWN', country: null, networkVolumeTypes: ['STANDARD'], globalNetwork: false }
+}
+
+function seeded(id: string): DataCenter {
+  const [prefix = '', second = ''] = id.split('-')
+  const storage = WITH_STORAGE.indexOf(id)
+  return {
+    id,
+    region: REGIONS[prefix] ?? 'UNKNOWN',
+    country: COUNTRY_PREFIXES.has(prefix) ? prefix : second,
+    networkVolumeTypes: storage < 0 ? [] : storage < HIGH_PERFORMANCE_COUNT ? ['STANDARD', 'HIGH_PERFORMANCE'] : ['STANDARD'],
+    globalNetwork: storage >= 0,
+  }
+}

@@ -1,0 +1,41 @@
+import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest, VolumeType } from '../../contract/network-volumes.ts'
+import type { Refusal } from '../../contract/problems.ts'
+import type { DataCenter } from './data-centers.ts'
+
+/** A network volume as it is stored (VOL-1). */
+export interface NetworkVolumeRecord {
+  id: string
+  teamId: string
+  name: string
+  sizeGb: number
+  dataCenterId: string
+  type: VolumeType
+}
+
+export type VolumeResult = { ok: true; volume: NetworkVolumeRecord } | { ok: false; problem: Refusal }
+
+/** The volume that a create body asks for, or why it is refused (VOL-2). `dataCenter` is null when nobody knows the one that is named. */
+export function createNetworkVolume(
+  body: CreateNetworkVolumeRequest,
+  ids: { id: string; teamId: string },
+  dataCenter: DataCenter | null,
+): VolumeResult {
+  if (!dataCenter) return refused(`dataCenter: data center ${body.dataCenter} not found`)
+  const type = body.type ?? dataCenter.networkVolumeTypes[0]
+  if (type === undefined) return refused(`dataCenter: data center ${dataCenter.id} has no network volumes`)
+  if (!dataCenter.networkVolumeTypes.includes(type)) {
+    return refused(`type: data center ${dataCenter.id} has no ${type} volumes, only ${dataCenter.networkVolumeTypes.join(', ')}`)
+  }
+  return { ok: true, volume: { ...ids, name: body.name, sizeGb: body.size, dataCenterId: dataCenter.id, type } }
+}
+
+/** The volume after a PATCH (VOL-3): it can be renamed and can only grow. */
+export function patchNetworkVolume(volume: NetworkVolumeRecord, patch: UpdateNetworkVolumeRequest): VolumeResult {
+  const sizeGb = patch.size ?? volume.sizeGb
+  if (sizeGb < volume.sizeGb) return refused(`size: a network volume cannot shrink; it has ${volume.sizeGb} GB`)
+  return { ok: true, volume: { ...volume, name: patch.name ?? volume.name, sizeGb } }
+}
+
+function refused(detail: string): { ok: false; problem: Refusal } {
+  return { ok: false, problem: { key: 'badRequest', detail } }
+}

@@ -1,0 +1,70 @@
+import type { Refusal } from '../../contract/problems.ts'
+import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/templates.ts'
+import { mergeArgs } from './container.ts'
+import type { TemplateConfig } from './record.ts'
+
+/** TPL-2: what a create body leaves out. */
+const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
+  name: '',
+  container: { image: '', args: '', diskGb: 10, env: {}, ports: [], registry: null },
+  persistent: null,
+  serverless: false,
+  isPublic: false,
+  category: 'NVIDIA',
+  startSsh: true,
+  startJupyter: true,
+  allowedCudaVersions: [],
+}
+
+export type TemplateResult = { ok: true; template: TemplateConfig } | { ok: false; problem: Refusal }
+
+/** The template that a create body asks for (TPL-2, CON-2, CON-3). */
+export function createTemplate(body: CreateTemplateRequest, ids: { id: string; teamId: string }): TemplateResult {
+  return patchTemplate({ ...DEFAULTS, ...ids }, body)
+}
+
+/** The template after a PATCH (STR-3): what the body leaves out stays. Whether its registry exists is for the caller to see. */
+export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateRequest): TemplateResult {
+  const { container } = template
+  if (patch.image === '') return refused('image cannot be empty')
+  const args = mergeArgs(container.args, patch)
+  if (args === null) return refused('args and cmd or entrypoint describe different commands; send one form')
+  const next: TemplateConfig = {
+    ...template,
+    name: patch.name ?? template.name,
+    container: {
+      image: patch.image ?? container.image,
+      args,
+      diskGb: patch.disk ?? container.diskGb,
+      env: patch.env ?? container.env,
+      ports: patch.ports ?? container.ports,
+      registry: patch.registry === undefined ? container.registry : registryOf(patch.registry),
+    },
+    persistent: patch.mounts === undefined ? template.persistent : persistentOf(patch.mounts),
+    serverless: patch.serverless ?? template.serverless,
+    isPublic: patch.public ?? template.isPublic,
+    category: patch.category ?? template.category,
+    startSsh: patch.startSsh ?? template.startSsh,
+    startJupyter: patch.startJupyter ?? template.startJupyter,
+    allowedCudaVersions: patch.allowedCudaVersions ?? template.allowedCudaVersions,
+  }
+  return { ok: true, template: next }
+}
+
+/** A template as another account sees and uses it: without the owner's credential (TPL-3). */
+export function withoutCredential(template: TemplateConfig): TemplateConfig {
+  return { ...template, container: { ...template.container, registry: null } }
+}
+
+/** TPL-4: an id, the same in an object, or nothing. */
+function registryOf(asked: NonNullable<UpdateTemplateRequest['registry']> | null): string | null {
+  return (typeof asked === 'object' ? asked?.id : asked) || null
+}
+
+function persistentOf({ persistent }: NonNullable<UpdateTemplateRequest['mounts']>): TemplateConfig['persistent'] {
+  return persistent ? { sizeGb: persistent.size, path: persistent.path } : null
+}
+
+function refused(detail: string): { ok: false; problem: Refusal } {
+  return { ok: false, problem: { key: 'badRequest', detail } }
+}

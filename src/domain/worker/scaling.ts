@@ -1,0 +1,205 @@
+import type { EndpointConfig } from '../endpoint/record.ts'
+import { isLive, type Worker } from './worker.ts'
+
+/** All that a scaling decision looks at. Pure: same inputs, same decision. */
+export interface ScalingInputs {
+  policy: EndpointConfig['scaling']
+  /** Queued jobs that may start workers: low priority ones are left out (SCALE-4). */
+  queued: number
+  /** When the first of them were submitted; as many as `waitingSampleSize` asks for. */
+  waitingSinceMs: readonly number[]
+  workers: readonly Worker[]
+  /** What occupies each worker, by id: its leases, or a stopped job that it has not let go of (PP-29). */
+  held: ReadonlyMap<string, number>
+  /** Leases of jobs that are not low priority, by worker id. */
+  heldNormal: ReadonlyMap<string, number>
+  min: number
+  max: number
+  idleTimeoutMs: number
+  /** Current release: workers of another version are stale (SCALE-6). */
+  version: number
+  /** After failures, no worker is started before this. */
+  launchNotBeforeMs: number
+  nowMs: number
+}
+
+export interface ScalingDecision {
+  /** Workers of the current release that the endpoint is to have. */
+  desired: number
+  /** Those that it has: placing, starting or ready. */
+  current: number
+  start: number
+  stop: string[]
+  /** For a person: what led to this. */
+  reason: string
+  /** When to decide again although nothing happened. */
+  nextAtMs: number | null
+}
+
+/** What a policy asks for, before bounds: 0 when nothing waits and nothing runs. */
+export interface Demand {
+  workers: number
+  reason: string
+  nextAtMs: number | null
+}
+
+/** Workers of one endpoint that look for a host at the same time. */
+const MAX_PLACING = 10
+/** SCALE-1: REQUEST_COUNT has no idle timeout of its own, so its workers are kept for the default one (PP-51). */
+export const REQUEST_COUNT_IDLE_MS = 5_000
+const BACKOFF_BASE_MS = 1_000
+const BACKOFF_MAX_MS = 5 * 60_000
+
+/** Delay before the next start after that many failures in a row: 1 s, 2 s, 4 s … 5 min. */
+export function launchBackoffMs(failures: number): number {
+  return failures <= 0 ? 0 : Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(failures - 1, 20))
+}
+
+/** SCALE-2 to SCALE-6: what to start and what to stop now. */
+export function decideScaling(inputs: ScalingInputs): ScalingDecision {
+  const crew = musterWorkers(inputs)
+  const demand = demandOf(inputs, crew)
+  const ceiling = Math.max(0, inputs.max - crew.finishing)
+  const wanted = Math.max(inputs.min, demand.workers)
+  const needed = Math.min(wanted, ceiling)
+  const current = crew.current.length
+  const missing = Math.max(0, needed - current)
+  const mayLaunch = inputs.nowMs >= inputs.launchNotBeforeMs
+  const start = mayLaunch ? Math.min(missing, roomToPlace(crew.current)) : 0
+  // One that finishes holds back starts; it is no reason to stop a worker that is there.
+  const surplus = surplusWorkers(inputs, crew.current, Math.min(wanted, inputs.max))
+  const reasons = [
+    ...(crew.staleIdle.length > 0 ? [`${crew.staleIdle.length} idle of an older release replaced`] : []),
+    ...surplus.reasons,
+    ...(missing > 0 ? [missingReason(inputs, demand, mayLaunch)] : []),
+    ...(missing === 0 && isAtLimit(inputs, crew, demand, ceiling) ? [`workers.max is ${inputs.max}`] : []),
+  ]
+  return {
+    desired: Math.max(needed, current - surplus.stop.length),
+    current,
+    start,
+    stop: [...crew.staleIdle, ...surplus.stop],
+    reason: reasons.join('; ') || demand.reason,
+    nextAtMs: earliest(missing > 0 && !mayLaunch ? inputs.launchNotBeforeMs : null, demand.nextAtMs, surplus.nextAtMs),
+  }
+}
+
+/** SCALE-2: one worker for each job that has waited as long as the delay, less the free ones; the first worker does not wait (PP-50). */
+export function desiredByQueueDelay(
+  load: { queued: number; waitingSinceMs: readonly number[]; current: number; free: number; available: number },
+  queueDelayMs: number,
+  nowMs: number,
+): Demand {
+  if (load.queued === 0) return { workers: 0, reason: 'no job waits', nextAtMs: null }
+  const dueAtMs = load.waitingSinceMs.map((sinceMs) => sinceMs + queueDelayMs).sort((a, b) => a - b)
+  const overdue = dueAtMs.filter((atMs) => nowMs >= atMs).length
+  // A job that a free worker will take adds nothing when its delay passes.
+  const nextAtMs = dueAtMs.slice(load.free).find((atMs) => nowMs < atMs) ?? null
+  const added = Math.max(0, overdue - load.free)
+  if (load.available === 0 && added <= 1)
+    return { workers: load.current + 1, reason: 'a job waits and no worker is there for it', nextAtMs }
+  const reason = `${count(overdue, 'job')} waiting for ${queueDelayMs / 1000} s or longer, ${count(load.free, 'worker')} free or starting`
+  return { workers: load.current + added, reason, nextAtMs }
+}
+
+/** SCALE-3: `ceil(requests / requestCount)`. Workers that only hold what does not count are no capacity, so they come on top (PP-52). */
+export function desiredByRequestCount(load: { requests: number; unavailable: number }, requestCount: number): Demand {
+  const workers = Math.ceil(load.requests / requestCount) + load.unavailable
+  return { workers, reason: `${count(load.requests, 'queued or running job')} at ${requestCount} a worker`, nextAtMs: null }
+}
+
+/** How many of the first queued jobs a decision has to know the age of: no more than could start workers now. */
+export function waitingSampleSize(inputs: Omit<ScalingInputs, 'waitingSinceMs'>): number {
+  if (inputs.policy.type !== 'QUEUE_DELAY' || inputs.queued === 0) return 0
+  const crew = musterWorkers(inputs)
+  const startable = Math.min(MAX_PLACING, inputs.max - crew.finishing - crew.current.length)
+  return startable <= 0 ? 0 : crew.free + startable
+}
+
+interface Crew {
+  current: Worker[]
+  staleIdle: string[]
+  /** Of an older release or draining, and still at work: they take part in what may run at the same time, and take no new job. */
+  finishing: number
+  free: number
+  /** Occupied by nothing but low priority or stopped jobs. */
+  unavailable: number
+}
+
+function musterWorkers(inputs: Pick<ScalingInputs, 'workers' | 'held' | 'heldNormal' | 'version'>): Crew {
+  const isIdle = (w: Worker) => (inputs.held.get(w.id) ?? 0) === 0
+  const live = inputs.workers.filter(isLive)
+  const current = live.filter((w) => w.version === inputs.version)
+  const stale = live.filter((w) => w.version !== inputs.version)
+  return {
+    current,
+    staleIdle: stale.filter(isIdle).map((w) => w.id),
+    finishing: [...stale, ...inputs.workers.filter((w) => w.phase === 'DRAINING')].filter((w) => !isIdle(w)).length,
+    free: current.filter((w) => w.phase !== 'READY' || isIdle(w)).length,
+    unavailable: current.filter((w) => !isIdle(w) && !inputs.heldNormal.has(w.id)).length,
+  }
+}
+
+function demandOf(inputs: ScalingInputs, crew: Crew): Demand {
+  const { policy, queued, waitingSinceMs, nowMs } = inputs
+  const current = crew.current.length
+  if (policy.type === 'QUEUE_DELAY') {
+    const load = { queued, waitingSinceMs, current, free: crew.free, available: current - crew.unavailable }
+    return desiredByQueueDelay(load, policy.queueDelay * 1000, nowMs)
+  }
+  const running = crew.current.reduce((sum, worker) => sum + (inputs.heldNormal.get(worker.id) ?? 0), 0)
+  return desiredByRequestCount({ requests: queued + running, unavailable: crew.unavailable }, policy.requestCount)
+}
+
+function missingReason(inputs: ScalingInputs, demand: Demand, mayLaunch: boolean): string {
+  const why = demand.workers >= inputs.min ? demand.reason : `workers.min is ${inputs.min}`
+  return mayLaunch ? why : `${why}; starts wait because workers failed`
+}
+
+// At the limit the ages of waiting jobs are not read, so what they would ask for is not known.
+function isAtLimit({ policy, queued }: ScalingInputs, crew: Crew, demand: Demand, ceiling: number): boolean {
+  const full = policy.type === 'QUEUE_DELAY' && queued > 0 && crew.free === 0 && crew.current.length >= ceiling
+  return full || demand.workers > ceiling
+}
+
+// A long queue and no capacity must not become thousands of workers that all look for a host: a few at a time, and while one of them
+// has found no room, no more.
+function roomToPlace(current: readonly Worker[]): number {
+  const placing = current.filter((w) => w.phase === 'PLACING')
+  return placing.some((w) => w.attempts > 0) ? 0 : Math.max(0, MAX_PLACING - placing.length)
+}
+
+/** SCALE-5. A worker goes for want of work only after the idle period, however the load moves: a change of need alone stops nothing. */
+function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept: number) {
+  const idleMs = inputs.policy.type === 'QUEUE_DELAY' ? inputs.idleTimeoutMs : REQUEST_COUNT_IDLE_MS
+  const stop: string[] = []
+  const reasons = new Set<string>()
+  let nextAtMs: number | null = null
+  let left = current.length
+  const idle = current.filter((w) => (inputs.held.get(w.id) ?? 0) === 0).map((w) => ({ id: w.id, expiryMs: idleSinceMs(w) + idleMs }))
+  for (const { id, expiryMs } of idle.sort((a, b) => a.expiryMs - b.expiryMs)) {
+    if (left <= kept) break
+    if (left <= inputs.max && inputs.nowMs < expiryMs) {
+      if (Number.isFinite(expiryMs)) nextAtMs = earliest(nextAtMs, expiryMs)
+      continue
+    }
+    reasons.add(left > inputs.max ? `workers.max is ${inputs.max}` : `idle for ${idleMs / 1000} s`)
+    stop.push(id)
+    left--
+  }
+  return { stop, reasons: [...reasons], nextAtMs }
+}
+
+// One that still looks for a host has been without work since it was made. One that starts is let be: its image is being pulled.
+function idleSinceMs(worker: Worker): number {
+  return worker.phase === 'PLACING' ? worker.createdAtMs : (worker.idleSinceMs ?? Number.POSITIVE_INFINITY)
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}
+
+function earliest(...timesMs: (number | null)[]): number | null {
+  const known = timesMs.filter((atMs) => atMs !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}

@@ -1,0 +1,41 @@
+import type { EndpointConfig } from '../endpoint/record.ts'
+import type { ComputeShape, PlacementRequest } from '../host/placement.ts'
+import { findCpuFlavor, gpuTypesOfPools } from '../resources/catalog.ts'
+
+/** What one GPU of a worker brings along; small, so that a single-GPU workstation fits its own workers. */
+const VCPUS_PER_GPU = 2
+const MEMORY_MB_PER_GPU = 8 * 1024
+
+/** What a worker of this endpoint asks of a host. */
+export function placementRequestOf(config: EndpointConfig): PlacementRequest {
+  const gpu = config.compute.kind === 'gpu' ? config.compute : null
+  return {
+    runtime: runtimeOfImage(config.container.image),
+    dataCenterIds: config.dataCenterIds,
+    diskGb: config.container.diskGb,
+    shapes: workerShapes(config),
+    allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
+    minCudaVersion: gpu?.minCudaVersion ?? null,
+  }
+}
+
+/** The compute that a worker of this endpoint may run on, best first. */
+function workerShapes(config: EndpointConfig): ComputeShape[] {
+  const { compute } = config
+  if (compute.kind === 'gpu') {
+    return gpuTypesOfPools(compute.pools, compute.excludedTypes).map((typeId) => ({
+      gpu: { typeId, count: compute.count },
+      vcpus: VCPUS_PER_GPU * compute.count,
+      memoryMb: MEMORY_MB_PER_GPU * compute.count,
+    }))
+  }
+  return compute.options.flatMap(({ id, vcpuCount }) => {
+    const flavor = findCpuFlavor(id)
+    return flavor ? [{ gpu: null, vcpus: vcpuCount, memoryMb: vcpuCount * flavor.ramGbPerVcpu * 1024 }] : []
+  })
+}
+
+/** Images named `builtin/…` are programs of the agent itself; everything else needs a container engine. */
+export function runtimeOfImage(image: string): 'docker' | 'process' {
+  return image.startsWith('builtin/') ? 'process' : 'docker'
+}

@@ -1,0 +1,30 @@
+import type { HostVerdict } from '../contract/explain.ts'
+import { listPlacementHosts } from '../db/capacity.ts'
+import { openDatabase } from '../db/client.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { judgeHosts } from '../domain/host/placement.ts'
+import { placementRequestOf } from '../domain/worker/shape.ts'
+import type { Env } from '../env.ts'
+import { keyedDigest } from '../platform/crypto.ts'
+
+/** Hosts that one explanation names, nearest miss first. */
+const MAX_HOSTS = 50
+const OPAQUE_ID_LENGTH = 16
+
+/** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6). Offline machines are named as such. */
+export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
+  const hosts = await listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE'])
+  const verdicts = judgeHosts(placementRequestOf(config), hosts, MAX_HOSTS)
+  return Promise.all(
+    verdicts.map(async ({ hostId, failed }) => ({
+      hostId: await opaqueHostId(env, config.teamId, hostId),
+      fits: failed.length === 0,
+      failed,
+    })),
+  )
+}
+
+/** A name of a machine that tells nothing: the same for one team at all times, and another one for every other team. */
+export async function opaqueHostId(env: Env, teamId: string, hostId: string): Promise<string> {
+  return `host_${(await keyedDigest(env.TOKEN_SECRET, `host\n${teamId}\n${hostId}`)).slice(0, OPAQUE_ID_LENGTH)}`
+}

@@ -1,0 +1,16 @@
+import { openDatabase } from '../db/client.ts'
+import { findGpuProblems, saveGpuProblems } from '../db/host-cordon.ts'
+import { cordonReason } from '../domain/host/health.ts'
+import type { Env } from '../env.ts'
+import type { GpuProblem } from '../host-protocol/messages.ts'
+import { logEvent } from '../platform/log.ts'
+
+/** Records what is wrong with a host's GPUs now, and cordons the host when something new is among it (HOST-42). Repeating it changes nothing. */
+export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProblem[]): Promise<void> {
+  const db = openDatabase(env.DB)
+  const known = await findGpuProblems(db, hostId)
+  if (known === null) return
+  const reason = cordonReason(known, problems)
+  await saveGpuProblems(db, hostId, problems, reason, Date.now())
+  if (reason !== null) logEvent('warn', 'GPU problem', { hostId, reason })
+}

@@ -1,0 +1,34 @@
+import type { Env } from '../env.ts'
+import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
+import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
+
+/** Whose log a workload writes. */
+export interface LogOwner {
+  kind: LogKind
+  /** Endpoint of a worker, id of a pod. */
+  ownerId: string
+  workloadId: string
+}
+
+/** Grants that were checked before, so that the thousandth batch costs no HMAC. Bounded; a lost entry only costs time. */
+const verified = new Map<string, true>()
+const MAX_VERIFIED = 20_000
+
+/**
+ * Proves to the plane that a host was given a workload (HOST-10): derived, so that neither D1 nor the host object is asked for a batch of
+ * lines. It is worth nothing to another host, because that host's id is part of it.
+ */
+export async function grantLog(env: Env, hostId: string, { kind, ownerId, workloadId }: LogOwner): Promise<LogAccess> {
+  return { kind, ownerId, grant: await keyedDigest(env.TOKEN_SECRET, ['log', hostId, kind, ownerId, workloadId].join('\n')) }
+}
+
+/** True when this host was given this workload and its log. */
+export async function checkLogAccess(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
+  const entry = [hostId, workloadId, access.kind, access.ownerId, access.grant].join('\n')
+  if (verified.has(entry)) return true
+  const expected = await grantLog(env, hostId, { ...access, workloadId })
+  if (!equalInConstantTime(access.grant, expected.grant)) return false
+  if (verified.size >= MAX_VERIFIED) verified.clear()
+  verified.set(entry, true)
+  return true
+}

@@ -1,0 +1,93 @@
+import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/capacity.ts'
+import { addCapacityWaiter } from '../db/capacity-waiters.ts'
+import { openDatabase } from '../db/client.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { type Candidate, type ComputeShape, type Refusal, rankHosts } from '../domain/host/placement.ts'
+import { placementRequestOf } from '../domain/worker/shape.ts'
+import type { Env } from '../env.ts'
+import { hostStub } from '../objects/stubs.ts'
+import { openRegistry } from '../services/resources/registries.ts'
+import { freeCapacity } from './capacity.ts'
+import { grantLog } from './log-access.ts'
+import { workerWorkload } from './worker-spec.ts'
+import { issueWorkerToken } from './worker-token.ts'
+
+export interface WorkerPlacement {
+  config: EndpointConfig
+  workerId: string
+  boot: string
+  pingIntervalMs: number
+}
+
+export type Placed =
+  | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
+  | { ok: false; reason: string /** This worker must not be placed again, only removed. */; abandon?: boolean }
+
+/** Hosts tried for one worker before it waits for its next attempt; each try costs a batch. */
+const MAX_TRIES = 5
+
+/**
+ * Finds a host for a worker, reserves its capacity and hands the workload to the host. Repeating it after a crash in the middle finds
+ * the first reservation and continues from there.
+ */
+export async function placeWorker(env: Env, placement: WorkerPlacement): Promise<Placed> {
+  const db = openDatabase(env.DB)
+  const request = placementRequestOf(placement.config)
+  const existing = await findAllocation(db, placement.workerId)
+  if (existing) return resume(env, placement, existing, request.shapes)
+  const { candidates, refusals } = rankHosts(request, await listPlacementHosts(db))
+  for (const candidate of candidates.slice(0, MAX_TRIES)) {
+    if (!(await reserve(env, placement, candidate, request.diskGb))) continue
+    const placed = await assign(env, placement, candidate)
+    if (placed.ok) return placed
+    await releaseCapacity(db, placement.workerId, candidate.hostId)
+  }
+  // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
+  await addCapacityWaiter(db, placement.config.id, Date.now())
+  return { ok: false, reason: explainRefusals(refusals, candidates.length > 0) }
+}
+
+function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shape }: Candidate, diskGb: number): Promise<boolean> {
+  const want = { id: workerId, teamId: config.teamId, hostId, kind: 'worker' as const, ownerId: config.id, ...shape, diskGb }
+  return reserveCapacity(openDatabase(env.DB), want, Date.now())
+}
+
+async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: WorkerPlacement, candidate: Candidate): Promise<Placed> {
+  const token = await issueWorkerToken(env, config.id, workerId)
+  const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
+  const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
+  const { registry } = config.container
+  const registryAuth = registry === null ? null : await openRegistry(env, config.teamId, registry)
+  const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(registryAuth && { registryAuth }) }
+  const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workload, config.id)
+  if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
+  return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
+}
+
+// A crash came between the reservation and its record. The same worker must not be started on a second host.
+async function resume(env: Env, placement: WorkerPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
+  const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
+  if (shape && (await hostStub(env, existing.hostId).knows(placement.workerId)))
+    return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
+  // Whether the first host was told cannot be known, so this worker and its boot nonce are given up (LSE-6); another takes its place.
+  return { ok: false, reason: 'its placement was interrupted', abandon: true }
+}
+
+// Host ids are the operator's business, so a tenant reads counts and constraints, never which machine.
+function explainRefusals(refusals: readonly Refusal[], lostRaces: boolean): string {
+  if (lostRaces) return 'no capacity: other workloads took the last free place, or the host that has it does not answer'
+  if (refusals.length === 0) return 'no capacity: no host is online'
+  const constraints = [...new Set(refusals.flatMap((refusal) => refusal.failed))].slice(0, 4).join('; ')
+  return `no capacity: none of ${refusals.length} online host${refusals.length === 1 ? '' : 's'} fits (${constraints})`
+}
+
+/** Asks the host of a workload to stop it. 'none': nothing of it exists anywhere. 'requested': the host reports `gone` when it is. */
+export async function removeWorker(env: Env, workerId: string, graceMs: number): Promise<'none' | 'requested'> {
+  const db = openDatabase(env.DB)
+  const allocation = await findAllocation(db, workerId)
+  if (!allocation) return 'none'
+  const known = await hostStub(env, allocation.hostId).stop(workerId, graceMs)
+  if (known) return 'requested'
+  await freeCapacity(env, workerId, allocation.hostId)
+  return 'none'
+}

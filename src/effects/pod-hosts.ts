@@ -1,0 +1,126 @@
+import { openDatabase } from '../db/client.ts'
+import { findDeparture } from '../db/host-cordon.ts'
+import { listPodsOfHost, movePod, type PodRow } from '../db/pods.ts'
+import { noteOfTransition } from '../domain/pod/note.ts'
+import { podDiskGb } from '../domain/pod/placement.ts'
+import { decideHostLost, decideReplacement, isToRun } from '../domain/pod/pod.ts'
+import { generationOf } from '../domain/pod/workloads.ts'
+import type { Env } from '../env.ts'
+import type { WorkloadReport } from '../host-protocol/messages.ts'
+import { hostStub } from '../objects/stubs.ts'
+import { logEvent } from '../platform/log.ts'
+import { grantedBy, rankPod } from './place-pod.ts'
+import { notePod } from './pod-notes.ts'
+import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'
+
+/** Hosts tried for one pod that has to move; the next try comes with the next call. */
+const MAX_TRIES = 3
+const DRAINED = 'moved to another host: its own is being emptied'
+
+/** The host that pods leave. It is its own object that moves them, and an object need not call itself. */
+export interface FormerHost {
+  hostId: string
+  object: PodHost
+}
+
+interface PodHost {
+  /** A stub's answer is typed by its outcomes, one by one. */
+  markPod(hostId: string, podId: string): Promise<unknown>
+  syncPod(hostId: string, podId: string): Promise<void>
+}
+
+/**
+ * Pods leave a machine that is lost or being emptied, as far as they may and there is room. Returns how many still wait for a place.
+ * `lastHeardMs`: the machine's last sign of life.
+ */
+export async function movePodsAway(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
+  const departure = await findDeparture(openDatabase(env.DB), here.hostId)
+  if (departure === 'lost') return loseHostOfPods(env, here, lastHeardMs)
+  return departure === 'draining' ? drainPods(env, here) : 0
+}
+
+/**
+ * A machine is taken for lost: pods that may be replaced elsewhere are, the others keep their record and say why (PP-78). Returns how many
+ * pods still wait for a place elsewhere; repeating it tries those again.
+ */
+export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
+  const reason = `its host has not been heard of since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host returns`
+  const { hostId, object } = here
+  let waiting = 0
+  for (const pod of await listPodsOfHost(openDatabase(env.DB), hostId)) {
+    if (!isToRun(pod)) continue
+    const replaceable = isReplaceable(pod)
+    if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
+    if (replaceable) waiting += 1
+    await changePod(
+      openDatabase(env.DB),
+      pod.id,
+      (row) => (row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null),
+      (before, after) => notePod(env, after, noteOfTransition(before, after)),
+    )
+    await object.syncPod(hostId, pod.id)
+  }
+  return waiting
+}
+
+/** A machine is being emptied: pods that may run elsewhere go there. Returns how many of those still wait for a place. */
+export async function drainPods(env: Env, here: FormerHost): Promise<number> {
+  let waiting = 0
+  for (const pod of await listPodsOfHost(openDatabase(env.DB), here.hostId)) {
+    if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, Date.now(), DRAINED))) waiting += 1
+  }
+  return waiting
+}
+
+/** A machine that was taken for lost is back: what it says of its containers is true again, also what it had said before (PP-78). */
+export async function returnHostOfPods(env: Env, hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
+  const lost = (await listPodsOfHost(openDatabase(env.DB), hostId)).filter(({ hostLost }) => hostLost)
+  for (const pod of lost) {
+    const own = reports.filter(({ workloadId }) => generationOf(pod.id, workloadId) !== null)
+    for (const report of own) {
+      const areOthersDown = own.every(({ workloadId, state }) => workloadId === report.workloadId || isDown(state))
+      await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown }, report)
+    }
+  }
+}
+
+// What is on the machine's own disk cannot go along.
+function isReplaceable({ spec, clusterId }: PodRow): boolean {
+  return spec.onHostLoss === 'REPLACE' && spec.mounts.persistent === undefined && clusterId === null
+}
+
+async function replacePod(env: Env, here: FormerHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
+  const { candidates } = await rankPod(env, pod.spec)
+  for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
+    const change = decideReplacement(pod, lastHeardMs, Date.now())
+    if (!change) return true
+    const after = { ...change.pod, ...grantedBy(candidate), statusReason }
+    if (await moveTo(env, here, pod, after, change.usage, { ...candidate.shape, diskGb: podDiskGb(pod.spec) })) return true
+  }
+  return false
+}
+
+async function moveTo(
+  env: Env,
+  here: FormerHost,
+  before: PodRow,
+  after: PodRow,
+  usage: Parameters<typeof movePod>[3]['usage'],
+  resources: Parameters<typeof movePod>[3]['resources'],
+): Promise<boolean> {
+  // The former host first: its container is told to stop before the new one starts.
+  const hosts: FormerHost[] = [here, { hostId: after.hostId, object: hostStub(env, after.hostId) }]
+  await here.object.markPod(here.hostId, before.id)
+  const isHeard = await hostStub(env, after.hostId).markPod(after.hostId, before.id)
+  try {
+    // A host that misses beats gets no new work (HOST-8).
+    if (!isHeard) return false
+    const former = formerAllocationId(before.id, before.hostId)
+    const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
+    if (hasMoved) await notePod(env, after, noteOfTransition(before, after))
+    if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
+    return hasMoved
+  } finally {
+    for (const { hostId, object } of hosts) await object.syncPod(hostId, before.id)
+  }
+}

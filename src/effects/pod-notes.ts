@@ -1,0 +1,21 @@
+import type { PodRow } from '../db/pods.ts'
+import type { Env } from '../env.ts'
+import { podLogStub } from '../objects/stubs.ts'
+import { logEvent } from '../platform/log.ts'
+
+/** The plane writes into the log of a pod beside the pod's workloads; no workload has this name, because theirs end in a number. */
+export const PLANE_WRITER = 'plane'
+
+/**
+ * Adds a `system` line of the plane's own to the log of a pod, in the name of the transition that made this version: told once, however often
+ * it is called (PP-110). Null: there is nothing to tell. Best effort: a log that cannot be written must not undo what has happened.
+ */
+export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
+  if (line === null) return
+  try {
+    const writer = { kind: 'pod', ownerId: pod.id, workloadId: PLANE_WRITER } as const
+    await podLogStub(env, 'pod', pod.id).append(writer, [{ seq: pod.version, at: Date.now(), source: 'system', line }])
+  } catch (error) {
+    logEvent('warn', 'a note could not be written', { podId: pod.id, error })
+  }
+}

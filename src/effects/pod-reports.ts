@@ -1,0 +1,85 @@
+import { releaseCapacity } from '../db/capacity.ts'
+import { type Database, openDatabase } from '../db/client.ts'
+import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods.ts'
+import { noteOfReport } from '../domain/pod/note.ts'
+import { type ContainerReport, decideReport, isToRun, type PodChange } from '../domain/pod/pod.ts'
+import { generationOf } from '../domain/pod/workloads.ts'
+import type { Env } from '../env.ts'
+import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
+import { notePod } from './pod-notes.ts'
+
+/** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
+const MAX_ATTEMPTS = 5
+
+/** Where a report came from. */
+export interface ReportSource {
+  hostId: string
+  podId: string
+  /** No other container of this pod is on that host. */
+  isLast: boolean
+  /** None of those that are runs: what they held is free together with this one's. */
+  areOthersDown: boolean
+}
+
+/**
+ * What a host says of a pod's container becomes the pod's state, its usage and its capacity (POD-2, POD-23). Repeating it changes nothing.
+ * Throws when others kept changing the pod meanwhile.
+ */
+export async function applyPodReport(env: Env, source: ReportSource, report: WorkloadReport): Promise<void> {
+  const generation = generationOf(source.podId, report.workloadId)
+  if (generation === null) return
+  const said = { generation, state: report.state, reason: report.reason, atMs: report.at, ports: report.ports }
+  const pod = await applyToRow(env, source, said)
+  await returnCapacity(openDatabase(env.DB), source, said, pod)
+}
+
+// A pod that has moved to another machine is none of this host's business.
+async function applyToRow(env: Env, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
+  const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null)
+  return changePod(openDatabase(env.DB), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
+}
+
+/**
+ * Decides on the row as it is and writes what was decided, until nobody else came between; `written` is told what was. Returns the row as it is
+ * then.
+ */
+export async function changePod(
+  db: Database,
+  podId: string,
+  decide: (pod: PodRow) => PodChange<PodRow> | null,
+  written: (before: PodRow, after: PodRow) => Promise<void>,
+): Promise<PodRow | null> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const before = await findPodForHost(db, podId)
+    const change = before && decide(before)
+    if (!change) return before
+    if (!(await updatePod(db, before, change.pod, change.usage))) continue
+    await written(before, change.pod)
+    return change.pod
+  }
+  throw new Error(`pod ${podId} keeps changing`)
+}
+
+async function returnCapacity(db: Database, source: ReportSource, report: ContainerReport, pod: PodRow | null): Promise<void> {
+  if (!isDown(report.state)) return
+  const { hostId, podId, isLast, areOthersDown } = source
+  if (pod !== null && pod.hostId === hostId && pod.status !== 'TERMINATED') {
+    if (!isToRun(pod) && areOthersDown) await releaseCompute(db, podId, hostId, pod.generation)
+  } else if (isLast && report.state === 'gone') await releasePod(db, podId, hostId)
+}
+
+/** Whether a container in this state uses nothing of its host any more but disk. */
+export function isDown(state: WorkloadState | null): boolean {
+  return state === 'exited' || state === 'error' || state === 'gone'
+}
+
+/** Nothing of a pod is on a host any more, and the pod is terminated or has moved on. */
+export async function releasePod(db: Database, podId: string, hostId: string): Promise<void> {
+  await releaseCapacity(db, podId, hostId)
+  await releaseCapacity(db, formerAllocationId(podId, hostId), hostId)
+}
+
+/** Allocation of a pod that was replaced elsewhere, on the host that may still run it. */
+export function formerAllocationId(podId: string, hostId: string): string {
+  return `${podId}@${hostId}`
+}

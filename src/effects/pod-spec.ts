@@ -1,0 +1,85 @@
+import type { PodRow } from '../db/pods.ts'
+import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
+import { decodeArgs } from '../domain/resources/container.ts'
+import type { Env } from '../env.ts'
+import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
+import { openRegistry } from '../services/resources/registries.ts'
+import { grantLog } from './log-access.ts'
+import { issuePodKey } from './pod-key.ts'
+
+/** SIGTERM to SIGKILL of a pod's container. */
+const STOP_GRACE_MS = 10_000
+
+/** What a host is asked to run for one container of a pod (ENV-1). It is made once a generation and never changes but in what is wished. */
+export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): Promise<Workload> {
+  const id = workloadIdOf(pod.id, wish.generation)
+  const { container } = pod.spec
+  const registryAuth = container.registry === null ? null : await openRegistry(env, pod.teamId, container.registry)
+  const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
+  return applyWish(
+    {
+      id,
+      kind: 'pod',
+      desired: wish.desired,
+      stopGraceMs: STOP_GRACE_MS,
+      image: container.image,
+      ...decodeArgs(container.args),
+      env: withoutPlatformNames(container.env),
+      platformEnv: { ...podEnv(pod), RUNPOD_API_KEY: await issuePodKey(env, pod.id) },
+      ports: container.ports,
+      resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },
+      log,
+      mounts: mountsOf(pod),
+      ...(registryAuth && { registryAuth }),
+    },
+    pod.id,
+    wish,
+  )
+}
+
+/** A workload as it is wished now. */
+export function applyWish(workload: Workload, podId: string, wish: ContainerWish): Workload {
+  const { replaces: _replaces, keepDisk: _keepDisk, wipe: _wipe, ...rest } = workload
+  return {
+    ...rest,
+    desired: wish.desired,
+    ...(wish.replaces.length > 0 && { replaces: wish.replaces.map((generation) => workloadIdOf(podId, generation)) }),
+    ...(wish.keepDisk && { keepDisk: true }),
+    ...(wish.wipe && { wipe: true }),
+  }
+}
+
+/** GPUs that a pod asks for, or null for a CPU pod. */
+export function gpuOf({ spec: { compute } }: Pick<PodRow, 'spec'>): { typeId: string; count: number } | null {
+  return compute.kind === 'gpu' ? { typeId: compute.typeId, count: compute.count } : null
+}
+
+// ENV-4: names that start with RUNPOD_ are the platform's.
+function withoutPlatformNames(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('RUNPOD_')))
+}
+
+function podEnv(pod: PodRow): Record<string, string> {
+  const gpu = gpuOf(pod)
+  const volume = pod.spec.mounts.network?.volumeId
+  return {
+    RUNPOD_POD_ID: pod.id,
+    RUNPOD_DC_ID: pod.dataCenterId,
+    RUNPOD_POD_HOSTNAME: `${pod.id}-${pod.sshSuffix}`,
+    RUNPOD_GPU_COUNT: String(gpu?.count ?? 0),
+    RUNPOD_GPU_NAME: gpu?.typeId ?? '',
+    RUNPOD_CPU_COUNT: String(pod.vcpus),
+    RUNPOD_MEM_GB: String(Math.floor(pod.memoryMb / 1024)),
+    RUNPOD_PUBLIC_IP: PUBLIC_IP_PLACEHOLDER,
+    ...(volume !== undefined && { RUNPOD_VOLUME_ID: volume }),
+  }
+}
+
+function mountsOf({ id, spec: { mounts } }: PodRow): WorkloadMount[] {
+  const { persistent, network, global } = mounts
+  return [
+    ...(persistent ? [{ kind: 'persistent' as const, id, path: persistent.path, sizeGb: persistent.sizeGb }] : []),
+    ...(network ? [{ kind: 'network' as const, id: network.volumeId, path: network.path }] : []),
+    ...(global ? [{ kind: 'global' as const, id: global.volumeId, path: global.path }] : []),
+  ]
+}

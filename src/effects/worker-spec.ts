@@ -1,0 +1,65 @@
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { ComputeShape } from '../domain/host/placement.ts'
+import { decodeArgs } from '../domain/resources/container.ts'
+import { INIT_TIMEOUT_MS } from '../domain/worker/worker.ts'
+import { RELAY_URL_PLACEHOLDER, type Workload } from '../host-protocol/messages.ts'
+
+/** Identity of a worker that is about to be placed. */
+export interface WorkerIdentity {
+  workerId: string
+  boot: string
+  token: string
+  pingIntervalMs: number
+  dataCenterId: string
+}
+
+const STOP_GRACE_MS = 30_000
+
+/** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
+export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape): Workload {
+  const { entrypoint, cmd } = decodeArgs(config.container.args)
+  return {
+    id: worker.workerId,
+    kind: 'worker',
+    desired: 'running',
+    stopGraceMs: STOP_GRACE_MS,
+    image: config.container.image,
+    entrypoint,
+    cmd,
+    env: withoutPlatformNames(config.container.env),
+    platformEnv: workerEnv(config.id, worker, shape),
+    ports: config.container.ports,
+    resources: { vcpus: shape.vcpus, memoryMb: shape.memoryMb, diskGb: config.container.diskGb, gpu: shape.gpu },
+  }
+}
+
+// ENV-4: names that start with RUNPOD_ are the platform's; otherwise the user's value wins over an injected one.
+function withoutPlatformNames(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('RUNPOD_')))
+}
+
+function workerEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeShape): Record<string, string> {
+  const gpuName = shape.gpu?.typeId ?? 'CPU'
+  const query = new URLSearchParams({ gpu: gpuName, boot: worker.boot }).toString()
+  const base = `${RELAY_URL_PLACEHOLDER}/v2/${endpointId}`
+  // The placeholders $ID and $RUNPOD_POD_ID are filled in by the worker SDK itself.
+  const stream = `${base}/job-stream/$RUNPOD_POD_ID/$ID?${query}`
+  return {
+    RUNPOD_ENDPOINT_ID: endpointId,
+    RUNPOD_POD_ID: worker.workerId,
+    RUNPOD_POD_HOSTNAME: `${worker.workerId}-${worker.boot.slice(0, 8)}`,
+    RUNPOD_AI_API_KEY: worker.token,
+    RUNPOD_WEBHOOK_GET_JOB: `${base}/job-take/$ID?${query}`,
+    RUNPOD_WEBHOOK_POST_OUTPUT: `${base}/job-done/$RUNPOD_POD_ID/$ID?${query}`,
+    RUNPOD_WEBHOOK_POST_STREAM: stream,
+    RUNPOD_WEBHOOK_JOB_STREAM: stream,
+    RUNPOD_WEBHOOK_PING: `${base}/ping/$RUNPOD_POD_ID?${query}`,
+    RUNPOD_PING_INTERVAL: String(worker.pingIntervalMs),
+    RUNPOD_INIT_TIMEOUT: String(INIT_TIMEOUT_MS / 1000),
+    RUNPOD_DC_ID: worker.dataCenterId,
+    RUNPOD_CPU_COUNT: String(shape.vcpus),
+    RUNPOD_MEM_GB: String(Math.floor(shape.memoryMb / 1024)),
+    RUNPOD_GPU_COUNT: String(shape.gpu?.count ?? 0),
+    RUNPOD_GPU_NAME: shape.gpu?.typeId ?? '',
+  }
+}

@@ -1,0 +1,27 @@
+import type { Env } from '../env.ts'
+import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
+
+/** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
+const verified = new Map<string, true>()
+const MAX_VERIFIED = 20_000
+
+/**
+ * The key that a worker is injected with (WRK-2): derived, so that it is stored nowhere, and bound to one endpoint and one worker. It
+ * opens worker routes only and is worth nothing once the endpoint object has forgotten the worker.
+ */
+export async function issueWorkerToken(env: Env, endpointId: string, workerId: string): Promise<string> {
+  return `ppw_${await keyedDigest(env.TOKEN_SECRET, `worker\n${endpointId}\n${workerId}`)}`
+}
+
+/** True when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. */
+export async function checkWorkerToken(env: Env, endpointId: string, workerId: string, authorization: string | null): Promise<boolean> {
+  const token = (authorization ?? '').replace(/^Bearer /i, '')
+  if (!token.startsWith('ppw_') || token.length > 64) return false
+  const entry = `${endpointId}/${workerId}/${token}`
+  if (verified.has(entry)) return true
+  const expected = await issueWorkerToken(env, endpointId, workerId)
+  if (!equalInConstantTime(token, expected)) return false
+  if (verified.size >= MAX_VERIFIED) verified.clear()
+  verified.set(entry, true)
+  return true
+}

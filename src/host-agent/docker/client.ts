@@ -1,0 +1,122 @@
+import { finished } from 'node:stream/promises'
+import type Docker from 'dockerode'
+import type { ContainerCreateOptions } from 'dockerode'
+import type { ContainerFacts, ContainerUsage, DockerEngine, RegistryAuth } from './engine.ts'
+import { ignoring, orUndefined } from './engine-errors.ts'
+import { imageCalls, readProgress } from './images.ts'
+
+/** Newest API version this agent was written for; an older engine is spoken to in its own version. */
+const API_VERSION_MAX = '1.51'
+const PROBE_TIMEOUT_MS = 3_000
+/** The name that the engine gives a volume that nobody named. */
+const ANONYMOUS = /^[0-9a-f]{64}$/
+
+/** Connects to the engine of DOCKER_HOST or the usual socket; throws when none answers. */
+export async function connectDocker(): Promise<DockerEngine> {
+  // Loaded on demand: it costs 35 MB and 140 ms, and the process runtime does without.
+  const { default: Dockerode } = await import('dockerode')
+  const probe = new Dockerode({ timeout: PROBE_TIMEOUT_MS })
+  const { ApiVersion, MinAPIVersion } = await probe.version()
+  if (MinAPIVersion !== undefined && compareVersions(MinAPIVersion, API_VERSION_MAX) > 0) {
+    throw new Error(`Docker speaks API ${MinAPIVersion} or newer, this agent ${API_VERSION_MAX} at most; upgrade the agent`)
+  }
+  const version = compareVersions(ApiVersion, API_VERSION_MAX) < 0 ? ApiVersion : API_VERSION_MAX
+  return wrapDockerode(new Dockerode({ version: `v${version}` }))
+}
+
+/** Compares `1.9` and `1.41` by their numbers. */
+export function compareVersions(a: string, b: string): number {
+  const [majorA = 0, minorA = 0] = a.split('.').map(Number)
+  const [majorB = 0, minorB = 0] = b.split('.').map(Number)
+  return majorA - majorB || minorA - minorB
+}
+
+function wrapDockerode(docker: Docker): DockerEngine {
+  return {
+    info: async () => ({ liveRestore: (await docker.info()).LiveRestoreEnabled === true }),
+    imageNames: async (image) => {
+      const found = await orUndefined(docker.getImage(image).inspect())
+      return found === undefined ? undefined : [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])]
+    },
+    pull: (image, signal, auth) => pullImage(docker, image, signal, auth),
+    // dockerode would repeat plain options, environment included, in the URL; this form keeps them in the body.
+    create: async (name, spec) => void (await docker.createContainer({ _query: { name }, _body: spec } as ContainerCreateOptions)),
+    start: (name) => docker.getContainer(name).start(),
+    inspect: async (name) => {
+      const info = await orUndefined(docker.getContainer(name).inspect())
+      return info === undefined ? undefined : readFacts(info)
+    },
+    wait: (name) => waitForEnd(docker, name),
+    stop: (name, graceSeconds) => ignoring([304, 404], docker.getContainer(name).stop({ t: graceSeconds })),
+    remove: (name) => removeContainer(docker, name),
+    listNames: async (label) => {
+      const found = await docker.listContainers({ all: true, filters: { label: [label] } })
+      return found.flatMap((container) => container.Names.slice(0, 1).map((name) => name.replace(/^\//, '')))
+    },
+    readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
+    followLogs: async (name, sinceSeconds, signal) => {
+      const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const
+      // Declared as a stream without its iterator, but it is Node's own response.
+      return (await docker.getContainer(name).logs(options)) as NodeJS.ReadableStream as AsyncIterable<Buffer>
+    },
+    usage: (name) => readUsage(docker, name),
+    ...imageCalls(docker),
+    bridge: async () => {
+      const config = (await docker.getNetwork('bridge').inspect()).IPAM?.Config?.[0]
+      return { gateway: config?.Gateway, subnet: config?.Subnet }
+    },
+  }
+}
+
+async function pullImage(docker: Docker, image: string, signal: AbortSignal, auth?: RegistryAuth): Promise<void> {
+  await readProgress(docker, await docker.pull(image, { abortSignal: signal, ...(auth === undefined ? {} : { authconfig: auth }) }))
+}
+
+/** A volume that was handed on from a former container is not removed with this one by the engine itself. */
+async function removeContainer(docker: Docker, name: string): Promise<void> {
+  const info = await orUndefined(docker.getContainer(name).inspect())
+  await ignoring([404, 409], docker.getContainer(name).remove({ force: true, v: true }))
+  const volumes = info === undefined ? [] : readFacts(info).anonymousVolumes
+  for (const volume of volumes) await ignoring([404, 409], docker.getVolume(volume.name).remove())
+}
+
+/** Read as a stream, because the client never settles a plain call whose answer is cut off, as it is when the engine dies. */
+async function waitForEnd(docker: Docker, name: string): Promise<void> {
+  const answer = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
+    const statusCodes = { 200: true, 404: 'no such container', 500: 'server error' }
+    const call = { path: `/containers/${name}/wait`, method: 'POST', isStream: true, statusCodes }
+    docker.modem.dial(call, (error, data) => (error ? reject(error) : resolve(data as NodeJS.ReadableStream)))
+  })
+  answer.resume()
+  await finished(answer)
+}
+
+async function readUsage(docker: Docker, name: string): Promise<ContainerUsage | undefined> {
+  const stats = await orUndefined(docker.getContainer(name).stats({ stream: false, 'one-shot': true }))
+  const { usage, limit, stats: detail } = stats?.memory_stats ?? {}
+  if (stats === undefined || usage === undefined || limit === undefined) return undefined
+  // By the version of the control groups: files that were read and may be forgotten.
+  const cache = detail?.inactive_file ?? detail?.total_inactive_file ?? 0
+  return { cpuNanos: stats.cpu_stats.cpu_usage.total_usage, memoryBytes: Math.max(0, usage - cache), memoryLimitBytes: limit }
+}
+
+function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
+  return {
+    name: info.Name.replace(/^\//, ''),
+    labels: info.Config.Labels ?? {},
+    status: info.State.Status,
+    exitCode: info.State.ExitCode,
+    outOfMemory: info.State.OOMKilled,
+    startedAtMs: parseTime(info.State.StartedAt),
+    endedAtMs: parseTime(info.State.FinishedAt),
+    anonymousVolumes: (info.Mounts ?? []).flatMap(({ Type, Name = '', Destination }) => {
+      return Type === 'volume' && ANONYMOUS.test(Name) ? [{ name: Name, path: Destination }] : []
+    }),
+  }
+}
+
+/** The engine says "never" as the first day of year 1. */
+function parseTime(text: string): number | null {
+  const ms = Date.parse(text)
+  return ms > 0 ? ms : null
+}

@@ -1,0 +1,64 @@
+import type { EngineMount } from '../mounts/mount-driver.ts'
+import { StartError } from '../runtime.ts'
+import { containerName, HOST_LABEL } from './container-spec.ts'
+import type { ContainerConfig, DockerEngine } from './engine.ts'
+import { engineText } from './engine-errors.ts'
+import { DISK_REPOSITORY } from './image-names.ts'
+
+/** Storage drivers refuse an image of more than about 125 layers; each stop and start adds one. */
+const LAYERS_MAX = 100
+
+/** What a container goes on with instead of the image of its workload. */
+export interface KeptDisk {
+  image: string
+  config: ContainerConfig
+  mounts: EngineMount[]
+}
+
+/** Hands the writable layer of an ended container on to its successor, as an image of this machine only (HOST-52). */
+export class ContainerDisks {
+  private readonly engine: DockerEngine
+  private readonly hostId: string
+  private readonly layersMax: number
+
+  constructor(engine: DockerEngine, hostId: string, layersMax = LAYERS_MAX) {
+    this.engine = engine
+    this.hostId = hostId
+    this.layersMax = layersMax
+  }
+
+  /** Makes the disk of `formerId` available to `id`. The former container stays as it is. Repeats are free. */
+  async handOn(formerId: string, id: string): Promise<KeptDisk> {
+    const former = containerName(formerId)
+    const image = { repository: DISK_REPOSITORY, tag: id, label: `${HOST_LABEL}=${this.hostId}` }
+    try {
+      const flat = (await this.engine.countLayers(former)) >= this.layersMax
+      const config = flat ? await this.engine.flatten(former, image) : await this.engine.commit(former, image).then(() => ({}))
+      const volumes = (await this.engine.inspect(former))?.anonymousVolumes ?? []
+      const mounts = volumes.map(({ name, path }): EngineMount => ({ Type: 'volume', Source: name, Target: path }))
+      return { image: diskImage(id), config, mounts }
+    } catch (error) {
+      await this.drop(id)
+      throw new StartError(`the container disk could not be kept: ${engineText(error)}`)
+    }
+  }
+
+  /** Forgets the disk that a workload was given; what its container still uses stays until that is removed. */
+  async drop(id: string): Promise<void> {
+    await this.engine.removeImage(diskImage(id)).catch(() => {})
+  }
+
+  /** Removes disks that were handed on to nobody, because the agent was interrupted. */
+  async sweep(): Promise<void> {
+    for (const image of await this.engine.listImages(`${HOST_LABEL}=${this.hostId}`)) {
+      const id = image.startsWith(`${DISK_REPOSITORY}:`) ? image.slice(DISK_REPOSITORY.length + 1) : undefined
+      const isDisk = id !== undefined || image.startsWith('sha256:')
+      const isUsed = id !== undefined && (await this.engine.inspect(containerName(id))) !== undefined
+      if (isDisk && !isUsed) await this.engine.removeImage(image).catch(() => {})
+    }
+  }
+}
+
+function diskImage(id: string): string {
+  return `${DISK_REPOSITORY}:${id}`
+}

@@ -1,0 +1,117 @@
+import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../host-protocol/messages.ts'
+import type { EngineMount } from '../mounts/mount-driver.ts'
+import { substituteRelayUrl } from '../relay/url.ts'
+import type { PublishedPort } from '../runtime.ts'
+import type { KeptDisk } from './container-disk.ts'
+import type { ContainerSpec } from './engine.ts'
+import type { AssignedPort } from './port-choice.ts'
+
+export const HOST_LABEL = 'podplane.host'
+export const WORKLOAD_LABEL = 'podplane.workload'
+export const GPUS_LABEL = 'podplane.gpus'
+export const PORTS_LABEL = 'podplane.ports'
+
+const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
+/** Unlike `none`, this leaves out the driver's libraries too, as if NVIDIA's runtime was not there. */
+const NO_GPU = 'void'
+
+const PIDS_MAX = 4_096
+/** The engine refuses less. */
+const MEMORY_MIN_BYTES = 6 * 2 ** 20
+
+/** What a host adds to every container. */
+export interface HostContext {
+  hostId: string
+  relayUrl: string
+  /** Where the published ports can be reached from outside; null: nowhere. */
+  publicIp: string | null
+  /** Real capacity: simulated machines promise more than the engine accepts as a limit. */
+  realVcpus: number
+  realMemoryMb: number
+}
+
+/** What was chosen for one container. */
+export interface SpecContext extends HostContext {
+  gpuIds: readonly string[]
+  ports: readonly AssignedPort[]
+  mounts: readonly EngineMount[]
+  /** Goes on with this instead of the image. */
+  disk: KeptDisk | undefined
+  /** The engine can limit the writable layer. */
+  limitDisk: boolean
+}
+
+export function containerName(workloadId: string): string {
+  return `podplane-${workloadId}`
+}
+
+/** The container of a workload: never privileged, no host paths but its mounts, no Docker socket, bounded in processes, memory and log size. */
+export function buildContainerSpec(workload: Workload, context: SpecContext): ContainerSpec {
+  const { ports, disk } = context
+  const env = buildEnv(workload, context)
+  const mounted = new Set(context.mounts.map(({ Target }) => Target))
+  const mounts = [...(disk?.mounts ?? []).filter(({ Target }) => !mounted.has(Target)), ...context.mounts]
+  return {
+    ...disk?.config,
+    Image: disk?.image ?? workload.image,
+    ...(workload.entrypoint.length > 0 ? { Entrypoint: workload.entrypoint } : {}),
+    ...(workload.cmd.length > 0 ? { Cmd: workload.cmd } : {}),
+    Env: [...formerEnv(env, disk), ...[...env].map(([name, value]) => `${name}=${value}`)],
+    Labels: {
+      [HOST_LABEL]: context.hostId,
+      [WORKLOAD_LABEL]: workload.id,
+      [GPUS_LABEL]: context.gpuIds.join(','),
+      [PORTS_LABEL]: JSON.stringify(publishedPorts(ports)),
+    },
+    ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}])),
+    HostConfig: {
+      ...resourceLimits(workload.resources, context),
+      PidsLimit: PIDS_MAX,
+      SecurityOpt: ['no-new-privileges'],
+      // Raw sockets would let one tenant answer for another's address on the shared bridge.
+      CapDrop: ['NET_RAW', 'MKNOD'],
+      RestartPolicy: { Name: 'no' },
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
+      PortBindings: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, [{ HostPort: String(port.public) }]])),
+      ...(mounts.length > 0 ? { Mounts: mounts } : {}),
+      ...(context.gpuIds.length > 0
+        ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...context.gpuIds], Capabilities: [['gpu']] }] }
+        : {}),
+    },
+  }
+}
+
+/**
+ * A variable of the user wins over an injected one of the same name, except names that begin with RUNPOD_ (ENV-4), and the one that NVIDIA's container
+ * runtime takes for a permission: where that is the engine's default, `all`, which CUDA images say by themselves, opens every GPU of the machine.
+ */
+function buildEnv(workload: Workload, { relayUrl, publicIp, ports, gpuIds }: SpecContext): Map<string, string> {
+  const env = new Map(Object.entries(workload.env))
+  const told = ports.filter(({ type }) => type === 'tcp').map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
+  const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl))
+  for (const [name, value] of [...injected, ...told]) {
+    if (name.startsWith('RUNPOD_') || !env.has(name)) env.set(name, value.replaceAll(PUBLIC_IP_PLACEHOLDER, publicIp ?? ''))
+  }
+  env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)
+  return env
+}
+
+/** Variables of the image, where the kept disk has lost them. */
+function formerEnv(env: ReadonlyMap<string, string>, disk: KeptDisk | undefined): string[] {
+  return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
+}
+
+function resourceLimits(resources: Workload['resources'], { realVcpus, realMemoryMb, limitDisk }: SpecContext) {
+  const memoryBytes = Math.max(MEMORY_MIN_BYTES, Math.min(resources.memoryMb, realMemoryMb) * 2 ** 20)
+  return {
+    // Without swap on top, so that the limit is the limit.
+    ...(resources.memoryMb > 0 ? { Memory: memoryBytes, MemorySwap: memoryBytes } : {}),
+    ...(resources.vcpus > 0 ? { NanoCpus: Math.round(Math.min(resources.vcpus, realVcpus) * 1e9) } : {}),
+    ...(limitDisk && resources.diskGb > 0 ? { StorageOpt: { size: `${resources.diskGb}G` } } : {}),
+  }
+}
+
+/** The ports as reported to the plane, in the workload's own words for their types. */
+export function publishedPorts(ports: readonly AssignedPort[]): PublishedPort[] {
+  return ports.map(({ private: inside, public: outside, type }) => ({ private: inside, public: outside, type }))
+}

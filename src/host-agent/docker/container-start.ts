@@ -1,0 +1,118 @@
+import type { Workload } from '../../host-protocol/messages.ts'
+import { backoffMs, sleep } from '../../node/backoff.ts'
+import type { Log } from '../log.ts'
+import type { EngineMount } from '../mounts/mount-driver.ts'
+import { type PublishedPort, StartError, type Started, type StartHooks } from '../runtime.ts'
+import type { KeptDisk } from './container-disk.ts'
+import {
+  buildContainerSpec,
+  containerName,
+  HOST_LABEL,
+  type HostContext,
+  publishedPorts,
+  type SpecContext,
+  WORKLOAD_LABEL,
+} from './container-spec.ts'
+import type { DockerEngine } from './engine.ts'
+import { engineText } from './engine-errors.ts'
+import type { HostPorts } from './host-ports.ts'
+
+/** How often a start is tried with other ports when the engine says that one is taken. */
+const PORT_TRIES = 5
+const RETRY_BASE_MS = 250
+const RETRY_MAX_MS = 10_000
+
+export interface ContainerStarterDeps extends HostContext {
+  engine: DockerEngine
+  ports: HostPorts
+  log: Log
+}
+
+/** What the caller has made ready for one container. */
+export interface Prepared {
+  gpuIds: readonly string[]
+  mounts: readonly EngineMount[]
+  disk: KeptDisk | undefined
+}
+
+/** Creates and starts containers. */
+export class ContainerStarter {
+  private readonly deps: ContainerStarterDeps
+  /** Whether the engine can limit a container's disk; found out by the first container that is to have a limit. */
+  private limitsDisk = true
+
+  constructor(deps: ContainerStarterDeps) {
+    this.deps = deps
+  }
+
+  /** Throws a `StartError`; then there is no container. */
+  async start(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
+    const refused = new Set<number>()
+    for (let attempt = 1; ; attempt += 1) {
+      const ports = await this.deps.ports.reserve(workload.id, workload.ports, hooks.formerPorts ?? [], refused)
+      const context = { ...this.deps, ...prepared, ports, limitDisk: false }
+      try {
+        return await this.startOnce(workload, context)
+      } catch (error) {
+        this.deps.ports.release(workload.id)
+        const port = takenPort(engineText(error), publishedPorts(ports))
+        if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
+        if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
+        refused.add(port)
+      }
+    }
+  }
+
+  private async startOnce(workload: Workload, context: SpecContext): Promise<Started> {
+    const { engine } = this.deps
+    const name = containerName(workload.id)
+    try {
+      await this.create(name, workload, context)
+      await engine.start(name)
+      const facts = await engine.inspect(name)
+      return { ports: publishedPorts(context.ports), startedAtMs: facts?.startedAtMs ?? Date.now() }
+    } catch (error) {
+      await this.discard(name, workload.id)
+      throw error
+    }
+  }
+
+  /**
+   * Removes what a failed start has left. The engine may have done what it did not answer any more, and be back in a moment with a container that
+   * nobody would know of, so it is asked until it answers.
+   */
+  private async discard(name: string, workloadId: string): Promise<void> {
+    const { engine, hostId, log } = this.deps
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const labels = (await engine.inspect(name))?.labels
+        // On a name conflict the container is somebody else's.
+        if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)
+        return
+      } catch (error) {
+        log.warn('what a failed start has left cannot be removed yet', { workload: workloadId, error: engineText(error) })
+        await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
+      }
+    }
+  }
+
+  private async create(name: string, workload: Workload, context: SpecContext): Promise<void> {
+    const { engine, log } = this.deps
+    const isLimited = this.limitsDisk && workload.resources.diskGb > 0
+    try {
+      return await engine.create(name, buildContainerSpec(workload, { ...context, limitDisk: isLimited }))
+    } catch (error) {
+      if (!isLimited || !/storage-opt/i.test(engineText(error))) throw error
+      await engine.create(name, buildContainerSpec(workload, context))
+      // Not before: those may have been a tenant's words, a path say, in an error about something else.
+      this.limitsDisk = false
+      log.info('this engine cannot limit the disk of a container; sizes are reservations only', { error: engineText(error) })
+    }
+  }
+}
+
+/** The port that the engine could not publish; undefined when the error is about something else. */
+function takenPort(text: string, ports: readonly PublishedPort[]): number | undefined {
+  if (!/port is already allocated|address already in use/i.test(text)) return undefined
+  return ports.find((port) => new RegExp(`:${port.public}\\b`).test(text))?.public ?? ports[0]?.public
+}

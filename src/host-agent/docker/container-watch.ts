@@ -1,0 +1,54 @@
+import { backoffMs, sleep } from '../../node/backoff.ts'
+import { describeExit, OUTPUT_TAIL_LINES } from '../exit-reason.ts'
+import type { WorkloadExit } from '../runtime.ts'
+import type { ContainerFacts, DockerEngine } from './engine.ts'
+import { engineText, ignoring } from './engine-errors.ts'
+import { endedByOutage, extendOutage, type Outage } from './engine-outage.ts'
+import { parseDockerLogs } from './logs.ts'
+
+const RETRY_BASE_MS = 500
+const RETRY_MAX_MS = 10_000
+const VANISHED: WorkloadExit = { exitCode: null, reason: 'the container was removed by somebody else', endedAtMs: null, vanished: true }
+
+export interface WatchOptions {
+  engine: DockerEngine
+  name: string
+  /** Facts of the container, if it is this host's. */
+  inspect(): Promise<ContainerFacts | undefined>
+  onAway(reason: string): void
+}
+
+/** Waits for the end of a container, through restarts of the engine. */
+export async function watchContainer({ engine, name, inspect, onAway }: WatchOptions): Promise<WorkloadExit> {
+  let outage: Outage | undefined
+  for (let failures = 0; ; ) {
+    try {
+      await ignoring([404], engine.wait(name))
+      const facts = await inspect()
+      if (facts === undefined) return VANISHED
+      if (isEnded(facts)) return await describe(engine, facts, outage)
+      // Being removed, say; without a pause this would ask as fast as the engine answers.
+      await sleep(RETRY_BASE_MS)
+      failures = 0
+    } catch (error) {
+      // The engine is being restarted, say: the container may well go on running.
+      onAway(engineText(error))
+      const former = outage
+      outage = extendOutage(former, Date.now())
+      failures = outage.fromMs === former?.fromMs ? failures + 1 : 0
+      await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
+    }
+  }
+}
+
+export function isEnded({ status }: ContainerFacts): boolean {
+  return status === 'exited' || status === 'dead'
+}
+
+async function describe(engine: DockerEngine, facts: ContainerFacts, outage: Outage | undefined): Promise<WorkloadExit> {
+  const raw = await engine.readLogs(facts.name, OUTPUT_TAIL_LINES).catch(() => Buffer.alloc(0))
+  const { exitCode, outOfMemory, endedAtMs } = facts
+  const reason = describeExit({ exitCode, outOfMemory, signal: null, tail: parseDockerLogs(raw) })
+  const isWithEngine = endedByOutage(endedAtMs, outage)
+  return { exitCode, reason: isWithEngine ? `${reason}; the container engine was restarted` : reason, endedAtMs }
+}

@@ -1,0 +1,80 @@
+import { createServer } from 'node:net'
+import type { PortRange } from '../../host-protocol/messages.ts'
+import { type PublishedPort, StartError } from '../runtime.ts'
+import { type AssignedPort, choosePorts } from './port-choice.ts'
+
+export interface HostPortsOptions {
+  range: PortRange
+  /** Whether nothing on this machine listens on a port. */
+  isFree?(port: number): Promise<boolean>
+  random?(): number
+}
+
+/** The host ports of this machine that workloads are published on. */
+export class HostPorts {
+  private readonly options: HostPortsOptions
+  private readonly inUse = new Map<string, readonly number[]>()
+
+  constructor(options: HostPortsOptions) {
+    this.options = options
+  }
+
+  /**
+   * Chooses and reserves host ports for a workload. `refused` holds those that the engine would not publish and gains those that are found
+   * to be taken. Throws a `StartError` when no more are left.
+   */
+  async reserve(id: string, wanted: readonly string[], former: readonly PublishedPort[], refused: Set<number>): Promise<AssignedPort[]> {
+    this.inUse.delete(id)
+    for (;;) {
+      const avoid = new Set([...refused, ...[...this.inUse.values()].flat()])
+      const offset = (this.options.random ?? Math.random)()
+      const chosen = choosePorts({ wanted, range: this.options.range, avoid, former, offset })
+      if (chosen === undefined) throw new StartError(this.explain(refused))
+      const numbers = [...new Set(chosen.map((port) => port.public))]
+      // Reserved before anything is awaited, so that two starts at a time cannot choose the same.
+      this.inUse.set(id, numbers)
+      const taken = await filterAsync(numbers, async (port) => !(await (this.options.isFree ?? canListen)(port)))
+      if (taken.length === 0) return chosen
+      for (const port of taken) refused.add(port)
+      this.inUse.delete(id)
+    }
+  }
+
+  private explain(refused: ReadonlySet<number>): string {
+    const range = `${this.options.range.from}-${this.options.range.to}`
+    const [port] = refused
+    if (port === undefined) return `no host port of ${range} is free on this host`
+    return `port ${port} is already taken on this host, and no other of ${range} is free`
+  }
+
+  /** Notes ports that a former agent process gave out. */
+  adopt(id: string, ports: readonly PublishedPort[]): void {
+    this.inUse.set(
+      id,
+      ports.map((port) => port.public),
+    )
+  }
+
+  release(id: string): void {
+    this.inUse.delete(id)
+  }
+}
+
+async function filterAsync<T>(values: readonly T[], test: (value: T) => Promise<boolean>): Promise<T[]> {
+  const verdicts = await Promise.all(values.map(test))
+  return values.filter((_, index) => verdicts[index])
+}
+
+// Both address families in one, as the engine publishes; a machine without IPv6 has the other only.
+async function canListen(port: number): Promise<boolean> {
+  const outcome = await listenOnce(port, '::')
+  return outcome === 'EAFNOSUPPORT' || outcome === 'EADDRNOTAVAIL' ? (await listenOnce(port, '0.0.0.0')) === 'ok' : outcome === 'ok'
+}
+
+function listenOnce(port: number, host: string): Promise<string> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error) => resolve('code' in error ? String(error.code) : 'error'))
+    server.listen(port, host, () => server.close(() => resolve('ok')))
+  })
+}

@@ -1,0 +1,51 @@
+import type Docker from 'dockerode'
+import type { ContainerConfig, DockerEngine } from './engine.ts'
+import { ignoring, orUndefined } from './engine-errors.ts'
+
+type ImageCalls = Pick<DockerEngine, 'commit' | 'countLayers' | 'flatten' | 'listImages' | 'removeImage'>
+
+/** What the agent asks of the engine about images that it makes of containers. */
+export function imageCalls(docker: Docker): ImageCalls {
+  return {
+    commit: async (name, { repository, tag, label }) => {
+      await docker.getContainer(name).commit({ repo: repository, tag, pause: false, changes: `LABEL ${label}` })
+    },
+    countLayers: async (name) => {
+      const image = (await orUndefined(docker.getContainer(name).inspect()))?.Image
+      const found = image === undefined ? undefined : await orUndefined(docker.getImage(image).inspect())
+      return found?.RootFS.Layers?.length ?? 0
+    },
+    flatten: async (name, { repository, tag, label }) => {
+      const { Config } = await docker.getContainer(name).inspect()
+      const files = await docker.getContainer(name).export()
+      const progress = await docker.importImage(files, { repo: repository, tag, changes: `LABEL ${label}` })
+      await readProgress(docker, progress)
+      return configOf(Config)
+    },
+    listImages: async (label) => {
+      const images = await docker.listImages({ filters: { label: [label] } })
+      return images.flatMap(({ Id, RepoTags }) => {
+        const tags = (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>')
+        return tags.length > 0 ? tags : [Id]
+      })
+    },
+    // 409: another image or a container is made of it; it goes with that one.
+    removeImage: (image) => ignoring([404, 409], docker.getImage(image).remove()),
+  }
+}
+
+/** The declared type lacks some of what the engine says. */
+function configOf(config: Docker.ContainerInspectInfo['Config'] & { StopSignal?: string }): ContainerConfig {
+  const { Env, Cmd, Entrypoint, WorkingDir, User, StopSignal, Healthcheck } = config
+  const stated = { Env, Cmd, Entrypoint, WorkingDir, User, StopSignal, Healthcheck }
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined && value !== null))
+}
+
+/** Reads the engine's progress to its end. The engine answers 200 before it knows whether a step works; a failure is a line in the stream. */
+export async function readProgress(docker: Docker, progress: NodeJS.ReadableStream): Promise<void> {
+  const events = await new Promise<{ error?: string }[]>((resolve, reject) => {
+    docker.modem.followProgress(progress, (error, output) => (error ? reject(error) : resolve(output)))
+  })
+  const failure = events.find((event) => event.error !== undefined)?.error
+  if (failure !== undefined) throw new Error(failure)
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { withoutReturn } from '../logs/lines.ts'
+import type { OutputChunk } from '../runtime.ts'
+import { frameReader, type LogFrame } from './logs.ts'
+
+/** The last line that was read of one stream: the engine's time of it, and how many lines of that very time were read. */
+const Mark = z.object({ time: z.string(), count: z.number().int() })
+
+/** Per stream, because times rise within a stream only: the engine reads stdout and stderr side by side. */
+const Position = z.object({ stdout: Mark.optional(), stderr: Mark.optional() })
+type Position = z.infer<typeof Position>
+type StreamName = keyof Position
+
+/** Lines of the other stream may be stamped this much earlier than the last one read, seconds. */
+const OVERLAP_SECONDS = 10
+/** As the engine writes it: nanoseconds with all their digits, so that texts compare as times do. */
+const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
+
+/** Reads a container's output with time stamps and leaves out what was read before `position`. */
+export class DockerOutput {
+  private readonly resumed: Position
+  private readonly position: Position
+  private readonly parse = frameReader()
+  private readonly seenAgain = { stdout: 0, stderr: 0 }
+  private readonly caughtUp = { stdout: false, stderr: false }
+  private lost = false
+
+  constructor(position: unknown) {
+    this.resumed = Position.safeParse(position).data ?? {}
+    this.position = { ...this.resumed }
+  }
+
+  /** From when the engine is to be asked, seconds since the epoch; 0: everything. */
+  get sinceSeconds(): number {
+    const times = [this.resumed.stdout, this.resumed.stderr].flatMap((mark) => (mark === undefined ? [] : [Date.parse(mark.time)]))
+    return times.length === 0 ? 0 : Math.max(0, Math.floor(Math.max(...times) / 1000) - OVERLAP_SECONDS)
+  }
+
+  /** What is new in a piece of the engine's answer; undefined when nothing is. */
+  read(data: Buffer): OutputChunk | undefined {
+    const lines = this.parse(data).flatMap((frame) => this.readFrame(frame))
+    if (lines.length === 0) return undefined
+    const { lost } = this
+    this.lost = false
+    return { lines, position: structuredClone(this.position), lost }
+  }
+
+  /** A frame is a line, or 16 KiB of a longer one: the engine cuts those itself, and all pieces carry the time of the first. */
+  private readFrame({ stream, payload }: LogFrame): { at: number; line: string }[] {
+    const text = payload.toString('utf8')
+    const time = STAMP.exec(text)?.[1]
+    if (time === undefined) throw new Error('the Docker engine sent a line without its time')
+    const name: StreamName = stream === 2 ? 'stderr' : 'stdout'
+    if (this.wasRead(name, time)) return []
+    const mark = this.position[name]
+    this.position[name] = mark?.time === time ? { time, count: mark.count + 1 } : { time, count: 1 }
+    return [{ at: Date.parse(time), line: withoutReturn(text.slice(time.length + 1).replace(/\n$/, '')) }]
+  }
+
+  private wasRead(name: StreamName, time: string): boolean {
+    const mark = this.resumed[name]
+    if (mark === undefined || this.caughtUp[name]) return false
+    if (time < mark.time) return true
+    if (time === mark.time && this.seenAgain[name] < mark.count) {
+      this.seenAgain[name] += 1
+      return true
+    }
+    this.caughtUp[name] = true
+    // The line that was read last is gone from the engine's files, so there may have been others after it; one older than what the engine was
+    // asked for says nothing.
+    if (this.seenAgain[name] === 0 && Date.parse(mark.time) >= this.sinceSeconds * 1000) this.lost = true
+    return false
+  }
+}

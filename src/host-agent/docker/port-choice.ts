@@ -1,0 +1,74 @@
+import type { PortRange } from '../../host-protocol/messages.ts'
+import type { PublishedPort } from '../runtime.ts'
+
+/** From this number on a requested port asks for the same number inside and outside (NET-4). */
+export const SYMMETRIC_MIN = 70_000
+
+/** One requested port and the host port it got. */
+export interface AssignedPort {
+  /** The number that the workload asked for, `22` of `22/tcp`. */
+  requested: number
+  /** What the program listens on. */
+  private: number
+  /** What the machine publishes. */
+  public: number
+  type: string
+}
+
+export interface PortWishes {
+  /** `<port>/tcp` or `<port>/http`; both are TCP to the machine. */
+  wanted: readonly string[]
+  range: PortRange
+  /** Ports of other workloads, and those found to be taken. */
+  avoid: ReadonlySet<number>
+  /** What the pod had before. */
+  former: readonly PublishedPort[]
+  /** Where in the range to begin, 0 to 1: so that a port that was just given up is not at once another tenant's. */
+  offset: number
+}
+
+/** A host port for each requested port, former ones first (HOST-56); undefined when the range has not enough. */
+export function choosePorts(wishes: PortWishes): AssignedPort[] | undefined {
+  // Said twice it is one: `22/tcp`, `022/tcp`.
+  const requests = [...new Map(wishes.wanted.map(parsePort).map((port) => [`${port.requested}/${port.type}`, port])).values()]
+  const inside = new Set(requests.map(({ requested }) => requested))
+  const taken = new Set(wishes.avoid)
+  const byRequest = new Map<number, AssignedPort>()
+  const formerSymmetric = wishes.former.filter((port) => port.private === port.public).map((port) => port.public)
+  for (const { requested, type } of requests) {
+    // 8080/http and 8080/tcp are one port of the container.
+    if (byRequest.has(requested)) continue
+    const symmetric = requested >= SYMMETRIC_MIN
+    const former = symmetric ? formerSymmetric : wishes.former.filter((port) => port.private === requested).map((port) => port.public)
+    // A symmetric port must not meet another one inside the container.
+    const port = firstFree([...former.filter((port) => isIn(wishes.range, port)), ...ring(wishes)], taken, symmetric ? inside : new Set())
+    if (port === undefined) return undefined
+    taken.add(port)
+    byRequest.set(requested, { requested, private: symmetric ? port : requested, public: port, type })
+  }
+  return requests.flatMap(({ requested, type }) => {
+    const assigned = byRequest.get(requested)
+    return assigned === undefined ? [] : [{ ...assigned, type }]
+  })
+}
+
+/** `22/tcp` → number and type. */
+function parsePort(text: string): { requested: number; type: string } {
+  const [digits = '', type = 'tcp'] = text.split('/')
+  return { requested: Number.parseInt(digits, 10), type }
+}
+
+function isIn({ from, to }: PortRange, port: number): boolean {
+  return port >= from && port <= to
+}
+
+function firstFree(candidates: readonly number[], taken: ReadonlySet<number>, inside: ReadonlySet<number>): number | undefined {
+  return candidates.find((port) => !taken.has(port) && !inside.has(port))
+}
+
+/** All ports of the range, from somewhere in it. */
+function ring({ range: { from, to }, offset }: PortWishes): number[] {
+  const size = to - from + 1
+  const start = Math.min(size - 1, Math.floor(offset * size))
+  return Array.from({ length: size }, (_, step) => from + ((start + step) % size))
+}

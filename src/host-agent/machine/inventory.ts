@@ -1,0 +1,48 @@
+import { statfsSync } from 'node:fs'
+import { arch, cpus, release, totalmem, type } from 'node:os'
+import { type GpuInventory, type Inventory, PROTOCOL_VERSION } from '../../host-protocol/messages.ts'
+import { SIMULATED_PER_GPU } from '../gpus/simulated.ts'
+import { AGENT_VERSION } from '../version.ts'
+
+/** What this machine really has, before anything simulated is added. */
+export interface Machine {
+  os: string
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
+/** A small machine still offers the smallest size sold, two vCPUs with four gigabytes, so that anybody can try the platform (HOST-6). */
+const VCPUS_MIN = 2
+const MEMORY_MB_MIN = 4 * 1024
+
+export function readMachine(stateDir: string): Machine {
+  const disk = statfsSync(stateDir)
+  return {
+    os: `${type()} ${release()} ${arch()}`.slice(0, 128),
+    vcpus: Math.max(VCPUS_MIN, cpus().length),
+    memoryMb: Math.max(MEMORY_MB_MIN, Math.floor(totalmem() / 2 ** 20)),
+    diskGb: Math.max(1, Math.floor((disk.bavail * disk.bsize) / 1e9)),
+  }
+}
+
+/** The inventory as told to the plane: the machine, its GPUs, and whatever is simulated on top. */
+export function buildInventory(
+  machine: Machine,
+  gpus: readonly GpuInventory[],
+  simulated: readonly GpuInventory[],
+  runtimes: Inventory['runtimes'],
+): Inventory {
+  const count = simulated.reduce((sum, gpu) => sum + gpu.count, 0)
+  return {
+    agentVersion: AGENT_VERSION,
+    protocolVersion: PROTOCOL_VERSION,
+    os: machine.os,
+    vcpus: machine.vcpus + count * SIMULATED_PER_GPU.vcpus,
+    memoryMb: machine.memoryMb + count * SIMULATED_PER_GPU.memoryMb,
+    diskGb: machine.diskGb + count * SIMULATED_PER_GPU.diskGb,
+    gpus: [...gpus, ...simulated],
+    runtimes,
+    simulated: count > 0,
+  }
+}

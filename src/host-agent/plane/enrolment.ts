@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type EnrolRequest, EnrolResponse, type Inventory } from '../../host-protocol/messages.ts'
+import { OperatorError } from '../../node/fail.ts'
+import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import type { PlaneClock } from './clock-offset.ts'
+import type { HostKey } from './host-key.ts'
+import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
+
+/** Who this host is to the plane. */
+const HostIdentity = z.object({ hostId: z.string(), epoch: z.number().int(), dataCenterId: z.string(), planeUrl: z.string() })
+export type HostIdentity = z.infer<typeof HostIdentity>
+
+export function readHostIdentity(stateDir: string): HostIdentity | undefined {
+  return HostIdentity.safeParse(readJsonFile(join(stateDir, 'host.json'))).data
+}
+
+export interface EnrolOptions {
+  planeUrl: string
+  stateDir: string
+  joinToken: string
+  name: string
+  key: HostKey
+  inventory: Inventory
+  clock: PlaneClock
+}
+
+/** Spends the join token. Undefined when the plane could not answer now; throws when it refused. */
+export async function enrol(options: EnrolOptions): Promise<{ identity: HostIdentity; answer: EnrolResponse } | { retry: string }> {
+  let answer = await requestEnrolment(options)
+  // The refusal may be about our clock, which this answer just corrected.
+  if (answer.status >= 400 && answer.status < 500 && answer.clockCorrected) answer = await requestEnrolment(options)
+  if (isTransient(answer.status)) return { retry: `the plane answered ${answer.status}: ${answer.detail}` }
+  const parsed = EnrolResponse.safeParse(answer.body)
+  if (answer.status === 404 || answer.status === 405 || (answer.status >= 300 && answer.status < 400)) {
+    throw new OperatorError(`--url ${options.planeUrl} does not answer like a plane (${answer.status}); check the address`)
+  }
+  if (answer.status >= 400) {
+    throw new OperatorError(
+      `--token was refused by the plane (${answer.status}): ${withoutAdvice(answer.detail)}; make a new join token and pass it with --token`,
+    )
+  }
+  if (!parsed.success) throw new OperatorError(`--url ${options.planeUrl} does not answer like a plane; check the address`)
+  const { hostId, epoch, dataCenterId } = parsed.data
+  const identity = { hostId, epoch, dataCenterId, planeUrl: options.planeUrl }
+  writeJsonFile(join(options.stateDir, 'host.json'), identity)
+  return { identity, answer: parsed.data }
+}
+
+/** A refusal without the plane's own advice ("; create a new one"), which would say the same as ours. Ours knows the flag. */
+export function withoutAdvice(detail: string): string {
+  return detail.replace(/;.*/s, '')
+}
+
+async function requestEnrolment({ planeUrl: base, joinToken, name, key, inventory, clock }: EnrolOptions): Promise<PlaneAnswer> {
+  const proof = await key.signEnrolmentProof(joinToken, clock.now())
+  const request: EnrolRequest = { joinToken, name, publicKey: key.publicJwk, proof, inventory }
+  return await postToPlane(planeUrl(base, '/host/v1/enrol'), request, clock)
+}

@@ -1,0 +1,57 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
+import { z } from 'zod'
+import { ASSERTION_AUDIENCE } from '../../host-protocol/messages.ts'
+import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
+
+const PrivateJwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
+type PrivateJwk = z.infer<typeof PrivateJwk>
+const ASSERTION_SECONDS = 60
+/** The plane's clock is known to the second only; `iat` in its future would be refused. */
+const BACKDATE_SECONDS = 2
+
+/** The Ed25519 key that this host is known by. The private half never leaves the state directory. */
+export class HostKey {
+  private readonly jwk: PrivateJwk
+
+  private constructor(jwk: PrivateJwk) {
+    this.jwk = jwk
+  }
+
+  /** Reads the key of this state directory, or makes one (file mode 0600). A damaged one is an error: the plane knows no other. */
+  static async load(stateDir: string): Promise<HostKey> {
+    const path = join(stateDir, 'host-key.json')
+    const stored = readKeptFile(path, PrivateJwk, 'restore it, or remove it and join again with a new --token')
+    if (stored !== undefined) return new HostKey(stored)
+    const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const jwk = PrivateJwk.parse(await exportJWK(privateKey))
+    writeJsonFile(path, jwk)
+    return new HostKey(jwk)
+  }
+
+  get publicJwk(): { kty: 'OKP'; crv: 'Ed25519'; x: string } {
+    return { kty: 'OKP', crv: 'Ed25519', x: this.jwk.x }
+  }
+
+  /** Proves possession of the key while a join token is spent; bound to that token by its hash. */
+  signEnrolmentProof(joinToken: string, nowMs: number): Promise<string> {
+    return this.sign({ sub: createHash('sha256').update(joinToken).digest('hex') }, nowMs)
+  }
+
+  /** What an access token is given for. */
+  signAssertion(hostId: string, epoch: number, nowMs: number): Promise<string> {
+    return this.sign({ iss: hostId, sub: hostId, epoch }, nowMs)
+  }
+
+  private async sign(claims: { sub: string; iss?: string; epoch?: number }, nowMs: number): Promise<string> {
+    const issuedAt = Math.floor(nowMs / 1000) - BACKDATE_SECONDS
+    return await new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
+      .setAudience(ASSERTION_AUDIENCE)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ASSERTION_SECONDS)
+      .setJti(randomUUID())
+      .sign(await importJWK(this.jwk, 'EdDSA'))
+  }
+}

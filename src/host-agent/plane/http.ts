@@ -1,0 +1,66 @@
+import { OperatorError } from '../../node/fail.ts'
+import type { PlaneClock } from './clock-offset.ts'
+
+const TIMEOUT_MS = 20_000
+const DETAIL_MAX_CHARS = 500
+
+/** An answer of the plane, read and bounded. */
+export interface PlaneAnswer {
+  status: number
+  body: unknown
+  /** The plane's own words for a refusal. */
+  detail: string
+  /** Whether this answer corrected our idea of the plane's clock. */
+  clockCorrected: boolean
+}
+
+/** Posts JSON to the plane. Throws only when the plane could not be reached. */
+export async function postToPlane(url: string, body: unknown, clock: PlaneClock, accessToken?: string): Promise<PlaneAnswer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }) },
+    body: JSON.stringify(body),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const text = await response.text()
+  const parsed = parseJson(text)
+  return {
+    status: response.status,
+    body: parsed,
+    detail: detailOf(parsed, text),
+    clockCorrected: clock.learn(response.headers.get('date')),
+  }
+}
+
+/** Whether an answer is about now rather than about us: asking again later may help. */
+export function isTransient(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429
+}
+
+/** The plane's address for `path`, kept below whatever prefix `--url` has. */
+export function planeUrl(base: string, path: string): string {
+  return base.replace(/\/+$/, '') + path
+}
+
+export function parsePlaneUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new OperatorError(`--url '${text}' is not an http or https address; pass the plane's, such as --url http://127.0.0.1:8787`)
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function detailOf(body: unknown, text: string): string {
+  const problem: { detail?: unknown; title?: unknown; error?: unknown } = typeof body === 'object' && body !== null ? body : {}
+  const word = [problem.detail, problem.title, problem.error].find((candidate) => typeof candidate === 'string')
+  return String(word ?? text).slice(0, DETAIL_MAX_CHARS)
+}

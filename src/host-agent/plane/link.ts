@@ -1,0 +1,158 @@
+import { WebSocket } from 'ws'
+import { type AgentMessage, BEAT_INTERVAL_MS, PlaneMessage, type Workload } from '../../host-protocol/messages.ts'
+import { backoffMs, sleep } from '../../node/backoff.ts'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
+import { planeUrl } from './http.ts'
+
+export interface LinkDeps {
+  planeUrl: string
+  tokens: AccessTokens
+  log: Log
+  hello(): Extract<AgentMessage, { type: 'hello' }>
+  /** `first`: of a link, so that it has to say what later ones leave out. */
+  beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent' | 'gpuHealth'>
+  onDesired(workloads: Workload[]): void
+  /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
+  onLease(sentAtMonotonicMs: number): void
+  onRevoked(reason: string): void
+}
+
+const ACK_TIMEOUT_MS = 15_000
+const RECONNECT_BASE_MS = 250
+const RECONNECT_MAX_MS = 10_000
+const CONNECT_TIMEOUT_MS = 15_000
+const MESSAGE_MAX_BYTES = 32 * 2 ** 20
+const BEAT_JITTER = 0.2
+const FIRST_BEAT = 1
+
+/** The WebSocket to the plane: dialled out, beaten, dialled again for as long as the agent lives. */
+export class Link {
+  private readonly deps: LinkDeps
+  private readonly closing = new AbortController()
+  private socket: WebSocket | undefined
+  /** Highest snapshot applied in this epoch; an older one that arrives late is ignored. */
+  private revision = 0
+
+  constructor(deps: LinkDeps) {
+    this.deps = deps
+  }
+
+  /** Runs until closed; throws only when the plane refuses this host's identity. */
+  async run(): Promise<void> {
+    for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
+      const connected = await this.runOnce()
+      if (this.closing.signal.aborted) return
+      if (connected.acknowledged) failures = 0
+      const waitMs = backoffMs(failures, RECONNECT_BASE_MS, RECONNECT_MAX_MS)
+      const text = `cannot stay in touch with the plane at ${this.deps.planeUrl} (${connected.reason}); trying again in ${(waitMs / 1000).toFixed(1)} s`
+      this.deps.log.warn(text)
+      await sleep(waitMs, this.closing.signal)
+    }
+  }
+
+  close(): void {
+    this.closing.abort()
+    this.socket?.close(1000, 'agent stops')
+  }
+
+  private async runOnce(): Promise<{ acknowledged: boolean; reason: string }> {
+    let token: string
+    try {
+      token = await this.deps.tokens.get()
+    } catch (error) {
+      if (error instanceof IdentityRefused) throw error
+      return { acknowledged: false, reason: errorText(error) }
+    }
+    return await new Promise((resolve) => this.open(token, resolve))
+  }
+
+  private open(token: string, done: (result: { acknowledged: boolean; reason: string }) => void): void {
+    const socket = new WebSocket(planeUrl(this.deps.planeUrl, '/host/v1/link').replace(/^http/, 'ws'), {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: CONNECT_TIMEOUT_MS,
+      maxPayload: MESSAGE_MAX_BYTES,
+      perMessageDeflate: false,
+    })
+    this.socket = socket
+    const sentBeats = new Map<number, number>()
+    let acknowledged = false
+    let reason = 'the connection was closed'
+    let lastAck = performance.now()
+    let timer: NodeJS.Timeout | undefined
+
+    const drop = (why: string) => {
+      reason = why
+      socket.terminate()
+    }
+    const beat = (number: number) => {
+      if (performance.now() - lastAck > ACK_TIMEOUT_MS) return drop(`no beat was acknowledged for ${ACK_TIMEOUT_MS / 1000} s`)
+      sentBeats.set(number, performance.now())
+      send(socket, {
+        type: 'beat',
+        beat: number,
+        appliedRevision: this.revision,
+        sentAt: Date.now(),
+        ...this.deps.beat(number === FIRST_BEAT),
+      })
+      this.deps.tokens.get().catch((error: unknown) => {
+        // Renewed on a beat in the last third of its life. Without a new one the old one serves on; a refusal is final.
+        if (error instanceof IdentityRefused) drop(errorText(error))
+      })
+      timer = setTimeout(() => beat(number + 1), BEAT_INTERVAL_MS * (1 - BEAT_JITTER + 2 * BEAT_JITTER * Math.random()))
+    }
+    socket.on('open', () => {
+      this.deps.log.info('linked to the plane', { url: this.deps.planeUrl })
+      lastAck = performance.now()
+      send(socket, this.deps.hello())
+      beat(FIRST_BEAT)
+    })
+    socket.on('message', (data) => {
+      const message = parsePlaneMessage(String(data))
+      if (message === undefined) return this.deps.log.warn('ignored a message of the plane that this agent does not understand')
+      if (message.type !== 'beatAck') return this.receive(message)
+      acknowledged = true
+      lastAck = performance.now()
+      const sentAt = sentBeats.get(message.beat)
+      if (sentAt !== undefined) this.deps.onLease(sentAt)
+      for (const number of sentBeats.keys()) if (number <= message.beat) sentBeats.delete(number)
+    })
+    socket.on('unexpected-response', (_request, response) => {
+      if (response.statusCode === 401) this.deps.tokens.invalidate(token)
+      drop(`the plane answered ${response.statusCode}`)
+    })
+    socket.on('error', (error) => {
+      if (reason === 'the connection was closed') reason = errorText(error)
+    })
+    socket.on('close', (code) => {
+      clearTimeout(timer)
+      // 4401: a plane that can only refuse after the upgrade.
+      if (code === 4401) this.deps.tokens.invalidate(token)
+      done({ acknowledged, reason })
+    })
+  }
+
+  private receive(message: Exclude<PlaneMessage, { type: 'beatAck' }>): void {
+    if (message.type === 'revoked') {
+      this.deps.onRevoked(message.reason)
+    } else if (message.revision < this.revision) {
+      this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
+    } else {
+      this.deps.onDesired(message.workloads)
+      this.revision = message.revision
+    }
+  }
+}
+
+function send(socket: WebSocket, message: AgentMessage): void {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+}
+
+function parsePlaneMessage(text: string): PlaneMessage | undefined {
+  try {
+    return PlaneMessage.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,17 @@
+import type { WorkloadReport } from '../../host-protocol/messages.ts'
+import type { Relay } from '../relay/relay.ts'
+import type { ReportQueueOptions } from './report-queue.ts'
+
+const ENDS: ReadonlySet<WorkloadReport['state']> = new Set(['exited', 'error', 'gone'])
+
+/**
+ * Reports go out behind the posts of the workers that they are about (HOST-25): a plane that hears of a worker's end before its result would take
+ * the result for lost and run the job again.
+ */
+export function sendBehindPosts(send: ReportQueueOptions['send'], relays: readonly Pick<Relay, 'settled'>[]): ReportQueueOptions['send'] {
+  return async (reports) => {
+    const ended = new Set(reports.filter(({ state }) => ENDS.has(state)).map(({ workloadId }) => workloadId))
+    if (ended.size > 0) await Promise.all(relays.map((relay) => relay.settled(ended)))
+    return await send(reports)
+  }
+}

@@ -1,0 +1,33 @@
+import type { WorkloadReport } from '../../host-protocol/messages.ts'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
+import type { PlaneClock } from './clock-offset.ts'
+import { isTransient, planeUrl, postToPlane } from './http.ts'
+import type { SendResult } from './report-queue.ts'
+
+/** Makes the function that brings a batch of reports to the plane once. */
+export function createReportSender(base: string, tokens: AccessTokens, clock: PlaneClock, log: Log) {
+  return async function sendReports(reports: WorkloadReport[]): Promise<SendResult> {
+    try {
+      const token = await tokens.get()
+      // Converted as late as possible: when a report was made, perhaps by a former process, the plane's clock may not have been known.
+      const body = { reports: reports.map((report) => byPlaneClock(report, clock)) }
+      const answer = await postToPlane(planeUrl(base, '/host/v1/events'), body, clock, token)
+      if (answer.status === 200) return 'taken'
+      if (answer.status === 401) tokens.invalidate(token)
+      log.warn('the plane did not take reports', { status: answer.status, detail: answer.detail })
+      // 401 and 404 are about the host or the address, not about these reports.
+      const later = isTransient(answer.status) || answer.status < 400 || [401, 403, 404].includes(answer.status)
+      return later ? 'later' : 'refused'
+    } catch (error) {
+      if (!(error instanceof IdentityRefused)) log.debug('reports are kept, the plane cannot be reached', { error: errorText(error) })
+      return 'later'
+    }
+  }
+}
+
+/** A report whose time is the plane's, so that an event is billed and shown when it happened (HOST-60). */
+export function byPlaneClock(report: WorkloadReport, clock: PlaneClock): WorkloadReport {
+  return { ...report, at: Math.round(clock.fromHost(report.at)) }
+}

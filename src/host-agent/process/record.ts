@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import type { ProcessIdentity } from '../../node/process-identity.ts'
+
+const Identity = z.object({ pid: z.number().int().min(2), startTime: z.string() })
+const Exit = z.object({ exitCode: z.number().int() })
+const TAIL_BYTES = 8_192
+
+/** The files of one built-in workload: who runs, what it printed, how it ended. They outlive the agent process. */
+export class ProcessRecord {
+  readonly dir: string
+  readonly id: string
+
+  constructor(root: string, id: string) {
+    this.id = id
+    this.dir = join(root, id)
+  }
+
+  get homeDir(): string {
+    return join(this.dir, 'home')
+  }
+  get tmpDir(): string {
+    return join(this.dir, 'tmp')
+  }
+  get outputPath(): string {
+    return join(this.dir, 'output.log')
+  }
+  /** Written by the built-in program itself as it exits, because nobody but its parent could learn the code otherwise. */
+  get exitPath(): string {
+    return join(this.dir, 'exit.json')
+  }
+
+  create(): void {
+    mkdirSync(this.homeDir, { recursive: true, mode: 0o700 })
+    mkdirSync(this.tmpDir, { recursive: true, mode: 0o700 })
+  }
+
+  exists(): boolean {
+    return existsSync(this.dir)
+  }
+
+  remove(): void {
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+
+  writeIdentity(identity: ProcessIdentity): void {
+    writeJsonFile(join(this.dir, 'process.json'), identity)
+  }
+
+  readIdentity(): ProcessIdentity | undefined {
+    return Identity.safeParse(readJsonFile(join(this.dir, 'process.json'))).data
+  }
+
+  readExitCode(): number | null {
+    return Exit.safeParse(readJsonFile(this.exitPath)).data?.exitCode ?? null
+  }
+
+  /** When the program wrote how it ended, by this machine's clock. */
+  readExitTime(): number | null {
+    return statSync(this.exitPath, { throwIfNoEntry: false })?.mtimeMs ?? null
+  }
+
+  async readOutputTail(): Promise<string[]> {
+    try {
+      const file = await open(this.outputPath)
+      try {
+        const { size } = await file.stat()
+        const start = Math.max(0, size - TAIL_BYTES)
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, start)
+        return buffer.toString('utf8', 0, bytesRead).split('\n')
+      } finally {
+        await file.close()
+      }
+    } catch {
+      return []
+    }
+  }
+}
+
+export function listProcessRecords(root: string): ProcessRecord[] {
+  if (!existsSync(root)) return []
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => new ProcessRecord(root, entry.name))
+}

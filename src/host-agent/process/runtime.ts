@@ -1,0 +1,196 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { Workload } from '../../host-protocol/messages.ts'
+import { sleep } from '../../node/backoff.ts'
+import { errorText } from '../../node/fail.ts'
+import { identifyProcess, isAlive } from '../../node/process-identity.ts'
+import { BUILTIN_NAMES, BUILTIN_PREFIX } from '../builtin/names.ts'
+import { describeExit } from '../exit-reason.ts'
+import { substituteRelayUrl } from '../relay/url.ts'
+import {
+  type OutputChunk,
+  type Runtime,
+  type RuntimeWorkload,
+  StartError,
+  type Started,
+  type StartHooks,
+  type WorkloadExit,
+} from '../runtime.ts'
+import { ProcessOutput } from './output.ts'
+import { listProcessRecords, ProcessRecord } from './record.ts'
+
+const POLL_MS = 100
+const OUTPUT_POLL_MS = 250
+const CHILD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+export interface ProcessRuntimeOptions {
+  /** Where the files of the processes live. */
+  dir: string
+  /** The command that runs a built-in program when `__builtin <name> <exit file>` is appended: this very program. */
+  command: readonly [string, ...string[]]
+  relayUrl: string
+}
+
+/** Variables of an endpoint that built-in programs read. */
+const TENANT_VARIABLES: ReadonlySet<string> = new Set(['PROBE_CONCURRENCY'])
+
+/** Runs images named `builtin/…` as child processes, so that a machine without Docker can do real work. */
+export class ProcessRuntime implements Runtime {
+  readonly name = 'process'
+  readonly keepsDisk = false
+  private readonly children = new Map<string, ChildProcess>()
+  private readonly closing = new AbortController()
+  private readonly options: ProcessRuntimeOptions
+
+  constructor(options: ProcessRuntimeOptions) {
+    this.options = options
+  }
+
+  canRun(image: string): boolean {
+    return image.startsWith(BUILTIN_PREFIX)
+  }
+
+  async start(workload: Workload, hooks: StartHooks): Promise<Started> {
+    const name = workload.image.slice(BUILTIN_PREFIX.length)
+    if (!BUILTIN_NAMES.some((known) => known === name)) {
+      const known = BUILTIN_NAMES.map((builtin) => BUILTIN_PREFIX + builtin).join(', ')
+      throw new StartError(`unknown built-in image ${workload.image}; known: ${known}`)
+    }
+    if ((workload.mounts ?? []).length > 0) throw new StartError('built-in images run outside any container and take no mounts')
+    hooks.onState('starting')
+    const record = new ProcessRecord(this.options.dir, workload.id)
+    record.create()
+    try {
+      await this.spawnChild(workload, name, record)
+      return { ports: [], startedAtMs: Date.now() }
+    } catch (error) {
+      record.remove()
+      throw new StartError(`could not start ${workload.image}: ${errorText(error)}`)
+    }
+  }
+
+  private async spawnChild(workload: Workload, name: string, record: ProcessRecord): Promise<void> {
+    const [program, ...args] = this.options.command
+    const output = openSync(record.outputPath, 'a', 0o600)
+    try {
+      const child = spawn(program, [...args, '__builtin', name, record.exitPath], {
+        cwd: record.homeDir,
+        // Its own process group: a Ctrl-C at the agent's terminal must not reach workloads, and a stop must reach all of one.
+        detached: true,
+        stdio: ['ignore', output, output],
+        env: this.childEnv(workload, record),
+      })
+      await once(child, 'spawn')
+      const identity = child.pid === undefined ? undefined : identifyProcess(child.pid)
+      if (identity !== undefined) record.writeIdentity(identity)
+      child.unref()
+      this.children.set(workload.id, child)
+    } finally {
+      closeSync(output)
+    }
+  }
+
+  /**
+   * Never the agent's own environment: it may hold the operator's credentials. And of the tenant's only what a built-in program reads: a
+   * variable such as NODE_OPTIONS or LD_PRELOAD would run the tenant's code as the agent's user, outside any container.
+   */
+  private childEnv(workload: Workload, record: ProcessRecord): Record<string, string> {
+    const wanted = Object.entries(workload.env).filter(([name]) => TENANT_VARIABLES.has(name))
+    const platform = Object.entries(substituteRelayUrl(workload.platformEnv, this.options.relayUrl)).filter(([name]) =>
+      name.startsWith('RUNPOD_'),
+    )
+    return { ...Object.fromEntries([...wanted, ...platform]), PATH: CHILD_PATH, HOME: record.homeDir, TMPDIR: record.tmpDir }
+  }
+
+  async watch(id: string): Promise<WorkloadExit> {
+    const record = new ProcessRecord(this.options.dir, id)
+    const ended = await this.waitForEnd(id, record)
+    const reason = describeExit({ ...ended, outOfMemory: false, tail: await record.readOutputTail() })
+    return { exitCode: ended.exitCode, reason, endedAtMs: record.readExitTime() }
+  }
+
+  private async waitForEnd(id: string, record: ProcessRecord): Promise<{ exitCode: number | null; signal: string | null }> {
+    const child = this.children.get(id)
+    if (child !== undefined) return await childEnd(child)
+    while (this.isRunning(record) && !this.closing.signal.aborted) await sleep(POLL_MS, this.closing.signal)
+    // Nobody waits for a closed runtime; the workload goes on and the next agent process adopts it.
+    if (this.closing.signal.aborted) return await new Promise(() => {})
+    const exitCode = record.readExitCode()
+    // The exit file is missing only when no code of the program could run at its end.
+    return exitCode === null ? { exitCode, signal: 'SIGKILL' } : { exitCode, signal: null }
+  }
+
+  async followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
+    const record = new ProcessRecord(this.options.dir, id)
+    const output = new ProcessOutput(record.dir, position, Date.now)
+    while (!signal.aborted) {
+      // Asked before the read: what is written after it would be missed otherwise.
+      const isOver = !this.isRunning(record)
+      if (!record.exists()) return
+      const chunk = await output.read(isOver)
+      if (chunk !== undefined) take(chunk)
+      else if (isOver) return
+      else await sleep(OUTPUT_POLL_MS, signal)
+    }
+  }
+
+  async usage(): Promise<undefined> {
+    return undefined
+  }
+
+  async stop(id: string, graceMs: number): Promise<void> {
+    const record = new ProcessRecord(this.options.dir, id)
+    this.signalGroup(record, 'SIGTERM')
+    const deadline = performance.now() + graceMs
+    while (this.isRunning(record) && performance.now() < deadline) await sleep(Math.min(POLL_MS, Math.max(1, graceMs)))
+    while (this.isRunning(record)) {
+      this.signalGroup(record, 'SIGKILL')
+      await sleep(POLL_MS)
+    }
+  }
+
+  private signalGroup(record: ProcessRecord, signal: 'SIGTERM' | 'SIGKILL'): void {
+    const identity = record.readIdentity()
+    // Checked at the last moment: a process id whose owner ended may belong to a stranger by now.
+    if (identity === undefined || !isAlive(identity)) return
+    try {
+      process.kill(-identity.pid, signal)
+    } catch {
+      // It ended between the check and the signal.
+    }
+  }
+
+  private isRunning(record: ProcessRecord): boolean {
+    const identity = record.readIdentity()
+    return identity !== undefined && isAlive(identity)
+  }
+
+  async remove(id: string): Promise<void> {
+    this.children.delete(id)
+    new ProcessRecord(this.options.dir, id).remove()
+  }
+
+  async list(): Promise<RuntimeWorkload[]> {
+    return listProcessRecords(this.options.dir).map((record) => ({
+      id: record.id,
+      phase:
+        record.readIdentity() === undefined && !this.children.has(record.id) ? 'created' : this.isRunning(record) ? 'running' : 'ended',
+      ports: [],
+      startedAtMs: null,
+    }))
+  }
+
+  async sweep(): Promise<void> {}
+
+  close(): void {
+    this.closing.abort()
+  }
+}
+
+async function childEnd(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  const signal = child.signalCode
+  return { exitCode: signal === null ? child.exitCode : 128 + constants.signals[signal], signal }
+}

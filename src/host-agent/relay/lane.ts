@@ -1,0 +1,160 @@
+import { backoffMs, sleep } from '../../node/backoff.ts'
+import type { Log } from '../log.ts'
+import type { RelayBounds } from './bounds.ts'
+import { kindOf, type LaneEntry } from './lane-entry.ts'
+import { isDecided, offerPost, type PostAnswer } from './offer-post.ts'
+import type { Pacer } from './pacer.ts'
+import type { PostSpool } from './post-spool.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What all lanes of a relay share. */
+export interface LaneContext {
+  upstream: Upstream
+  spool: PostSpool
+  pacer: Pacer
+  bounds: RelayBounds
+  log: Log
+  /** Ends deliveries; what was not delivered is kept for the next agent process. */
+  closing: AbortSignal
+}
+
+/**
+ * The posts of one job in the order in which they came, one under way at a time (HOST-21). While the plane answers they stay in memory; once it
+ * does not, or not soon, they go to disk, and so does whatever comes behind them.
+ */
+export class Lane {
+  /** Resolves when the last post has left, or when the relay closes. */
+  readonly ended: Promise<void>
+  private readonly context: LaneContext
+  private readonly turn: () => Promise<void> | undefined
+  private readonly entries: LaneEntry[] = []
+  private failures = 0
+
+  /** Begins with its first post; `onEmpty` is called when the last one has left. Before each try it waits for `turn`, if there is any to wait for. */
+  constructor(context: LaneContext, first: LaneEntry, onEmpty: () => void, turn: () => Promise<void> | undefined) {
+    this.context = context
+    this.turn = turn
+    this.add(first)
+    this.ended = this.run(onEmpty)
+  }
+
+  add(entry: LaneEntry): void {
+    const { bounds, closing } = this.context
+    const isBehindKept = this.failures > 0 || this.entries.some(({ keptAtMs }) => keptAtMs !== undefined)
+    this.entries.push(entry)
+    if (entry.keptAtMs !== undefined) return
+    if (isBehindKept || closing.aborted) void this.keepOrRefuse(entry)
+    else entry.timer = setTimeout(() => void this.keep(entry), bounds.spoolAfterMs)
+  }
+
+  /** Whether the worker believes that the job's result has arrived, although it is here. */
+  keepsResult(): boolean {
+    return this.entries.some(({ keptAtMs, kind }) => keptAtMs !== undefined && kind === 'result')
+  }
+
+  private async run(onEmpty: () => void): Promise<void> {
+    const { pacer, bounds, closing } = this.context
+    while (this.entries.length > 0 && !closing.aborted) {
+      const turn = this.turn()
+      if (turn !== undefined) await turn
+      const isPaced = this.failures > 0 || this.entries[0]?.keptAtMs !== undefined
+      if (isPaced) await pacer.enter()
+      // Looked up now: a newer update may have taken its place meanwhile.
+      const [head] = this.entries
+      const answer = head && !closing.aborted ? await this.deliver(head) : undefined
+      if (isPaced) pacer.leave()
+      if (this.failures === 0 || closing.aborted) continue
+      await Promise.all(this.entries.map((entry) => this.keepOrRefuse(entry)))
+      // Without an answer the plane is away and the pacer waits for all; with one, the trouble may be this job's alone.
+      if (answer !== undefined) await sleep(backoffMs(this.failures - 1, bounds.retryBaseMs, bounds.retryMaxMs), closing)
+    }
+    if (this.entries.length === 0) return onEmpty()
+    await Promise.all(this.entries.map((entry) => this.keepOrRefuse(entry)))
+  }
+
+  /** Tries a post once. It leaves the lane when the plane has decided about it; else `failures` rises. */
+  private async deliver(entry: LaneEntry): Promise<PostAnswer | undefined> {
+    const { upstream, spool, pacer, bounds, log, closing } = this.context
+    entry.inFlight = true
+    const post = this.isTooOld(entry) ? undefined : (entry.post ?? (await spool.read(entry.number)))
+    const answer = post && (await offerPost(upstream, post, bounds.postIdleMs, closing))
+    entry.inFlight = false
+    if (post === undefined || (answer && isDecided(answer))) {
+      this.failures = 0
+      if (answer) pacer.answered()
+      this.remove(entry, answer)
+      return answer
+    }
+    pacer.failed()
+    this.failures += 1
+    if (this.failures === 1) log.debug('the plane did not take a post', { path: entry.path, status: answer?.status })
+    if (entry.keptAtMs !== undefined) forget(entry)
+    return answer
+  }
+
+  private isTooOld({ keptAtMs }: LaneEntry): boolean {
+    return keptAtMs !== undefined && Date.now() - keptAtMs >= this.context.bounds.spoolMaxAgeMs
+  }
+
+  private remove(entry: LaneEntry, answer: PostAnswer | undefined): void {
+    const { log } = this.context
+    if (entry.keptAtMs !== undefined) {
+      if (answer === undefined) log.error('a kept post is too old or cannot be read; it is dropped', { path: entry.path })
+      else if (answer.status >= 400) log.warn('the plane refused a kept post; it is dropped', { path: entry.path, status: answer.status })
+    }
+    this.drop(entry)
+    entry.settle(answer ?? 'full')
+  }
+
+  private drop(entry: LaneEntry): void {
+    const index = this.entries.indexOf(entry)
+    if (index >= 0) this.entries.splice(index, 1)
+    clearTimeout(entry.timer)
+    entry.gone = true
+    if (entry.keptAtMs !== undefined) this.context.spool.remove(entry.number)
+    forget(entry)
+  }
+
+  private async keepOrRefuse(entry: LaneEntry): Promise<void> {
+    await this.keep(entry)
+    if (entry.keptAtMs !== undefined || entry.gone) return
+    this.drop(entry)
+    entry.settle('full')
+  }
+
+  private async keep(entry: LaneEntry): Promise<void> {
+    if (entry.keptAtMs !== undefined || entry.gone) return
+    entry.keeping ??= this.write(entry).finally(() => {
+      entry.keeping = undefined
+    })
+    await entry.keeping
+  }
+
+  private async write(entry: LaneEntry): Promise<void> {
+    const { spool } = this.context
+    const { post } = entry
+    if (post === undefined) return
+    const nowMs = Date.now()
+    if (!(await spool.keep(entry.number, post, nowMs, entry.source))) return
+    // It was delivered while it was being written.
+    if (entry.gone) return spool.remove(entry.number)
+    clearTimeout(entry.timer)
+    entry.keptAtMs = nowMs
+    entry.kind = kindOf(entry.verb, post.body)
+    entry.settle('kept')
+    if (!entry.inFlight) forget(entry)
+    this.dropUpdateBefore(entry)
+  }
+
+  // A worker that reports progress all day must not fill the disk.
+  private dropUpdateBefore(entry: LaneEntry): void {
+    if (entry.kind !== 'update') return
+    const before = this.entries[this.entries.lastIndexOf(entry) - 1]
+    if (before?.kind === 'update' && !before.inFlight) this.drop(before)
+  }
+}
+
+function forget(entry: LaneEntry): void {
+  entry.post = undefined
+  entry.release()
+}

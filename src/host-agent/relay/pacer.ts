@@ -1,0 +1,71 @@
+import { backoffMs } from '../../node/backoff.ts'
+import type { RelayBounds } from './bounds.ts'
+
+type PacerBounds = Pick<RelayBounds, 'deliverers' | 'retryBaseMs' | 'retryMaxMs'>
+
+/** Says when a post from the disk may be tried: a few at a time, and while the plane takes none, one after ever longer pauses. */
+export class Pacer {
+  private readonly bounds: PacerBounds
+  private readonly waiting: (() => void)[] = []
+  private active = 0
+  private failures = 0
+  private resumeAtMs = 0
+  private timer: NodeJS.Timeout | undefined
+  private closed = false
+
+  constructor(bounds: PacerBounds) {
+    this.bounds = bounds
+  }
+
+  /** Waits for a turn; every turn ends with `leave`. Once the pacer is closed it lets everybody pass. */
+  enter(): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push(resolve)
+      this.admit()
+    })
+  }
+
+  leave(): void {
+    this.active -= 1
+    this.admit()
+  }
+
+  /** The plane did not take a post. */
+  failed(): void {
+    const { retryBaseMs, retryMaxMs } = this.bounds
+    this.resumeAtMs = performance.now() + backoffMs(this.failures, retryBaseMs, retryMaxMs)
+    this.failures += 1
+  }
+
+  /** The plane has answered something: it is back. */
+  answered(): void {
+    if (this.failures === 0) return
+    this.failures = 0
+    this.tryNow()
+  }
+
+  /** Ends the pause, if there is one. */
+  tryNow(): void {
+    this.resumeAtMs = 0
+    this.admit()
+  }
+
+  close(): void {
+    this.closed = true
+    this.tryNow()
+  }
+
+  private admit(): void {
+    clearTimeout(this.timer)
+    const limit = this.failures > 0 ? 1 : this.bounds.deliverers
+    while (this.waiting.length > 0 && (this.closed || this.active < limit)) {
+      const pauseMs = this.resumeAtMs - performance.now()
+      if (pauseMs > 0 && !this.closed) {
+        this.timer = setTimeout(() => this.admit(), pauseMs)
+        return
+      }
+      this.active += 1
+      this.waiting.shift()?.()
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { backoffMs, sleep } from '../../node/backoff.ts'
+import type { RelayBounds } from './bounds.ts'
+import type { RelayRoute } from './routes.ts'
+import type { Upstream } from './upstream.ts'
+
+/**
+ * A take or stop poll. Passed through while the plane answers. While it does not, the poll is held and tried again, and
+ * answered 204 in the end: a stock worker polls again at once after any fast error, a thousand times a second.
+ */
+export async function relayPoll(
+  upstream: Upstream,
+  bounds: RelayBounds,
+  /** Looked up for every try, because what the relay keeps changes meanwhile. */
+  route: () => Pick<RelayRoute, 'method' | 'target'>,
+  headers: OutgoingHttpHeaders,
+  response: ServerResponse,
+  gone: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + bounds.pollHoldMs
+  for (let attempt = 0; !gone.aborted; attempt += 1) {
+    const reply = await upstream.send({ ...route(), headers, signal: gone }).catch(() => undefined)
+    if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) return await passOn(reply, response)
+    reply?.resume()
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0) break
+    await sleep(Math.min(leftMs, backoffMs(attempt, bounds.retryBaseMs, bounds.retryMaxMs)), gone)
+  }
+  if (!gone.aborted) response.writeHead(204).end()
+}
+
+async function passOn(reply: IncomingMessage, response: ServerResponse): Promise<void> {
+  const status = reply.statusCode ?? 502
+  // 429 is the only answer that makes a stock worker wait before it polls again.
+  response.statusCode = status >= 400 && status !== 429 ? 429 : status
+  copyHeaders(reply, response)
+  await pipeline(reply, response)
+}
+
+export function copyHeaders(reply: IncomingMessage, response: ServerResponse): void {
+  for (const name of ['content-type', 'content-length', 'content-encoding', 'retry-after'] as const) {
+    const value = reply.headers[name]
+    if (value !== undefined) response.setHeader(name, value)
+  }
+}

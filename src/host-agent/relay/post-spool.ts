@@ -1,0 +1,181 @@
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import { RelayRoom } from './room.ts'
+
+const Head = z.object({
+  method: z.enum(['GET', 'POST']).default('POST'),
+  target: z.string(),
+  headers: z.record(z.string(), z.string()),
+  /** Of the body. Absent, like the next, in files of agents that kept results only. */
+  bytes: z.number().int().optional(),
+  keptAtMs: z.number().default(() => Date.now()),
+})
+
+/** What a worker posted, as it goes to the plane: the fence is in the target, the worker's key and the delivery's number in the headers. */
+export interface Post {
+  method: 'GET' | 'POST'
+  target: string
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** What is known of a post on disk without its body. */
+export interface KeptPost extends Omit<Post, 'body'> {
+  number: number
+  keptAtMs: number
+}
+
+export interface SpoolBounds {
+  spoolMaxEntries: number
+  spoolMaxBytes: number
+}
+
+const NAME = /^(\d{1,15})\.(?:post|result)$/
+const NAME_DIGITS = 15
+const NEWLINE = 0x0a
+/** More than the headers that a server takes, so the line in front of a body ends within it. */
+const HEAD_MAX_BYTES = 64 * 1024
+
+/** Posts on disk: a line of JSON, then the body as it came. What is in here survives the end of the agent and of the machine. */
+export class PostSpool {
+  private readonly dir: string
+  private readonly log: Log
+  /** What each post takes, also while it is being written. */
+  private readonly sizes = new Map<number, { source: string; bytes: number }>()
+  private readonly bytes: RelayRoom
+  private readonly entries: RelayRoom
+  private readonly paths = new Map<number, string>()
+
+  constructor(dir: string, bounds: SpoolBounds, log: Log) {
+    this.dir = dir
+    this.bytes = new RelayRoom(bounds.spoolMaxBytes)
+    this.entries = new RelayRoom(bounds.spoolMaxEntries)
+    this.log = log
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  }
+
+  /** Keeps a post: true once it would survive a power cut, false when there is no room. The file holds the worker's key, hence the mode. */
+  async keep(number: number, { body, ...head }: Post, keptAtMs: number, source = ''): Promise<boolean> {
+    const content = Buffer.concat([Buffer.from(`${JSON.stringify({ ...head, bytes: body.length, keptAtMs })}\n`), body])
+    if (!this.entries.fits(source, 1) || !this.bytes.fits(source, content.length)) return false
+    this.take(number, content.length, source)
+    const path = join(this.dir, `${String(number).padStart(NAME_DIGITS, '0')}.post`)
+    this.paths.set(number, path)
+    if (this.sizes.size === 1) this.log.info('the plane does not take what workers post; it is kept on disk')
+    try {
+      await writeDurably(path, content)
+      await syncDirectory(this.dir)
+      return true
+    } catch (error) {
+      this.log.warn('a post of a worker cannot be kept on disk', { error: errorText(error) })
+      this.remove(number)
+      return false
+    }
+  }
+
+  /** A post with its body; undefined when its file is gone or damaged. */
+  async read(number: number): Promise<Post | undefined> {
+    try {
+      const file = await readFile(this.paths.get(number) ?? '')
+      const end = file.indexOf(NEWLINE)
+      const { method, target, headers } = Head.parse(JSON.parse(file.toString('utf8', 0, end)))
+      return { method, target, headers, body: file.subarray(end + 1) }
+    } catch {
+      return undefined
+    }
+  }
+
+  remove(number: number): void {
+    const path = this.paths.get(number)
+    if (path === undefined) return
+    this.paths.delete(number)
+    const { source, bytes } = this.sizes.get(number) ?? { source: '', bytes: 0 }
+    this.bytes.giveBack(source, bytes)
+    this.entries.giveBack(source, 1)
+    this.sizes.delete(number)
+    this.removeFile(path)
+    if (this.sizes.size === 0) this.log.info('nothing that workers posted is left on disk')
+  }
+
+  /** What a former agent process left, in the order of its numbers. Drafts and torn files go: their workers were never told that they are safe. */
+  takeOver(): KeptPost[] {
+    const kept: KeptPost[] = []
+    for (const name of readdirSync(this.dir)) {
+      const path = join(this.dir, name)
+      const number = Number(NAME.exec(name)?.[1] ?? Number.NaN)
+      const found = Number.isNaN(number) ? undefined : readHead(path)
+      if (found === undefined) {
+        this.log.warn('a post that was not written to its end is removed', { file: name })
+        this.removeFile(path)
+        continue
+      }
+      this.paths.set(number, path)
+      // Whose it is nobody knows any more.
+      this.take(number, found.size, '')
+      const { method, target, headers, keptAtMs } = found.head
+      kept.push({ number, method, target, headers, keptAtMs })
+    }
+    return kept.toSorted((a, b) => a.number - b.number)
+  }
+
+  // What cannot be removed is delivered once more by the next agent process, and known there as a repeat.
+  private removeFile(path: string): void {
+    try {
+      rmSync(path, { force: true })
+    } catch (error) {
+      this.log.warn('a delivered post cannot be removed from disk', { error: errorText(error) })
+    }
+  }
+
+  private take(number: number, bytes: number, source: string): void {
+    this.sizes.set(number, { source, bytes })
+    this.bytes.take(source, bytes)
+    this.entries.take(source, 1)
+  }
+}
+
+async function writeDurably(path: string, content: Buffer): Promise<void> {
+  const draft = `${path}.draft`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+// Without this a power cut may take the new name away again.
+async function syncDirectory(dir: string): Promise<void> {
+  const handle = await open(dir, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The first line and the size of a file; undefined when it is not whole. */
+function readHead(path: string): { head: z.infer<typeof Head>; size: number } | undefined {
+  const file = openSync(path, 'r')
+  try {
+    const start = Buffer.alloc(HEAD_MAX_BYTES)
+    const line = start.subarray(0, readSync(file, start))
+    const end = line.indexOf(NEWLINE)
+    const head = Head.parse(JSON.parse(line.toString('utf8', 0, end)))
+    const { size } = fstatSync(file)
+    return head.bytes !== undefined && head.bytes !== size - end - 1 ? undefined : { head, size }
+  } catch {
+    return undefined
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,158 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { errorText, hasCode } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import { RELAY_BOUNDS, type RelayBounds } from './bounds.ts'
+import { RelayMemory } from './memory.ts'
+import { answerPost } from './offer-post.ts'
+import { PingRelay } from './ping.ts'
+import { relayPoll } from './poll.ts'
+import { PostQueue } from './post-queue.ts'
+import { sourceOf } from './room.ts'
+import { isReport, parseRelayRoute, type RelayRoute, tellKeptJobs } from './routes.ts'
+import { createUpstream, pickHeaders, type Upstream } from './upstream.ts'
+
+const RETRY_AFTER_SECONDS = 5
+
+export interface RelayOptions {
+  planeUrl: string
+  /** Address to listen on: loopback for processes, the container bridge for Docker. Never every interface. */
+  address: string
+  /** Preferred port, so that running workloads reach a restarted agent; another is taken when it is in use. */
+  port?: number | undefined
+  /** Where posts are kept that the plane has not taken yet. */
+  spoolDir: string
+  bounds?: Partial<RelayBounds>
+  log: Log
+}
+
+export interface Relay {
+  address: string
+  port: number
+  /** Waits for a moment until the plane has everything that these workers posted; undefined when it has. */
+  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
+  close(): Promise<void>
+}
+
+/** Starts the server that workloads speak to in place of the plane. It knows the worker routes and nothing else. */
+export async function startRelay(options: RelayOptions): Promise<Relay> {
+  const bounds = { ...RELAY_BOUNDS, ...options.bounds }
+  const upstream: Upstream = noticeAnswers(createUpstream(options.planeUrl), () => posts.planeAnswered())
+  const closing = new AbortController()
+  const posts = new PostQueue({ upstream, bounds, log: options.log, spoolDir: options.spoolDir })
+  const pings = new PingRelay({ upstream, bounds, closing: closing.signal })
+  const memory = new RelayMemory(bounds.bufferMaxBytes)
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      options.log.debug('relay request ended early', { error: errorText(error) })
+      response.destroy()
+    })
+  })
+  // Long polls are idle by nature; Node's own request timeout is about slow senders and stays.
+  server.keepAliveTimeout = 120_000
+  boundConnections(server, bounds.sourceMaxConnections)
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = parseRelayRoute(request.method, request.url)
+    if (route === undefined) return answerJson(response, 404, { error: 'the relay serves worker routes only' })
+    if (route.treatment === 'post' || isReport(route)) return await handlePost(route, request, response)
+    const headers = pickHeaders(request.headers)
+    const target = () => tellKeptJobs(route, posts.keptJobs(route, headers))
+    if (route.treatment === 'poll') {
+      const signal = AbortSignal.any([whenGone(response), closing.signal])
+      return await relayPoll(upstream, bounds, () => ({ method: route.method, target: target() }), headers, response, signal)
+    }
+    await pings.relay(route, target, headers)
+    answerJson(response, 200, {})
+  }
+
+  async function handlePost(route: RelayRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const held = await memory.read(request, bounds.bodyMaxBytes)
+    // 503 is tried again by workers, and by then the buffer may have room.
+    if (held === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
+    const outcome = await posts.submit(route, pickHeaders(request.headers), held)
+    if (outcome === 'kept') return answerJson(response, 200, {})
+    if (outcome === 'full') return answerJson(response, 503, { error: 'the plane is away and there is no room to keep the result' })
+    answerPost(response, outcome)
+  }
+
+  const port = await listen(server, options)
+  return {
+    address: options.address,
+    port,
+    settled: (workerIds) => posts.settled(workerIds),
+    close: async () => {
+      closing.abort()
+      await posts.close()
+      // The workers whose posts were put on disk just now are still to hear of it.
+      await new Promise((resolve) => setImmediate(resolve))
+      upstream.close()
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+// A container that opens connections without end must not use up the files that this process may have open.
+function boundConnections(server: Server, max: number): void {
+  const room = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const source = sourceOf(socket.remoteAddress)
+    const open = (room.get(source) ?? 0) + 1
+    if (source !== '' && open > max) return void socket.destroy()
+    room.set(source, open)
+    socket.once('close', () => {
+      const left = (room.get(source) ?? 1) - 1
+      if (left > 0) room.set(source, left)
+      else room.delete(source)
+    })
+  })
+}
+
+// Whatever the plane answers, it is there: what waits for it need not wait longer.
+function noticeAnswers(upstream: Upstream, notice: () => void): Upstream {
+  return {
+    ...upstream,
+    async send(request) {
+      const reply = await upstream.send(request)
+      if ((reply.statusCode ?? 500) < 500) notice()
+      return reply
+    },
+  }
+}
+
+/** Fires when the worker goes away before it has its answer. */
+function whenGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  return gone.signal
+}
+
+async function listen(server: ReturnType<typeof createServer>, { address, port, log }: RelayOptions): Promise<number> {
+  const attempt = (candidate: number) =>
+    new Promise<number>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(candidate, address, () => {
+        server.off('error', reject)
+        resolve((server.address() as AddressInfo).port)
+      })
+    })
+  if (port === undefined) return await attempt(0)
+  try {
+    return await attempt(port)
+  } catch (error) {
+    if (!hasCode(error, 'EADDRINUSE') && !hasCode(error, 'EACCES')) throw error
+    log.warn('the former relay port is in use; workloads that were started with it cannot reach the plane', { address, port })
+    return await attempt(0)
+  }
+}
+
+function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.destroyed) return
+  // A body that was not read would be taken for the next request on this connection.
+  if (status === 503) response.setHeader('connection', 'close').setHeader('retry-after', RETRY_AFTER_SECONDS)
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,205 @@
+import type { Workload } from '../../host-protocol/messages.ts'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import type { LogShipper } from '../logs/shipper.ts'
+import { type PublishedPort, type Runtime, type RuntimeName, StartError, type WorkloadExit } from '../runtime.ts'
+import type { WorkloadLedger } from './ledger.ts'
+import type { ActualWorkload } from './reconcile.ts'
+import type { WorkloadRecord } from './records.ts'
+
+export interface LifecycleDeps {
+  runtimes: readonly Runtime[]
+  ledger: WorkloadLedger
+  /** Persistent volumes of this host. */
+  volumes: { wipe(id: string): Promise<void> }
+  logs: LogShipper
+  log: Log
+  now(): number
+}
+
+interface Tracked extends ActualWorkload {
+  start: AbortController
+  /** Settles when the start succeeded or failed. */
+  started: Promise<void>
+  /** Settles when the exit was captured and what is not kept was removed. */
+  ended: Promise<void>
+}
+
+/** Carries out what was decided about single workloads, from start to removal. `onChange` is called when one has come into another phase by itself. */
+export class WorkloadLifecycle {
+  private readonly deps: LifecycleDeps
+  private readonly onChange: () => void
+  private readonly tracked = new Map<string, Tracked>()
+  private readonly stopReasons = new Map<string, string>()
+
+  constructor(deps: LifecycleDeps, onChange: () => void) {
+    this.deps = deps
+    this.onChange = onChange
+  }
+
+  /** What there is, by workload id. */
+  get actual(): ReadonlyMap<string, ActualWorkload> {
+    return this.tracked
+  }
+
+  private runtimeOf(id: string): Runtime | undefined {
+    const name = this.tracked.get(id)?.runtime
+    return this.deps.runtimes.find((candidate) => candidate.name === name)
+  }
+
+  private track(id: string, phase: Tracked['phase'], runtime: RuntimeName | null): Tracked {
+    const tracked: Tracked = { phase, runtime, start: new AbortController(), started: Promise.resolve(), ended: Promise.resolve() }
+    this.tracked.set(id, tracked)
+    return tracked
+  }
+
+  /** Its runtime does not answer. */
+  markUnknown(id: string, runtime: RuntimeName): void {
+    this.track(id, 'unknown', runtime)
+  }
+
+  start(workload: Workload, diskOf: string | null): void {
+    this.deps.logs.open(workload)
+    const runtime = this.deps.runtimes.find((candidate) => candidate.canRun(workload.image))
+    if (runtime === undefined) {
+      this.refuse(workload)
+      return
+    }
+    const tracked = this.track(workload.id, 'starting', runtime.name)
+    tracked.started = this.runStart(runtime, workload, diskOf, tracked.start.signal)
+    void tracked.started.finally(() => this.onChange())
+  }
+
+  private refuse({ id, kind, image }: Workload): void {
+    const cause = image.startsWith('builtin/') ? 'the process runtime is off' : 'Docker does not answer'
+    this.deps.ledger.change(id, { kind, state: 'error', reason: `no runtime on this host can run image '${image}': ${cause}` })
+    void this.deps.logs.finish(id, `no runtime on this host can run image '${image}': ${cause}`)
+  }
+
+  private async runStart(runtime: Runtime, workload: Workload, diskOf: string | null, signal: AbortSignal): Promise<void> {
+    const { ledger, logs } = this.deps
+    const { id, kind, replaces = [] } = workload
+    const source = diskOf !== null && runtime.keepsDisk ? diskOf : null
+    if (replaces.length > 0)
+      logs.note(id, source === null ? 'starting again with a new container disk' : 'starting again with the kept container disk')
+    try {
+      const onState = (state: 'pulling' | 'starting') => {
+        const isWritten = ledger.change(id, { kind, runtime: runtime.name, state })
+        // Nothing is started of which a later agent process would not know that it was.
+        if (state === 'starting' && !isWritten) throw new StartError('this host cannot write to its own disk, which may be full')
+        if (state === 'starting') logs.note(id, `creating from image ${workload.image}`)
+        else if (source === null) logs.note(id, `pulling image ${workload.image}`)
+      }
+      const formerPorts = replaces.map((former) => ledger.records.get(former)?.ports ?? []).find((ports) => ports.length > 0) ?? []
+      const { ports, startedAtMs } = await runtime.start(workload, { onState, signal, diskOf: source, formerPorts })
+      ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports }, startedAtMs)
+      logs.note(id, 'started')
+      if (ports.length > 0) logs.note(id, `ports: ${ports.map(portText).join(', ')}`)
+      this.follow(runtime, id)
+    } catch (error) {
+      this.tracked.delete(id)
+      // A cancelled start is no error: the plane wants it down, and the next reconciliation reports that.
+      if (signal.aborted) return void logs.finish(id, 'the start was given up: it is not wanted any more')
+      if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
+      ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error) })
+      void logs.finish(id, errorText(error))
+    }
+  }
+
+  cancelStart(id: string): void {
+    this.tracked.get(id)?.start.abort()
+  }
+
+  /** Watches over a workload whose main process runs, or has ended without anybody having collected its exit. */
+  follow(runtime: Runtime, id: string): void {
+    this.deps.logs.follow(runtime, id)
+    this.track(id, 'running', runtime.name).ended = runtime
+      .watch(id)
+      .then((exit) => this.collect(runtime, id, exit))
+      .catch((error: unknown) => this.deps.log.error('lost track of a workload', { workload: id, error: errorText(error) }))
+  }
+
+  /** Takes note of an ended workload whose exit is known and whose container is there. */
+  hold(runtime: Runtime, id: string): void {
+    this.track(id, 'held', runtime.name)
+  }
+
+  /** The exit is recorded before the remains are removed, so that a crash in between loses nothing. */
+  private async collect(runtime: Runtime, id: string, exit: WorkloadExit): Promise<void> {
+    const record = this.deps.ledger.records.get(id)
+    const reason = this.stopReasons.get(id) ?? exit.reason
+    this.stopReasons.delete(id)
+    if (record?.state !== 'exited' && record?.state !== 'gone') {
+      this.deps.ledger.change(id, { state: 'exited', exitCode: exit.exitCode, reason }, exit.endedAtMs)
+    }
+    // The output goes with the remains.
+    await this.deps.logs.finish(id, reason)
+    if (isKept(runtime, record) && !exit.vanished) {
+      this.hold(runtime, id)
+    } else {
+      await runtime
+        .remove(id)
+        .catch((error: unknown) => this.deps.log.warn('could not remove an ended workload', { workload: id, error: errorText(error) }))
+      this.tracked.delete(id)
+    }
+    this.onChange()
+  }
+
+  /** Settles when it is down. */
+  async stop(id: string, graceMs: number, reason?: string): Promise<void> {
+    const tracked = this.tracked.get(id)
+    const runtime = this.runtimeOf(id)
+    if (tracked === undefined || runtime === undefined || (tracked.phase !== 'running' && tracked.phase !== 'stopping')) return
+    const killAt = this.deps.now() + graceMs
+    // A stop under way is overtaken only by one with less grace left.
+    if (tracked.phase === 'stopping' && killAt >= (tracked.killAt ?? 0)) return await tracked.ended
+    tracked.phase = 'stopping'
+    tracked.killAt = killAt
+    if (reason !== undefined) this.stopReasons.set(id, reason)
+    if (this.deps.ledger.records.get(id)?.kind === 'pod') this.deps.logs.note(id, `stopping, with ${graceMs / 1000} s of grace`)
+    try {
+      await runtime.stop(id, graceMs)
+      await tracked.ended
+    } catch (error) {
+      // Level-triggered: back to running, and the next reconciliation tries again.
+      this.deps.log.warn('a stop failed and is tried again', { workload: id, error: errorText(error) })
+      tracked.phase = 'running'
+    }
+  }
+
+  /** Also gives up on a start that is under way. */
+  async stopOrCancel(id: string, graceMs: number, reason: string): Promise<void> {
+    this.cancelStart(id)
+    await this.tracked.get(id)?.started
+    await this.stop(id, graceMs, reason)
+  }
+
+  /** Removes what is left of an ended workload, then the persistent volumes `wipe`, and reports it gone. */
+  async remove(id: string, wipe: readonly string[]): Promise<void> {
+    const runtime = this.runtimeOf(id)
+    const former = this.tracked.get(id)
+    this.track(id, 'removing', former?.runtime ?? null)
+    try {
+      await runtime?.remove(id)
+      for (const volume of wipe) await this.deps.volumes.wipe(volume)
+    } catch (error) {
+      this.deps.log.warn('could not remove an ended workload; will try again', { workload: id, error: errorText(error) })
+      if (former === undefined) this.tracked.delete(id)
+      else this.tracked.set(id, former)
+      return
+    }
+    this.tracked.delete(id)
+    this.deps.ledger.change(id, { state: 'gone', ...(wipe.length > 0 ? { wiped: true } : {}) })
+    void this.deps.logs.finish(id, 'removed from this host')
+    this.onChange()
+  }
+}
+
+/** A pod's container is kept when it ends, until the plane says otherwise: it holds what the pod wrote (HOST-50). */
+export function isKept(runtime: Runtime, record: WorkloadRecord | undefined): boolean {
+  return runtime.keepsDisk && record?.kind !== 'worker'
+}
+
+function portText(port: PublishedPort): string {
+  return `${port.private}/${port.type} on ${port.public}`
+}

@@ -1,0 +1,200 @@
+import type { Workload } from '../../host-protocol/messages.ts'
+import type { RuntimeName } from '../runtime.ts'
+import type { WorkloadRecord } from './records.ts'
+
+/** How long a workload that the plane does not list may stay; the plane may be restoring an older state of its own. */
+export const ORPHAN_MS = 300_000
+
+/** What there is of a workload, as the agent sees it now. */
+export interface ActualWorkload {
+  /**
+   * `held`: it has ended and its container is kept. `removing`: that is about to go.
+   * `unknown`: belongs to a runtime that does not answer at present, so nothing may be concluded.
+   */
+  phase: 'starting' | 'running' | 'stopping' | 'held' | 'removing' | 'unknown'
+  runtime: RuntimeName | null
+  /** While stopping: when the grace ends. */
+  killAt?: number
+}
+
+export type Action =
+  /** `diskOf`: the workload whose writable layer the new one goes on with. */
+  | { type: 'start'; workload: Workload; diskOf: string | null }
+  | { type: 'cancelStart'; id: string }
+  | { type: 'stop'; id: string; graceMs: number }
+  /** Removes what is left of it, and the persistent volumes named; reports it gone. */
+  | { type: 'remove'; id: string; wipe: string[] }
+  | { type: 'reportGone'; id: string }
+  | { type: 'reportError'; id: string; reason: string }
+  | { type: 'reportExited'; id: string; reason: string }
+  | { type: 'noteAbsent'; id: string }
+  | { type: 'notePresent'; id: string }
+
+type Actual = ReadonlyMap<string, ActualWorkload>
+type Records = ReadonlyMap<string, WorkloadRecord>
+
+const VANISHED = 'disappeared from this host; somebody or something removed it'
+const INTERRUPTED = 'the host agent was interrupted while it started this'
+const NEVER_STARTED = 'stopped before it was started'
+
+/**
+ * Compares a snapshot with what is, by level: the same inputs give the same actions however often it is asked, and
+ * carrying them out leads to none. A workload id with a record beyond `pulling` is never started again.
+ */
+export function planActions(desired: readonly Workload[], actual: Actual, everStarted: Records, now: number): Action[] {
+  const listed = new Set(desired.map((workload) => workload.id))
+  const superseded = supersededIds(desired, actual)
+  const wanted = desired.flatMap((workload) => {
+    const record = everStarted.get(workload.id)
+    const returned: Action[] = record !== undefined && record.absentSince !== null ? [{ type: 'notePresent', id: workload.id }] : []
+    const action = planListed(superseded.has(workload.id) ? asStopped(workload) : workload, desired, actual, record, now)
+    return action === undefined ? returned : [...returned, action]
+  })
+  const unlisted = [...everStarted.values()].filter((record) => !listed.has(record.id))
+  return [...wanted, ...unlisted.flatMap((record) => planUnlisted(record, actual.get(record.id), now))]
+}
+
+/** Workloads whose successor has come to run, so that its container has all that theirs had (HOST-52). */
+function supersededIds(desired: readonly Workload[], actual: Actual): ReadonlySet<string> {
+  const successors = desired.filter(({ id }) => hasRun(actual.get(id)))
+  return new Set(successors.flatMap(({ replaces }) => replaces ?? []))
+}
+
+function hasRun(actual: ActualWorkload | undefined): boolean {
+  return actual?.phase === 'running' || actual?.phase === 'stopping' || actual?.phase === 'held'
+}
+
+// The volumes belong to the successor now.
+function asStopped(workload: Workload): Workload {
+  return { ...workload, desired: 'stopped', wipe: workload.desired === 'stopped' && workload.wipe === true }
+}
+
+function planListed(
+  workload: Workload,
+  desired: readonly Workload[],
+  actual: Actual,
+  record: WorkloadRecord | undefined,
+  now: number,
+): Action | undefined {
+  const present = actual.get(workload.id)
+  switch (workload.desired) {
+    case 'running':
+      return planRunning(workload, actual, record)
+    case 'held':
+      return planHeld(workload, present, record, now)
+    case 'stopped':
+      return planStopped(workload, present, record, now, volumesToWipe(workload, desired, actual))
+  }
+}
+
+function planRunning(workload: Workload, actual: Actual, record: WorkloadRecord | undefined): Action | undefined {
+  if (actual.has(workload.id)) return undefined
+  switch (record?.state) {
+    case undefined:
+    case 'pulling':
+      // Nothing is created while an image is pulled, so a start that ended there did not happen.
+      return formersAreDown(workload, actual) ? { type: 'start', workload, diskOf: diskSource(workload, actual) } : undefined
+    case 'starting':
+      return { type: 'reportError', id: workload.id, reason: INTERRUPTED }
+    case 'running':
+      return { type: 'reportExited', id: workload.id, reason: VANISHED }
+    case 'exited':
+    case 'error':
+    case 'gone':
+      return undefined
+  }
+}
+
+/** Two containers of one pod never run at a time; one that is to start on an empty disk waits for the removal of the former (HOST-51). */
+function formersAreDown({ replaces = [], keepDisk = false }: Workload, actual: Actual): boolean {
+  return replaces.every((id) => !actual.has(id) || (keepDisk && actual.get(id)?.phase === 'held'))
+}
+
+/** The newest of the replaced workloads that has a container; null: none has, or the disk is not to be kept. */
+function diskSource({ replaces = [], keepDisk = false }: Workload, actual: Actual): string | null {
+  return (keepDisk ? replaces.find((id) => actual.get(id)?.phase === 'held') : undefined) ?? null
+}
+
+function planHeld(
+  workload: Workload,
+  actual: ActualWorkload | undefined,
+  record: WorkloadRecord | undefined,
+  now: number,
+): Action | undefined {
+  if (actual !== undefined) return actual.phase === 'held' ? undefined : planDown(workload, actual, now)
+  switch (record?.state) {
+    case undefined:
+    case 'pulling':
+      return { type: 'reportExited', id: workload.id, reason: NEVER_STARTED }
+    case 'starting':
+      return { type: 'reportExited', id: workload.id, reason: INTERRUPTED }
+    case 'running':
+      return { type: 'reportExited', id: workload.id, reason: VANISHED }
+    case 'exited':
+    case 'error':
+    case 'gone':
+      return undefined
+  }
+}
+
+function planStopped(
+  workload: Workload,
+  actual: ActualWorkload | undefined,
+  record: WorkloadRecord | undefined,
+  now: number,
+  wipe: string[],
+): Action | undefined {
+  if (actual?.phase === 'held') return { type: 'remove', id: workload.id, wipe }
+  if (actual !== undefined) return planDown(workload, actual, now)
+  if (wipe.length > 0 && record?.wiped !== true) return { type: 'remove', id: workload.id, wipe }
+  return record?.state === 'gone' ? undefined : { type: 'reportGone', id: workload.id }
+}
+
+/** Brings down what is starting or running. */
+function planDown({ id, stopGraceMs }: Workload, actual: ActualWorkload, now: number): Action | undefined {
+  switch (actual.phase) {
+    case 'starting':
+      return { type: 'cancelStart', id }
+    case 'running':
+      return { type: 'stop', id, graceMs: stopGraceMs }
+    case 'stopping':
+      // The plane shortens the grace of a worker that it must be rid of.
+      return now + stopGraceMs < (actual.killAt ?? 0) ? { type: 'stop', id, graceMs: stopGraceMs } : undefined
+    case 'held':
+    case 'removing':
+    case 'unknown':
+      return undefined
+  }
+}
+
+/** Persistent volumes that go with a workload; one that another workload still has open goes with the last of them. */
+function volumesToWipe(workload: Workload, desired: readonly Workload[], actual: Actual): string[] {
+  if (workload.wipe !== true) return []
+  const others = desired.filter(({ id }) => id !== workload.id && actual.has(id) && actual.get(id)?.phase !== 'held')
+  const open = new Set(others.flatMap(persistentVolumes))
+  return persistentVolumes(workload).filter((id) => !open.has(id))
+}
+
+function persistentVolumes({ mounts = [] }: Workload): string[] {
+  return mounts.flatMap((mount) => (mount.kind === 'persistent' ? [mount.id] : []))
+}
+
+function planUnlisted(record: WorkloadRecord, actual: ActualWorkload | undefined, now: number): Action[] {
+  if (actual === undefined && record.state === 'gone') return []
+  if (record.absentSince === null) return [{ type: 'noteAbsent', id: record.id }]
+  if (now - record.absentSince < ORPHAN_MS) return []
+  switch (actual?.phase) {
+    case undefined:
+      return [{ type: 'reportGone', id: record.id }]
+    case 'starting':
+      return [{ type: 'cancelStart', id: record.id }]
+    case 'running':
+      return [{ type: 'stop', id: record.id, graceMs: 0 }]
+    case 'held':
+      return [{ type: 'remove', id: record.id, wipe: [] }]
+    case 'stopping':
+    case 'removing':
+    case 'unknown':
+      return []
+  }
+}

@@ -1,0 +1,126 @@
+import type { WorkloadStats } from '../../host-protocol/messages.ts'
+import { sleep } from '../../node/backoff.ts'
+import { errorText } from '../../node/fail.ts'
+import type { GpuUse } from '../gpus/use.ts'
+import type { Log } from '../log.ts'
+import type { Usage } from '../runtime.ts'
+
+/** How often usage is read. */
+export const STATS_INTERVAL_MS = 5_000
+/** Readings under way at a time: the engine is slow when it is asked about everything at once. */
+const CONCURRENCY = 4
+/** A reading that takes longer is given up: the engine's client never settles a call whose answer was cut off. */
+const READ_WITHIN_MS = 15_000
+/** As many as a beat may carry. */
+const STATS_MAX = 1_024
+/** Older readings say nothing about the present. */
+const STALE_MS = 20_000
+
+/** A running pod, and the CPUs that it may use. */
+export interface Measured {
+  id: string
+  vcpus: number
+  read(): Promise<Usage | undefined>
+}
+
+export interface StatsDeps {
+  running(): Measured[]
+  readGpus(): Promise<ReadonlyMap<string, GpuUse>>
+  log: Log
+  /** Monotonic, milliseconds. */
+  now(): number
+  readWithinMs?: number
+}
+
+interface Reading {
+  usage: Usage
+  atMs: number
+}
+
+/** Reads what pods use, beside the beats: a beat takes what is there and never waits (HOST-63). */
+export class StatsCollector {
+  private readonly deps: StatsDeps
+  private former = new Map<string, Reading>()
+  private stats: WorkloadStats[] = []
+  private collectedAtMs = Number.NEGATIVE_INFINITY
+  private collecting = false
+
+  constructor(deps: StatsDeps) {
+    this.deps = deps
+  }
+
+  /** What was read last, if that is not long ago. */
+  latest(): WorkloadStats[] {
+    return this.deps.now() - this.collectedAtMs > STALE_MS ? [] : this.stats
+  }
+
+  /** Reads everything once; does nothing while a former call still reads. */
+  async collect(): Promise<void> {
+    if (this.collecting) return
+    this.collecting = true
+    try {
+      await this.readAll()
+    } catch (error) {
+      this.deps.log.debug('could not read what workloads use', { error: errorText(error) })
+    } finally {
+      this.collecting = false
+    }
+  }
+
+  private async readAll(): Promise<void> {
+    const running = this.deps.running().slice(0, STATS_MAX)
+    const readings = new Map<string, Reading>()
+    await eachOf(running, CONCURRENCY, async ({ id, read }) => {
+      const usage = await this.readOnce(read)
+      if (usage !== undefined) readings.set(id, { usage, atMs: this.deps.now() })
+    })
+    const hasGpus = [...readings.values()].some(({ usage }) => usage.gpuIds.length > 0)
+    const gpus = hasGpus ? await this.deps.readGpus() : new Map<string, GpuUse>()
+    this.stats = running.flatMap(({ id, vcpus }) => {
+      const reading = readings.get(id)
+      return reading === undefined ? [] : [statsOf(id, vcpus, this.former.get(id), reading, gpus)]
+    })
+    this.former = readings
+    this.collectedAtMs = this.deps.now()
+  }
+
+  private async readOnce(read: Measured['read']): Promise<Usage | undefined> {
+    const enough = new AbortController()
+    const tooLong = sleep(this.deps.readWithinMs ?? READ_WITHIN_MS, enough.signal).then(() => undefined)
+    const usage = await Promise.race([read().catch(() => undefined), tooLong])
+    enough.abort()
+    return usage
+  }
+}
+
+/** Percentages of what the workload was given. CPU is known from the second reading on; GPUs only where they are real. */
+export function statsOf(
+  id: string,
+  vcpus: number,
+  former: Reading | undefined,
+  { usage, atMs }: Reading,
+  gpus: ReadonlyMap<string, GpuUse>,
+): WorkloadStats {
+  const elapsedNanos = former === undefined ? 0 : (atMs - former.atMs) * 1e6
+  const usedNanos = usage.cpuNanos - (former?.usage.cpuNanos ?? 0)
+  const found = usage.gpuIds.flatMap((uuid) => gpus.get(uuid) ?? [])
+  return {
+    id,
+    ...(elapsedNanos > 0 && vcpus > 0 ? { cpu: percent(usedNanos / elapsedNanos / vcpus) } : {}),
+    ...(usage.memoryLimitBytes > 0 ? { memory: percent(usage.memoryBytes / usage.memoryLimitBytes) } : {}),
+    ...(found.length > 0 ? { gpus: found } : {}),
+  }
+}
+
+function percent(share: number): number {
+  return Math.min(100, Math.max(0, Math.round(100 * share)))
+}
+
+/** Calls `step` for each value, at most `limit` at a time. */
+async function eachOf<T>(values: readonly T[], limit: number, step: (value: T) => Promise<void>): Promise<void> {
+  const queue = values.values()
+  const lane = async () => {
+    for (const value of queue) await step(value)
+  }
+  await Promise.all(Array.from({ length: limit }, lane))
+}

@@ -1,0 +1,112 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import { PageQuery } from '../../contract/pagination.ts'
+import { readSettings } from '../../env.ts'
+import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
+import * as endpoints from '../../services/endpoints/endpoints.ts'
+import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
+import { needsScope } from '../middleware/scope.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const PATH = '/v2/serverless'
+const ITEM_PATH = '/v2/serverless/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
+const common = { tags: ['Serverless'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listEndpoints',
+  summary: 'List endpoints, newest first',
+  'x-scope': 'serverless:read',
+  middleware: [needsScope('serverless:read')] as const,
+  request: { query: PageQuery },
+  responses: { 200: ok('A page of endpoints.', ListEndpointsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const createEndpointRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createEndpoint',
+  summary: 'Create an endpoint',
+  'x-scope': 'serverless:write',
+  middleware: [needsScope('serverless:write'), strictJson] as const,
+  request: { body: json(CreateEndpointRequest) },
+  responses: {
+    201: ok('The endpoint.', Endpoint),
+    ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getEndpoint',
+  summary: 'Read an endpoint',
+  'x-scope': 'serverless:read',
+  middleware: [needsScope('serverless:read')] as const,
+  request: { params: Params },
+  responses: { 200: ok('The endpoint.', Endpoint), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateEndpoint',
+  summary: 'Change an endpoint in place',
+  'x-scope': 'serverless:write',
+  middleware: [needsScope('serverless:write'), strictJson] as const,
+  request: { params: Params, body: json(UpdateEndpointRequest) },
+  responses: {
+    200: ok('The endpoint as it is now.', Endpoint),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteEndpoint',
+  summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
+  'x-scope': 'serverless:write',
+  middleware: [needsScope('serverless:write')] as const,
+  request: { params: Params },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/serverless` (END-1). */
+export function registerServerless(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => {
+    const { endpoints: configs, pagination } = await endpoints.listEndpoints(verbContext(c), c.req.valid('query'))
+    return c.json({ endpoints: configs.map((config) => toEndpoint(config, serverlessUrl(c))), pagination }, 200)
+  })
+  app.openapi(createEndpointRoute, async (c) => {
+    const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'))
+    return c.json(toEndpoint(config, serverlessUrl(c)), 201)
+  })
+  app.openapi(getRoute, async (c) => {
+    const config = await endpoints.getEndpoint(verbContext(c), c.req.valid('param').id)
+    return c.json(toEndpoint(config, serverlessUrl(c)), 200)
+  })
+  app.openapi(updateRoute, async (c) => {
+    const config = await endpoints.updateEndpoint(verbContext(c), c.req.valid('param').id, c.req.valid('json'))
+    return c.json(toEndpoint(config, serverlessUrl(c)), 200)
+  })
+  app.openapi(deleteRoute, async (c) => {
+    await endpoints.deleteEndpoint(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}
+
+/** Base of the job API: the operator's setting, else the origin that was asked (CFG-1). */
+function serverlessUrl(c: AppContext): string {
+  return (readSettings(c.env).serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, '')
+}

@@ -1,0 +1,42 @@
+import type { LogLevel } from '../env.ts'
+
+const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
+/** Longest text of one field, characters: a log line is for reading, not for storing payloads. */
+const MAX_TEXT = 2000
+
+/** Secrets that must not reach a log, whatever field they sit in. */
+const SECRETS: readonly [RegExp, string][] = [
+  [/\b(pp|ppo|ppw|ppd|ppj)_[0-9A-Za-z_-]+/g, '$1_[redacted]'],
+  [/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]'],
+  [/\beyJ[\w-]+\.[\w-]*(?:\.[\w-]*)?/g, '[redacted jwt]'],
+  [/\b(api_key=)[^&\s"']+/gi, '$1[redacted]'],
+]
+
+let minimum: LogLevel = 'info'
+
+/** Sets the level below which this isolate writes nothing. */
+export function setLogLevel(level: LogLevel): void {
+  minimum = level
+}
+
+/** Says whether an event of that level would be written; ask before collecting fields on a hot path. */
+export function logs(level: LogLevel): boolean {
+  return ORDER[level] >= ORDER[minimum]
+}
+
+/** Writes one JSON line with redacted fields. Undefined fields are left out. */
+export function logEvent(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+  if (!logs(level)) return
+  const line = JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, shorten)
+  console[level](redact(line))
+}
+
+/** Text without keys, bearer tokens, JWTs and `api_key` query values. */
+export function redact(text: string): string {
+  return SECRETS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text)
+}
+
+function shorten(_key: string, value: unknown): unknown {
+  if (value instanceof Error) return shorten('', value.stack ?? value.message)
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value
+}

@@ -1,0 +1,39 @@
+import { findQuota, type QuotaRow } from '../../db/accounts.ts'
+import { openDatabase } from '../../db/client.ts'
+import { DEFAULT_QUOTA, type RateVerdict } from '../../domain/rate-limit.ts'
+import type { Env } from '../../env.ts'
+import { rateLimiterStub } from '../../objects/stubs.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+
+/** How long a changed quota may stay unnoticed by another isolate. */
+const QUOTA_TTL_MS = 60_000
+const MAX_QUOTAS = 10_000
+const DEFAULT: QuotaRow = { ...DEFAULT_QUOTA, exempt: false }
+
+const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
+
+/** Spends one REST request of a team. Null for an exempt one, which has no windows (LIM-3). */
+export async function spendRequest(env: Env, teamId: string, nowMs: number): Promise<RateVerdict | null> {
+  const quota = await quotaOf(env, teamId, nowMs)
+  if (quota.exempt) return null
+  const { minute, hour, day } = quota
+  return rateLimiterStub(env, teamId).take({ minute, hour, day })
+}
+
+/** Whether a team is exempt from limits, its job API calls included. */
+export async function isExempt(env: Env, teamId: string, nowMs: number): Promise<boolean> {
+  return (await quotaOf(env, teamId, nowMs)).exempt
+}
+
+/** Forgets a team's quota in this isolate, after it was changed here. */
+export function forgetQuota(teamId: string): void {
+  quotas.delete(teamId)
+}
+
+async function quotaOf(env: Env, teamId: string, nowMs: number): Promise<QuotaRow> {
+  const known = quotas.get(teamId, nowMs)
+  if (known) return known
+  const quota = (await findQuota(openDatabase(env.DB), teamId)) ?? DEFAULT
+  quotas.set(teamId, quota, nowMs)
+  return quota
+}

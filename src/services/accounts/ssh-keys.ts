@@ -1,0 +1,23 @@
+import { openDatabase } from '../../db/client.ts'
+import { findSshKeys, replaceSshKeys } from '../../db/ssh-keys.ts'
+import type { Env } from '../../env.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { requireScope } from '../require-scope.ts'
+
+/** The account's SSH public keys (ACC-1). Throws 403. */
+export async function getSshKeys(ctx: VerbContext): Promise<string[]> {
+  requireScope(ctx.principal, 'account:read')
+  return sshKeysOf(ctx.env, ctx.principal.teamId)
+}
+
+/** Replaces the whole set; running pods keep the keys they got (ACC-1). Throws 403. */
+export async function putSshKeys(ctx: VerbContext, keys: string[]): Promise<string[]> {
+  requireScope(ctx.principal, 'account:write')
+  await replaceSshKeys(openDatabase(ctx.env.DB), ctx.principal.teamId, keys, ctx.nowMs)
+  return keys
+}
+
+/** A team's SSH public keys, for the pods that it starts (POD-20). */
+export function sshKeysOf(env: Env, teamId: string): Promise<string[]> {
+  return findSshKeys(openDatabase(env.DB), teamId)
+}

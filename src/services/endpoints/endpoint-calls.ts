@@ -1,0 +1,67 @@
+import type { JobCall } from '../../contract/job-routes.ts'
+import { Problem } from '../../contract/problems.ts'
+import { announcedBytes } from '../../domain/text/body-length.ts'
+import type { Env } from '../../env.ts'
+import { DELIVERY_HEADER, parseDelivery } from '../../host-protocol/delivery.ts'
+import { type Caller, withCaller } from '../../objects/caller.ts'
+import { endpointStub } from '../../objects/stubs.ts'
+
+/** A body up to this size is read in the Worker; a larger one is streamed, so that many at a time do not fill the isolate's memory. */
+const MAX_PLAIN_BODY_BYTES = 64 * 1024
+
+/**
+ * One hop to the endpoint's object. The calls that come for every job (`/run`, `/status`, `job-done`) go as plain data while they are small:
+ * a request and a response that cross isolates cost more than all else about them (adr/0010). Everything else, and whatever waits for its
+ * client, goes as the request that it is, and the object's response passes straight through. A worker is no user: null.
+ */
+export async function callEndpoint(env: Env, request: Request, call: JobCall, caller: Caller | null): Promise<Response> {
+  const stub = endpointStub(env, call.endpointId)
+  if (!caller) {
+    if (call.operation !== 'job-done' || !isSmall(request)) return stub.fetch(request)
+    const from = {
+      workerId: call.workerId,
+      boot: call.query.get('boot') ?? '',
+      delivery: parseDelivery(request.headers.get(DELIVERY_HEADER)),
+    }
+    await stub.done(call.endpointId, call.jobId, from, await readBody(request))
+    return new Response('{}', { headers: { 'content-type': 'application/json' } })
+  }
+  if (call.operation === 'status') {
+    const reply = await stub.status(call.endpointId, call.jobId, caller)
+    // Too large for an RPC. The call has been counted.
+    if (!reply) return stub.fetch(withCaller(request, { ...caller, exempt: true }))
+    return new Response(reply.body, reply)
+  }
+  if (call.operation === 'run' && isSmall(request)) {
+    const reply = await stub.run(await plainSubmit(request, call, caller), caller)
+    return new Response(reply.body, reply)
+  }
+  return stub.fetch(withCaller(request, caller))
+}
+
+function isSmall(request: Request): boolean {
+  return (announcedBytes(request.headers) ?? Number.POSITIVE_INFINITY) <= MAX_PLAIN_BODY_BYTES
+}
+
+// WRK-5: worker SDKs send JSON under a form's content type, of which the runtime's own `text()` complains for every call.
+async function readBody(request: Request): Promise<string> {
+  return new TextDecoder().decode(await request.arrayBuffer())
+}
+
+async function readSmall(request: Request): Promise<string> {
+  const text = await readBody(request)
+  if (text.length <= MAX_PLAIN_BODY_BYTES) return text
+  throw new Problem('payloadTooLarge', { detail: 'request body is longer than its Content-Length' })
+}
+
+async function plainSubmit(request: Request, call: JobCall, caller: Caller) {
+  return {
+    endpointId: call.endpointId,
+    operation: 'run' as const,
+    userId: caller.userId,
+    body: await readSmall(request),
+    ttl: call.query.get('ttl'),
+    wait: null,
+    idempotencyKey: request.headers.get('idempotency-key'),
+  }
+}

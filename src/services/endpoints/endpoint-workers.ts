@@ -1,0 +1,98 @@
+import type { Pagination } from '../../contract/pagination.ts'
+import type { ListReleasesResponse, Release } from '../../contract/releases.ts'
+import type { ListScalingResponse } from '../../contract/scaling.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import type { EndpointWorker, ListWorkersResponse, WorkerSummary } from '../../contract/workers.ts'
+import { openDatabase } from '../../db/client.ts'
+import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpoints.ts'
+import { rolloutOf } from '../../domain/worker/rollout.ts'
+import type { ActiveWorker } from '../../domain/worker/worker.ts'
+import { endpointStub } from '../../objects/stubs.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import { getEndpoint, type VerbContext } from './endpoints.ts'
+
+// Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
+
+/** The active workers of an endpoint and their counts, from one snapshot (END-13, SCALE-7). Throws 403 and 404. */
+export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWorkersResponse> {
+  const { version } = await getEndpoint(ctx, id)
+  const workers = (await endpointStub(ctx.env, id).workers()).map((active) => toWorker(active, version, ctx.nowMs))
+  return { workers, summary: summarise(workers), endpointVersion: version }
+}
+
+/** A page of releases, newest first, and how far the newest has come (END-14). Throws 403, 404, and 422 for a foreign cursor. */
+export async function listReleases(
+  ctx: VerbContext,
+  id: string,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<ListReleasesResponse> {
+  const { version } = await getEndpoint(ctx, id)
+  const binding = `listReleases ${id}`
+  const after = decodeCursor(binding, page.cursor)
+  const [rows, workers] = await Promise.all([
+    listReleaseRows(openDatabase(ctx.env.DB), id, after?.id ?? null, page.limit + 1),
+    endpointStub(ctx.env, id).workers(),
+  ])
+  const versions = workers.map(({ worker }) => worker.version)
+  const { shown, pagination } = pageOf(rows, page.limit, binding, (row) => row)
+  return {
+    endpointVersion: version,
+    rollout: rolloutOf(versions, version),
+    releases: shown.map((row) => toRelease(row, versions)),
+    pagination,
+  }
+}
+
+/** END-15: nothing is built here. Throws 403, 404, and 422 for any cursor, because none was ever given out. */
+export async function listBuilds(
+  ctx: VerbContext,
+  id: string,
+  page: { cursor?: string | undefined },
+): Promise<{ builds: never[]; pagination: Pagination }> {
+  await getEndpoint(ctx, id)
+  decodeCursor('listBuilds', page.cursor)
+  return { builds: [], pagination: { nextCursor: null, hasNextPage: false } }
+}
+
+/** The scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */
+export async function listScalingDecisions(ctx: VerbContext, id: string): Promise<ListScalingResponse> {
+  const { scaling } = await getEndpoint(ctx, id)
+  const records = await endpointStub(ctx.env, id).decisions()
+  return { scaling, decisions: records.map(({ atMs, ...decision }) => ({ ...decision, decidedAt: formatTime(atMs) })) }
+}
+
+function toWorker({ worker, status }: ActiveWorker, endpointVersion: number, nowMs: number): EndpointWorker {
+  const { startedAtMs } = worker
+  return {
+    id: worker.id,
+    status,
+    isStale: worker.version !== endpointVersion,
+    version: worker.version,
+    gpuCount: worker.gpuCount,
+    image: worker.image,
+    uptimeSeconds: startedAtMs === null ? null : Math.max(0, Math.floor((nowMs - startedAtMs) / 1000)),
+    gpuTypeId: worker.gpuTypeId,
+    dataCenterId: worker.dataCenterId,
+    startedAt: startedAtMs === null ? null : formatTime(startedAtMs),
+    reason: worker.reason,
+  }
+}
+
+function summarise(workers: readonly EndpointWorker[]): WorkerSummary {
+  const summary = { running: 0, idle: 0, initializing: 0, throttled: 0, unhealthy: 0, total: workers.length }
+  for (const { status } of workers) summary[status.toLowerCase() as Lowercase<typeof status>]++
+  return summary
+}
+
+function toRelease(row: ReleaseRow, versions: readonly number[]): Release {
+  return {
+    id: row.id,
+    version: row.version,
+    source: 'MANUAL',
+    buildId: null,
+    createdByUserId: row.createdByUserId,
+    workerCount: versions.filter((version) => version === row.version).length,
+    createdAt: formatTime(row.createdAt),
+    diff: row.diff,
+  }
+}

@@ -1,0 +1,128 @@
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import type { Pagination } from '../../contract/pagination.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/endpoints.ts'
+import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
+import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import type { Env } from '../../env.ts'
+import { endpointStub } from '../../objects/stubs.ts'
+import { newResourceId } from '../../platform/ids.ts'
+import { forgetEndpointTeam, type Principal } from '../accounts/authenticate.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import { requireScope } from '../require-scope.ts'
+import { requireRegistry } from '../resources/registries.ts'
+import { assertMergedSize, useTemplate } from '../resources/templates.ts'
+
+/** What every verb needs: where, who and when (milliseconds). */
+export interface VerbContext {
+  env: Env
+  principal: Principal
+  nowMs: number
+}
+
+const LIST_BINDING = 'listEndpoints'
+/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
+const MAX_UPDATE_ATTEMPTS = 2
+
+/** Creates an endpoint and its queue (END-1 to END-7). Throws 400, 403, 404 (template) and 422. */
+export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:write')
+  const { teamId } = ctx.principal
+  const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
+  if (!result.ok) throw problemOf(result.problem)
+  await requireRegistry(ctx.env, teamId, result.config.container.registry)
+  await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []))
+  await endpointStub(ctx.env, result.config.id).configure(result.config)
+  return result.config
+}
+
+/** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
+export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:read')
+  return requireOwnEndpoint(ctx, id)
+}
+
+/** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
+export async function listEndpoints(
+  ctx: VerbContext,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
+  requireScope(ctx.principal, 'serverless:read')
+  const after = decodeCursor(LIST_BINDING, page.cursor)
+  const rows = await table.listEndpoints(openDatabase(ctx.env.DB), ctx.principal.teamId, after, page.limit + 1)
+  const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
+  return { endpoints: shown.map(({ config }) => config), pagination }
+}
+
+/** Changes an endpoint (END-11, END-12). Throws 400, 403, 404, 422, and 409 when others kept changing it meanwhile. */
+export async function updateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:write')
+  const asked = await filledUpdate(ctx, id, patch)
+  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+    const before = await requireOwnEndpoint(ctx, id)
+    const result = patchEndpointConfig(before, asked)
+    if (!result.ok) throw problemOf(result.problem)
+    if (!result.changed) {
+      // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
+      await endpointStub(ctx.env, id).configure(before)
+      return before
+    }
+    const { config, releaseDiff } = result
+    if (asked.registry !== undefined) await requireRegistry(ctx.env, config.teamId, config.container.registry)
+    const row = releaseDiff && release(ctx, config, releaseDiff)
+    if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
+      await endpointStub(ctx.env, id).configure(config)
+      return config
+    }
+  }
+  throw new Problem('conflict', { detail: 'the endpoint was changed by another request; read it again' })
+}
+
+/** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */
+export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'serverless:write')
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')
+  // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
+  await endpointStub(ctx.env, id).destroy()
+  forgetEndpointTeam(id)
+  if (!(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
+}
+
+async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
+  if (body.templateId === undefined) return body
+  const filled = fillCreate(body, await useTemplate(ctx.env, ctx.principal, body.templateId, { serverless: true }))
+  assertMergedSize(filled)
+  return filled
+}
+
+// An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
+async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
+  if (!patch.templateId) return patch
+  await requireOwnEndpoint(ctx, id)
+  const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))
+  assertMergedSize(filled)
+  return filled
+}
+
+/** The caller's endpoint. Throws 404 for any other id, and stands before whatever reaches the endpoint's object (AUT-5, PP-160). */
+async function requireOwnEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  const config = await table.findEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
+  if (!config) throw new Problem('notFound')
+  return config
+}
+
+function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {
+  return {
+    endpointId: config.id,
+    version: config.version,
+    id: newResourceId(),
+    createdByUserId: ctx.principal.userId,
+    diff,
+    createdAt: ctx.nowMs,
+  }
+}

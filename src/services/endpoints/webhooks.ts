@@ -1,0 +1,60 @@
+import type { Delivery } from '../../../durable-objects/webhook/delivery-store.ts'
+import type { Pagination } from '../../contract/pagination.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import type { ListDeliveriesQuery, SigningSecret, WebhookDelivery } from '../../contract/webhooks.ts'
+import type { SigningSecrets } from '../../domain/webhook/delivery.ts'
+import { webhookSenderStub } from '../../objects/stubs.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import { requireScope } from '../require-scope.ts'
+import type { VerbContext } from './endpoints.ts'
+
+/** The secret that signs the account's webhooks (HOOK-8), made on first use. Whoever knows it can forge one, so reading takes `jobs:write`. */
+export async function getSigningSecret(ctx: VerbContext): Promise<SigningSecret> {
+  requireScope(ctx.principal, 'jobs:write')
+  return toSigningSecret(await senderOf(ctx).signingSecrets(), ctx.nowMs)
+}
+
+/** Replaces the signing secret; the one before signs on for 24 hours. */
+export async function rotateSigningSecret(ctx: VerbContext): Promise<SigningSecret> {
+  requireScope(ctx.principal, 'jobs:write')
+  return toSigningSecret(await senderOf(ctx).rotateSigningSecret(), ctx.nowMs)
+}
+
+/** A page of the account's delivery log, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
+export async function listDeliveries(
+  ctx: VerbContext,
+  query: ListDeliveriesQuery,
+): Promise<{ deliveries: WebhookDelivery[]; pagination: Pagination }> {
+  requireScope(ctx.principal, 'jobs:read')
+  const { endpointId, jobId, limit, cursor } = query
+  const binding = JSON.stringify(['listWebhookDeliveries', endpointId ?? null, jobId ?? null])
+  const after = decodeCursor(binding, cursor)
+  const rows = await senderOf(ctx).deliveries({ endpointId, jobId, after, limit: limit + 1 })
+  const { shown, pagination } = pageOf(rows, limit, binding, ({ createdAtMs, id }) => ({ createdAt: createdAtMs, id }))
+  return { deliveries: shown.map(toDelivery), pagination }
+}
+
+/** Sends a delivery that is over once more. Throws 403, 404 (also for another account's), and 409 while its attempts go on. */
+export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDelivery> {
+  requireScope(ctx.principal, 'jobs:write')
+  const result = await senderOf(ctx).redeliver(id)
+  if (result === 'unknown') throw new Problem('notFound')
+  if (result === 'pending')
+    throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet; wait until it is DELIVERED or FAILED' })
+  return toDelivery(result)
+}
+
+function senderOf(ctx: VerbContext) {
+  return webhookSenderStub(ctx.env, ctx.principal.teamId)
+}
+
+function toSigningSecret({ current, previous }: SigningSecrets, nowMs: number): SigningSecret {
+  const overlaps = previous !== null && nowMs < previous.untilMs
+  return { secret: current, previousSecretExpiresAt: overlaps ? formatTime(previous.untilMs) : null }
+}
+
+function toDelivery({ id, endpointId, jobId, url, state, createdAtMs }: Delivery): WebhookDelivery {
+  const attempts = state.attempts.map(({ atMs, ...attempt }) => ({ at: formatTime(atMs), ...attempt }))
+  return { id, endpointId, jobId, url, status: state.status, attempts, createdAt: formatTime(createdAtMs) }
+}

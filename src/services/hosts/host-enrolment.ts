@@ -1,0 +1,138 @@
+import { decodeJwt, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { findHostKey, insertHost, useJoinToken } from '../../db/enrolment.ts'
+import type { Env } from '../../env.ts'
+import {
+  ACCESS_TOKEN_AUDIENCE,
+  ASSERTION_AUDIENCE,
+  type EnrolRequest,
+  type EnrolResponse,
+  PROTOCOL_VERSION,
+  type TokenResponse,
+} from '../../host-protocol/messages.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import { sha256Hex } from '../../platform/crypto.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { newResourceId } from '../../platform/ids.ts'
+
+const ACCESS_TOKEN_SECONDS = 3600
+/** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */
+const ASSERTION_SECONDS = 60
+const ASSERTION_TOLERANCE_SECONDS = 60
+const MAX_JTI_CHARS = 128
+/** HOST-38: how long an isolate believes what it knows of a host's enrolment, so how long a withdrawn one may still get in. */
+const STANDING_TTL_MS = 5_000
+const MAX_STANDINGS = 10_000
+
+const standings = new ExpiringCache<{ epoch: number | null }>(STANDING_TTL_MS, MAX_STANDINGS)
+
+/** A machine joins: uses up its token and gets an id and a first access token. 401 with what to do when the token is no good. */
+export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number): Promise<EnrolResponse> {
+  if (request.inventory.protocolVersion !== PROTOCOL_VERSION) {
+    throw new Problem('badRequest', {
+      detail: `this plane speaks host protocol ${PROTOCOL_VERSION}, the agent ${request.inventory.protocolVersion}; upgrade the agent`,
+    })
+  }
+  const tokenHash = await sha256Hex(request.joinToken)
+  await verifySigned(request.proof, request.publicKey.x, tokenHash)
+  const db = openDatabase(env.DB)
+  const hostId = newResourceId()
+  const token = await useJoinToken(db, tokenHash, hostId, nowMs)
+  if (!token) throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
+  const host = { id: hostId, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
+  await insertHost(db, host, token, nowMs)
+  return { hostId, epoch: 1, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, hostId, 1)) }
+}
+
+/** Exchanges an assertion that the host signed with its own key for an access token of an hour. */
+export async function renewHostToken(env: Env, assertion: string): Promise<TokenResponse> {
+  const hostId = readIssuer(assertion)
+  const host = hostId === null ? null : await findHostKey(openDatabase(env.DB), hostId)
+  if (hostId === null || !host)
+    throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
+  const claims = await verifySigned(assertion, host.publicKeyX, hostId)
+  if (claims.epoch !== host.epoch) throw new Problem('invalidToken', { detail: 'the host has joined again since; use its newest identity' })
+  await spendAssertion(env, hostId, claims.jti)
+  return issueAccessToken(env, hostId, host.epoch)
+}
+
+async function spendAssertion(env: Env, hostId: string, jti: string | undefined): Promise<void> {
+  const isId = jti !== undefined && jti !== '' && jti.length <= MAX_JTI_CHARS
+  const outcome = isId ? await hostStub(env, hostId).spendAssertion(jti) : 'used'
+  if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in two minutes' })
+  if (outcome === 'used')
+    throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
+}
+
+/** The host that an access token names; null when it is missing, forged, expired, or of an enrolment that was withdrawn (HOST-38). */
+export async function verifyHostToken(env: Env, authorization: string | null, nowMs: number): Promise<string | null> {
+  const claims = await readAccessToken(env, authorization)
+  if (claims?.sub === undefined) return null
+  return (await currentEpoch(env, claims.sub, nowMs)) === claims.epoch ? claims.sub : null
+}
+
+async function currentEpoch(env: Env, hostId: string, nowMs: number): Promise<number | null> {
+  const known = standings.get(hostId, nowMs)
+  if (known) return known.epoch
+  const epoch = (await findHostKey(openDatabase(env.DB), hostId))?.epoch ?? null
+  standings.set(hostId, { epoch }, nowMs)
+  return epoch
+}
+
+async function readAccessToken(env: Env, authorization: string | null): Promise<JWTPayload | null> {
+  const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1]
+  if (!token) return null
+  try {
+    const { payload } = await jwtVerify(token, secretKey(env), {
+      audience: ACCESS_TOKEN_AUDIENCE,
+      algorithms: ['HS256'],
+      requiredClaims: ['sub', 'exp'],
+    })
+    return payload
+  } catch {
+    return null
+  }
+}
+
+async function issueAccessToken(env: Env, hostId: string, epoch: number): Promise<TokenResponse> {
+  const accessToken = await new SignJWT({ epoch })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(hostId)
+    .setAudience(ACCESS_TOKEN_AUDIENCE)
+    .setIssuedAt()
+    .setExpirationTime(`${ACCESS_TOKEN_SECONDS}s`)
+    .sign(secretKey(env))
+  return { accessToken, expiresInSeconds: ACCESS_TOKEN_SECONDS }
+}
+
+async function verifySigned(jwt: string, publicKeyX: string, subject: string): Promise<JWTPayload> {
+  try {
+    const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }, 'EdDSA')
+    const { payload } = await jwtVerify(jwt, key, {
+      audience: ASSERTION_AUDIENCE,
+      subject,
+      algorithms: ['EdDSA'],
+      clockTolerance: ASSERTION_TOLERANCE_SECONDS,
+      maxTokenAge: ASSERTION_SECONDS,
+      requiredClaims: ['exp', 'iat'],
+    })
+    return payload
+  } catch (error) {
+    throw new Problem('invalidToken', {
+      detail: `the host's signature does not hold: ${error instanceof Error ? error.message : 'unreadable'}`,
+    })
+  }
+}
+
+function readIssuer(jwt: string): string | null {
+  try {
+    return decodeJwt(jwt).iss ?? null
+  } catch {
+    return null
+  }
+}
+
+function secretKey(env: Env): Uint8Array {
+  return new TextEncoder().encode(`host-token\n${env.TOKEN_SECRET}`)
+}

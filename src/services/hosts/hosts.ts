@@ -1,0 +1,146 @@
+import type { CordonRequest, Host } from '../../contract/hosts.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { openDatabase } from '../../db/client.ts'
+import { cordonByOperator, liftCordon } from '../../db/host-cordon.ts'
+import { findHost, findHostState, type HostRecord, listHosts as listHostRows, removeIdleHost } from '../../db/host-views.ts'
+import { healthOf } from '../../domain/host/health.ts'
+import { announceCapacity } from '../../effects/capacity.ts'
+import { drainWorkers } from '../../effects/presence.ts'
+import type { Env } from '../../env.ts'
+import { DEFAULT_PORT_RANGE } from '../../host-protocol/messages.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
+
+// Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).
+
+/** A longer list is answered from the database alone. */
+const MAX_ASKED = 100
+
+/** What the object of a host knows of its presence; null for a host that nobody was asked about, or that has not linked yet. */
+type Presence = { lastBeatAtMs: number; suspect: boolean } | null
+
+/** Every machine that has not been removed. */
+export async function listHosts(env: Env): Promise<Host[]> {
+  const records = await listHostRows(openDatabase(env.DB))
+  const asked = records.length <= MAX_ASKED
+  return Promise.all(records.map(async (record) => toHost(record, asked ? await askPresence(env, record.host.id) : null)))
+}
+
+/** One machine. Throws 404, also for a removed one. */
+export async function getHost(env: Env, id: string): Promise<Host> {
+  const found = await findHost(openDatabase(env.DB), id)
+  if (!found) throw new Problem('notFound')
+  return toHost(found, await askPresence(env, id))
+}
+
+/** Keeps new work off a machine; what runs there stays (HOST-31). Throws 404. */
+export async function cordonHost(env: Env, id: string, { reason }: CordonRequest, nowMs: number): Promise<Host> {
+  if (!(await cordonByOperator(openDatabase(env.DB), id, reason ?? null, false, nowMs))) throw new Problem('notFound')
+  return getHost(env, id)
+}
+
+/** Lets new work in again and ends a drain (HOST-31). Throws 404. */
+export async function uncordonHost(env: Env, id: string): Promise<Host> {
+  if (!(await liftCordon(openDatabase(env.DB), id))) throw new Problem('notFound')
+  await announceCapacity(env)
+  return getHost(env, id)
+}
+
+/**
+ * Cordons a machine, asks its workers to leave once they have finished, and moves the pods that may run elsewhere (HOST-32, PP-78).
+ * Repeating it asks again. Throws 404.
+ */
+export async function drainHost(env: Env, id: string, { reason }: CordonRequest, nowMs: number): Promise<Host> {
+  // First nothing new, so that what is asked to leave is all there is.
+  if (!(await cordonByOperator(openDatabase(env.DB), id, reason ?? null, true, nowMs))) throw new Problem('notFound')
+  try {
+    await drainWorkers(env, id)
+    await hostStub(env, id).movePods(id)
+  } catch (error) {
+    logEvent('error', 'a drain could not be begun everywhere', { hostId: id, error })
+    throw new Problem('unavailable', { detail: 'the host is cordoned, but not everything on it could be asked to leave; drain it again' })
+  }
+  return getHost(env, id)
+}
+
+/**
+ * Withdraws a machine's enrolment and ends its link. Throws 404, and 409 while anything is placed on a machine that is online; one that is
+ * offline may never return, so what it held is given up.
+ */
+export async function removeHost(env: Env, id: string): Promise<void> {
+  const db = openDatabase(env.DB)
+  if (!(await findHostState(db, id))) throw new Problem('notFound')
+  // Told first: if this request dies after the update, or not everything can be given up at once, the host object goes on by itself.
+  await hostStub(env, id).expectRemoval(id)
+  if (!(await removeIdleHost(db, id))) {
+    await getHost(env, id)
+    throw new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
+  }
+  try {
+    await hostStub(env, id).revoke(id)
+  } catch (error) {
+    logEvent('error', 'what a removed host held is not given up yet', { hostId: id, error })
+  }
+}
+
+async function askPresence(env: Env, id: string): Promise<Presence> {
+  return hostStub(env, id)
+    .presence()
+    .catch((error: unknown) => {
+      logEvent('warn', 'presence of a host not known', { hostId: id, error })
+      return null
+    })
+}
+
+function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host {
+  const { inventory } = host
+  const online = host.status === 'ONLINE'
+  const lastSeenAtMs = presence?.lastBeatAtMs ?? host.lastSeenAt
+  return {
+    id: host.id,
+    name: host.name,
+    dataCenterId: host.dataCenterId,
+    cloud: host.cloud,
+    status: online ? 'ONLINE' : 'OFFLINE',
+    health: healthOf({ online, suspect: presence?.suspect ?? false, lost: host.lostAt !== null, gpuProblems: host.gpuProblems.length }),
+    cordon: toCordon(host),
+    draining: host.draining,
+    workloads,
+    simulated: inventory.simulated,
+    gpus: toGpus(host, gpus),
+    vcpu: { total: host.vcpuTotal, free: host.vcpuFree },
+    memoryGb: { total: toGb(host.memoryMbTotal), free: toGb(host.memoryMbFree) },
+    diskGb: { total: host.diskGbTotal, free: host.diskGbFree },
+    runtimes: inventory.runtimes,
+    sharedVolumes: inventory.sharedVolumes ?? null,
+    gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
+    publicIp: host.publicIp,
+    portRange: inventory.portRange ?? DEFAULT_PORT_RANGE,
+    createdAt: formatTime(host.createdAt),
+    lastSeenAt: lastSeenAtMs === null ? null : formatTime(lastSeenAtMs),
+  }
+}
+
+function toCordon({ cordonedAt, cordonBy, cordonReason }: HostRecord['host']): Host['cordon'] {
+  return cordonedAt === null ? null : { at: formatTime(cordonedAt), by: cordonBy ?? 'operator', reason: cordonReason }
+}
+
+function toGpus({ inventory }: HostRecord['host'], gpus: HostRecord['gpus']): Host['gpus'] {
+  return gpus.map(({ gpuTypeId, total, free, cudaVersion }) => {
+    const reported = inventory.gpus.filter(({ typeId }) => typeId === gpuTypeId)
+    return {
+      typeId: gpuTypeId,
+      total,
+      free,
+      simulated: reported.some(({ simulated }) => simulated),
+      driverVersion: reported.find(({ driverVersion }) => driverVersion !== null)?.driverVersion ?? null,
+      cudaVersion,
+    }
+  })
+}
+
+/** Two decimals are plenty for a person and keep the sum of parts recognisable. */
+function toGb(megabytes: number): number {
+  return Math.round((megabytes / 1024) * 100) / 100
+}

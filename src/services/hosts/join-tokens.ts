@@ -1,0 +1,52 @@
+import {
+  type CreateJoinTokenRequest,
+  DEFAULT_DATA_CENTER_ID,
+  JOIN_TOKEN_TTL_MS,
+  type JoinToken,
+  type NewJoinToken,
+} from '../../contract/hosts.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { openDatabase } from '../../db/client.ts'
+import { deleteUnusedJoinToken, insertJoinToken, listJoinTokens as listRows } from '../../db/join-tokens.ts'
+import type { Env } from '../../env.ts'
+import { sha256Hex } from '../../platform/crypto.ts'
+import { newJoinToken, newResourceId } from '../../platform/ids.ts'
+
+/** Makes a token with which one machine may join once, within 30 minutes (HOST-1). Only its hash is stored. */
+export async function createJoinToken(env: Env, body: CreateJoinTokenRequest, nowMs: number): Promise<NewJoinToken> {
+  const token = newJoinToken()
+  const shown = {
+    id: newResourceId(),
+    name: body.name ?? null,
+    dataCenterId: body.dataCenterId ?? DEFAULT_DATA_CENTER_ID,
+    cloud: body.cloud ?? 'SECURE',
+  }
+  const expiresAt = nowMs + JOIN_TOKEN_TTL_MS
+  const stored = { ...shown, tokenHash: await sha256Hex(token), createdAt: nowMs, expiresAt, usedAt: null, usedByHostId: null }
+  await insertJoinToken(openDatabase(env.DB), stored)
+  return { token, ...shown, expiresAt: formatTime(expiresAt) }
+}
+
+/** The tokens of the last weeks, without what opens the door (HOST-30). */
+export async function listJoinTokens(env: Env): Promise<JoinToken[]> {
+  const rows = await listRows(openDatabase(env.DB))
+  return rows.map(({ id, name, dataCenterId, cloud, createdAt, expiresAt, usedAt, usedByHostId }) => ({
+    id,
+    name,
+    dataCenterId,
+    cloud,
+    expiresAt: formatTime(expiresAt),
+    createdAt: formatTime(createdAt),
+    usedAt: usedAt === null ? null : formatTime(usedAt),
+    usedByHostId,
+  }))
+}
+
+/** Takes a token back. Throws 404, and 409 when a machine has joined with it: then it is the machine that has to be removed. */
+export async function revokeJoinToken(env: Env, id: string): Promise<void> {
+  const outcome = await deleteUnusedJoinToken(openDatabase(env.DB), id)
+  if (outcome === 'unknown') throw new Problem('notFound')
+  if (outcome === 'used')
+    throw new Problem('conflict', { detail: 'a machine has joined with this token; remove the host instead', code: 'IN_USE' })
+}

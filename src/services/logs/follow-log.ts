@@ -1,0 +1,45 @@
+import type { LogQuery } from '../../contract/logs.ts'
+import { Problem } from '../../contract/problems.ts'
+import { startOf } from '../../domain/text/log-stream.ts'
+import type { Env } from '../../env.ts'
+import type { LogKind } from '../../host-protocol/logs.ts'
+import { podLogStub } from '../../objects/stubs.ts'
+
+/** When a reader of a log that has too many may come again: nobody knows, so not at once. */
+const RETRY_SECONDS = '10'
+
+/** A log that the caller may read: the caller has checked that its owner is the reader's. */
+export interface ReadableLog {
+  kind: LogKind
+  /** Id of the worker or pod. */
+  id: string
+  /** Endpoint of a worker, id of a pod. */
+  ownerId: string
+  /** Whether the worker or pod exists now: then its log may be awaited before there is a line. */
+  isKnown: boolean
+}
+
+/** What a reader asks for (LOG-2), and the signal that it has left. */
+export interface LogReading {
+  query: LogQuery
+  lastEventId: string | undefined
+  signal: AbortSignal
+}
+
+/** A log as a stream that stays open (LOG-4). Throws 404 when there is no such log (LOG-6), and 429 when too many read it. */
+export async function followLog(
+  env: Env,
+  { kind, id, ownerId, isKnown }: ReadableLog,
+  { query, lastEventId, signal }: LogReading,
+): Promise<ReadableStream> {
+  const request = { kind, ownerId, isKnown, start: startOf(query, lastEventId), source: query.source }
+  const reply = await podLogStub(env, kind, id).fetch(
+    // The name is never resolved; the signal tells the object that the reader has left.
+    new Request('http://log/', { method: 'POST', body: JSON.stringify(request), signal }),
+  )
+  if (reply.status === 429) {
+    throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })
+  }
+  if (!reply.ok || !reply.body) throw new Problem('notFound')
+  return reply.body
+}

@@ -1,0 +1,104 @@
+import type { UpdatePodRequest } from '../../contract/pods.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { findHostState } from '../../db/host-views.ts'
+import type { PodRow } from '../../db/pods.ts'
+import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
+import { decideAction, decideRecreate, type PodAction, type PodChange } from '../../domain/pod/pod.ts'
+import { refuseStart } from '../../domain/pod/refusal.ts'
+import { matchesVersion } from '../../domain/text/etag.ts'
+import { transitPod } from '../../effects/pod-transitions.ts'
+import { forgetPodKey } from '../accounts/authenticate.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { requireScope } from '../require-scope.ts'
+import { loadPatchReferences } from './pod-references.ts'
+import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
+
+/** A change that lost a race is decided anew this often. */
+const MAX_ATTEMPTS = 5
+
+/**
+ * An action on a pod (POD-14 to POD-18). Null after `terminate`. Throws 400 (its host has no room, or is away), 403, 404, 409 (not valid now,
+ * locked, of a cluster) and 412.
+ */
+export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPod | null> {
+  const pod = await change(ctx, id, ifMatch, async (before) => {
+    if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
+    const outcome = decideAction(before, action, Date.now())
+    if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
+    if (action === 'start') await requireHost(ctx, before)
+    return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
+  })
+  if (action !== 'terminate') return showPod(ctx, pod)
+  await forgetPodKey(ctx.env, id)
+  return null
+}
+
+/** The row of a terminated pod stays for ever: what its user put into it need not. */
+function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
+  const container = { ...pod.spec.container, args: '', env: {} }
+  return { pod: { ...pod, spec: { ...pod.spec, container } }, usage }
+}
+
+/** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
+export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
+  if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
+  const pod = await change(ctx, id, ifMatch, async (before) => {
+    const { name, locked, spec, clusterId } = before
+    const references = await loadPatchReferences(ctx.env, ctx.principal, body)
+    const plan = planPatch({ name, locked, spec, clusterId }, body, references)
+    if (!plan.ok) throw problemOf(plan.problem)
+    if (!plan.isChanged) return null
+    const after: PodRow = { ...before, ...plan.pod, registryId: plan.pod.spec.container.registry }
+    return plan.needsNewContainer ? decideRecreate(after, Date.now()) : { pod: { ...after, version: before.version + 1 }, usage: null }
+  })
+  return showPod(ctx, pod)
+}
+
+/**
+ * What decides where the account's registry login is sent is not for the pod's own key (PP-102): whoever breaks into a container would have
+ * it sent to a registry of his own.
+ */
+function namesImage({ image, registry, templateId }: UpdatePodRequest): boolean {
+  return image !== undefined || registry !== undefined || templateId !== undefined
+}
+
+/** Decides on the row as it is and writes what was decided; another change in between means deciding anew, `If-Match` included. */
+async function change(
+  ctx: VerbContext,
+  id: string,
+  ifMatch: string | undefined,
+  decide: (before: PodRow) => Promise<PodChange<PodRow> | null>,
+): Promise<PodRow> {
+  requireScope(ctx.principal, 'pods:write', id)
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const before = await findPodOrThrow(ctx, id)
+    if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
+    const decided = await decide(before)
+    if (!decided) return before
+    const outcome = await transitPod(ctx.env, before, decided)
+    if (outcome === 'done') return decided.pod
+    if (outcome === 'noRoom') throw noRoom(before, decided.pod)
+  }
+  throw new Problem('conflict', { detail: 'the pod was changed by other requests; read it again' })
+}
+
+function noRoom(before: PodRow, after: PodRow): Problem {
+  if (after.spec !== before.spec) {
+    return new Problem('badRequest', { detail: 'There is not enough free disk on the host machine of this pod.', code: 'NO_CAPACITY' })
+  }
+  return problemOf(refuseStart(before.spec.compute.kind === 'gpu'))
+}
+
+/** A pod starts where it was, if that machine is there and takes work: it would be kept waiting without a word (PP-86). */
+async function requireHost({ env }: VerbContext, { hostId }: PodRow): Promise<void> {
+  const host = await findHostState(openDatabase(env.DB), hostId)
+  if (host?.status === 'ONLINE' && host.cordonedAt === null) return
+  throw new Problem('badRequest', { detail: describeAbsence(host), code: 'HOST_UNAVAILABLE' })
+}
+
+function describeAbsence(host: Awaited<ReturnType<typeof findHostState>>): string {
+  if (!host) return 'The host machine of this pod is gone; terminate the pod and create another.'
+  if (host.status !== 'ONLINE') return 'The host machine of this pod is offline; start the pod when it is back.'
+  return 'The host machine of this pod takes no work at the moment; start the pod later.'
+}

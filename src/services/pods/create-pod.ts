@@ -1,0 +1,105 @@
+import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { isReferenceFailure, requireReferences } from '../../db/pod-references.ts'
+import type { Refusal as HostRefusal } from '../../domain/host/placement.ts'
+import { shownPrice } from '../../domain/pod/access.ts'
+import { refuseCapacity } from '../../domain/pod/refusal.ts'
+import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
+import { etagOf } from '../../domain/text/etag.ts'
+import { opaqueHostId } from '../../effects/explain-placement.ts'
+import { type PodDraft, placePod, rankPod } from '../../effects/place-pod.ts'
+import { readSettings } from '../../env.ts'
+import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { requireScope } from '../require-scope.ts'
+import { loadReferences } from './pod-references.ts'
+import { computeView, toPod } from './pod-view.ts'
+import type { TaggedPod } from './pods.ts'
+
+const OPERATION = 'createPod'
+/** Hosts that one dry run names. */
+const MAX_HOSTS_SHOWN = 100
+
+/**
+ * Creates a pod on the best host that has room (POD-2 to POD-11, POD-20, POD-22). Throws 400 (also when nothing has room), 403, 404 (template),
+ * 409 (its key is in use), 413 (with its template) and 422.
+ */
+export async function createPod(ctx: VerbContext, body: CreatePodRequest, idempotencyKey: string | undefined): Promise<TaggedPod> {
+  requireScope(ctx.principal, 'pods:write')
+  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store))
+}
+
+/** Where the pod of a body would go now, or what each host lacks; nothing is written (PP-83). Throws what the create would. */
+export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
+  requireScope(ctx.principal, 'pods:write')
+  const { spec, pricePerHour } = await planOrThrow(ctx, body)
+  const { candidates, refusals } = await rankPod(ctx.env, spec)
+  const [best] = candidates
+  const fitting: HostRefusal[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
+  const nearest = refusals.toSorted((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1))
+  const opaque = (hostId: string) => opaqueHostId(ctx.env, ctx.principal.teamId, hostId)
+  const hosts = [...fitting, ...nearest].slice(0, MAX_HOSTS_SHOWN)
+  return {
+    fits: best !== undefined,
+    hostId: best ? await opaque(best.hostId) : null,
+    dataCenterId: best?.dataCenterId ?? null,
+    ...(best && computeView({ spec, vcpus: best.shape.vcpus, memoryMb: best.shape.memoryMb })),
+    cost: shownPrice(pricePerHour),
+    hosts: await Promise.all(hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed }))),
+  }
+}
+
+async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
+  const draft = draftOf(ctx, body.name, await planOrThrow(ctx, body))
+  const settings = readSettings(ctx.env)
+  const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
+  const db = openDatabase(ctx.env.DB)
+  const placed = await placePod(ctx.env, draft, (pod) => [requireReferences(db, pod), ...store(answerOf(pod))]).catch(
+    async (error: unknown) => {
+      if (!isReferenceFailure(error)) throw error
+      // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
+      await planOrThrow(ctx, body)
+      throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
+    },
+  )
+  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals))
+  return answerOf(placed.pod)
+}
+
+async function planOrThrow({ env, principal }: VerbContext, body: CreatePodRequest): Promise<PodPlan> {
+  const problem = refuseCreate(body)
+  if (problem) throw problemOf(problem)
+  const result = planPod(body, await loadReferences(env, principal, body), newJupyterPassword())
+  if (!result.ok) throw problemOf(result.problem)
+  return result.plan
+}
+
+function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour }: PodPlan): PodDraft {
+  return {
+    id: newResourceId(),
+    teamId: principal.teamId,
+    name,
+    status: 'PROVISIONING',
+    version: 1,
+    generation: 1,
+    spec,
+    keepsDisk: false,
+    diskStale: false,
+    hostLost: false,
+    statusReason: null,
+    locked: false,
+    ports: [],
+    sshSuffix: newSshSuffix(),
+    pricePerHour,
+    templateId,
+    networkVolumeId: spec.mounts.network?.volumeId ?? null,
+    globalVolumeId: spec.mounts.global?.volumeId ?? null,
+    registryId: spec.container.registry,
+    clusterId: null,
+    startedAtMs: null,
+    changedAtMs: nowMs,
+    createdAtMs: nowMs,
+  }
+}

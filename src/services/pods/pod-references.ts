@@ -1,0 +1,57 @@
+import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pods.ts'
+import { openDatabase } from '../../db/client.ts'
+import { listHostDataCenters } from '../../db/data-centers.ts'
+import { findGlobalVolume } from '../../db/global-volumes.ts'
+import { findNetworkVolume } from '../../db/network-volumes.ts'
+import { findRegistry } from '../../db/registries.ts'
+import type { PodReferences } from '../../domain/pod/request.ts'
+import { findSeededDataCenter } from '../../domain/resources/data-centers.ts'
+import type { Env } from '../../env.ts'
+import type { Principal } from '../accounts/authenticate.ts'
+import { sshKeysOf } from '../accounts/ssh-keys.ts'
+import { useTemplate } from '../resources/templates.ts'
+
+/**
+ * Looks up everything that the ids of a create stand for, at once. What belongs to another account is not there (AUT-5).
+ * Throws 403 for a private template that the key may not read, 404 for one that is not there, and 422 for one of endpoints (POD-9).
+ */
+export async function loadReferences(env: Env, principal: Principal, body: CreatePodRequest): Promise<PodReferences> {
+  const { teamId } = principal
+  const [shared, networkVolume, hasGlobalVolume, unknownDataCenter, sshKeys] = await Promise.all([
+    loadPatchReferences(env, principal, body),
+    findVolume(env, teamId, body.mounts?.network?.[0]?.volumeId),
+    isGlobalVolume(env, teamId, body.mounts?.global?.[0]?.volumeId),
+    findUnknownDataCenter(env, body.dataCenterIds ?? []),
+    // A template may want them too.
+    (body.startSsh ?? body.templateId !== undefined) ? sshKeysOf(env, teamId) : [],
+  ])
+  return { ...shared, networkVolume, hasGlobalVolume, unknownDataCenter, sshKeys }
+}
+
+/** The same for a PATCH, whose volumes are those that the pod has. Throws as `loadReferences`. */
+export async function loadPatchReferences(
+  env: Env,
+  principal: Principal,
+  { templateId, registry }: Pick<UpdatePodRequest, 'templateId' | 'registry'>,
+): Promise<PodReferences> {
+  const [template, credential] = await Promise.all([
+    templateId ? useTemplate(env, principal, templateId, { serverless: false }) : null,
+    registry ? findRegistry(openDatabase(env.DB), principal.teamId, registry) : null,
+  ])
+  return { template, networkVolume: null, hasGlobalVolume: false, hasRegistry: Boolean(credential), unknownDataCenter: null, sshKeys: [] }
+}
+
+async function findVolume(env: Env, teamId: string, id: string | undefined): Promise<PodReferences['networkVolume']> {
+  return id === undefined ? null : ((await findNetworkVolume(openDatabase(env.DB), teamId, id)) ?? null)
+}
+
+async function isGlobalVolume(env: Env, teamId: string, id: string | undefined): Promise<boolean> {
+  return id !== undefined && (await findGlobalVolume(openDatabase(env.DB), teamId, id)) !== undefined
+}
+
+async function findUnknownDataCenter(env: Env, ids: readonly string[]): Promise<string | null> {
+  const others = ids.filter((id) => findSeededDataCenter(id) === undefined)
+  if (others.length === 0) return null
+  const joined = new Set(await listHostDataCenters(openDatabase(env.DB)))
+  return others.find((id) => !joined.has(id)) ?? null
+}

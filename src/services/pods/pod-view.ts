@@ -1,0 +1,63 @@
+import type { PodRuntime } from '../../contract/pod-parts.ts'
+import type { Pod } from '../../contract/pods.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import type { PodRow } from '../../db/pods.ts'
+import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'
+import { mountsView } from '../../domain/pod/mounts.ts'
+import { actionsOf } from '../../domain/pod/pod.ts'
+import { decodeArgs } from '../../domain/resources/container.ts'
+import type { Settings } from '../../env.ts'
+import type { WorkloadStats } from '../../host-protocol/messages.ts'
+
+const MB_PER_GB = 1024
+
+/** A pod as REST shows it (POD-2, POD-19, POD-21). `stats`: what its host last said of it, if anything. */
+export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: number, stats?: WorkloadStats): Pod {
+  const { container, mounts, cloud, onHostLoss } = pod.spec
+  return {
+    id: pod.id,
+    name: pod.name,
+    image: container.image,
+    args: container.args,
+    ...decodeArgs(container.args),
+    disk: container.diskGb,
+    ports: container.ports,
+    env: container.env,
+    registry: container.registry,
+    status: pod.status,
+    statusReason: pod.statusReason,
+    // POD-16: members take no action here.
+    actions: pod.clusterId === null ? actionsOf(pod) : [],
+    mounts: mountsView(mounts),
+    ...computeView(pod),
+    cloud,
+    dataCenterId: pod.dataCenterId,
+    cudaVersion: pod.cudaVersion,
+    ssh: sshOf(pod, settings.sshProxy),
+    ...(pod.clusterId !== null && { cluster: { id: pod.clusterId, rank: null } }),
+    template: pod.templateId,
+    cost: costOf(pod),
+    locked: pod.locked,
+    globalNetworking: { enabled: false },
+    onHostLoss,
+    runtime: pod.status === 'RUNNING' ? runtimeView(pod, nowMs, stats) : null,
+    createdAt: formatTime(pod.createdAtMs),
+    startedAt: pod.startedAtMs === null ? null : formatTime(pod.startedAtMs),
+  }
+}
+
+/** What a pod was granted, totals of the whole pod (POD-7, POD-8). */
+export function computeView({ spec: { compute }, vcpus, memoryMb }: Pick<PodRow, 'spec' | 'vcpus' | 'memoryMb'>): Pick<Pod, 'gpu' | 'cpu'> {
+  if (compute.kind === 'cpu') return { cpu: { id: compute.flavorId, vcpuCount: compute.vcpuCount, memory: compute.memoryGb } }
+  return { gpu: { id: compute.typeId, count: compute.count, vcpuCount: vcpus, memory: Math.max(1, Math.floor(memoryMb / MB_PER_GB)) } }
+}
+
+function runtimeView(pod: PodRow, nowMs: number, stats: WorkloadStats | undefined): PodRuntime {
+  return {
+    uptime: Math.max(0, Math.floor((nowMs - (pod.startedAtMs ?? nowMs)) / 1000)),
+    ...(stats?.gpus && { gpus: stats.gpus }),
+    ...(stats?.cpu !== undefined && { cpu: { util: stats.cpu } }),
+    ...(stats?.memory !== undefined && { memory: { util: stats.memory } }),
+    ports: portsView(pod),
+  }
+}

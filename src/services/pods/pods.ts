@@ -1,0 +1,57 @@
+import type { Pagination } from '../../contract/pagination.ts'
+import type { ListPodsQuery, Pod } from '../../contract/pods.ts'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import type { PodRow } from '../../db/pods.ts'
+import * as table from '../../db/pods.ts'
+import { etagOf } from '../../domain/text/etag.ts'
+import { readSettings } from '../../env.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { requireScope } from '../require-scope.ts'
+import { readPodStats } from './pod-stats.ts'
+import { toPod } from './pod-view.ts'
+
+const LIST_BINDING = 'listPods'
+
+/** A pod with the tag of its version, for `ETag`. */
+export interface TaggedPod {
+  pod: Pod
+  etag: string
+}
+
+/**
+ * A page of the account's live pods, newest first, cut short where it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters are
+ * taken out after the page is cut (PAG-7). Throws 403, and 422 for a cursor of another list.
+ */
+export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<{ pods: Pod[]; pagination: Pagination }> {
+  requireScope(ctx.principal, 'pods:read')
+  const binding = `${LIST_BINDING} ${query.includeClusterPods}`
+  const after = decodeCursor(binding, query.cursor)
+  const { rows, found } = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
+  const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
+  const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
+  const pods = query.includeClusterPods === 'true' ? shown : shown.filter(({ clusterId }) => clusterId === null)
+  const stats = await readPodStats(ctx.env, pods)
+  const settings = readSettings(ctx.env)
+  return { pods: pods.map((pod) => toPod(pod, settings, ctx.nowMs, stats.get(pod.id))), pagination }
+}
+
+/** One pod as it is now. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */
+export async function getPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
+  requireScope(ctx.principal, 'pods:read', id)
+  return showPod(ctx, await findPodOrThrow(ctx, id))
+}
+
+/** A pod with what its host says of it. */
+export async function showPod({ env, nowMs }: Pick<VerbContext, 'env' | 'nowMs'>, pod: PodRow): Promise<TaggedPod> {
+  const stats = await readPodStats(env, [pod])
+  return { pod: toPod(pod, readSettings(env), nowMs, stats.get(pod.id)), etag: etagOf(pod.version) }
+}
+
+/** A live pod of the caller's account. Throws 404. */
+export async function findPodOrThrow({ env, principal }: VerbContext, id: string): Promise<PodRow> {
+  const pod = await table.findPod(openDatabase(env.DB), principal.teamId, id)
+  if (!pod) throw new Problem('notFound', { detail: 'pod not found' })
+  return pod
+}

@@ -1,0 +1,56 @@
+import type { GlobalVolume } from '../../contract/global-volumes.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/global-volumes.ts'
+import { newResourceId } from '../../platform/ids.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { requireScope } from '../require-scope.ts'
+import { assertDeleted, tooMany } from './resource-problems.ts'
+
+/** Creates a global volume (GLV-1). Throws 403, and 400 when the account has one of that name (GLV-2). */
+export async function createGlobalVolume(ctx: VerbContext, name: string): Promise<GlobalVolume> {
+  requireScope(ctx.principal, 'volumes:write')
+  const volume = { id: newResourceId(), teamId: ctx.principal.teamId, name, createdAt: ctx.nowMs }
+  const outcome = await table.insertGlobalVolume(openDatabase(ctx.env.DB), volume)
+  if (outcome === 'nameTaken') throw nameTaken()
+  if (outcome === 'full') throw tooMany('global volumes')
+  return toGlobalVolume(volume)
+}
+
+/** One volume. Throws 403 and 404. */
+export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<GlobalVolume> {
+  requireScope(ctx.principal, 'volumes:read')
+  const volume = await table.findGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
+  if (!volume) throw new Problem('notFound')
+  return toGlobalVolume(volume)
+}
+
+/** All volumes of the account, newest first. Throws 403. */
+export async function listGlobalVolumes(ctx: VerbContext): Promise<GlobalVolume[]> {
+  requireScope(ctx.principal, 'volumes:read')
+  return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toGlobalVolume)
+}
+
+/** Renames a volume. Throws 400 (name taken), 403 and 404. */
+export async function renameGlobalVolume(ctx: VerbContext, id: string, name: string): Promise<GlobalVolume> {
+  requireScope(ctx.principal, 'volumes:write')
+  const outcome = await table.renameGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, name)
+  if (outcome === 'nameTaken') throw nameTaken()
+  if (outcome === 'unknown') throw new Problem('notFound')
+  return toGlobalVolume(outcome)
+}
+
+/** Deletes a volume that no live pod mounts (GLV-2). Throws 400, 403 and 404. */
+export async function deleteGlobalVolume(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'volumes:write')
+  assertDeleted(await table.deleteGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id), `global volume ${id}`)
+}
+
+function nameTaken(): Problem {
+  return new Problem('badRequest', { detail: 'Global volume name must be unique.', code: 'RULE' })
+}
+
+function toGlobalVolume({ id, name, createdAt }: table.GlobalVolumeRow): GlobalVolume {
+  return { id, name, createdAt: formatTime(createdAt) }
+}

@@ -1,0 +1,63 @@
+import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/network-volumes.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/network-volumes.ts'
+import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
+import { newResourceId } from '../../platform/ids.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { requireScope } from '../require-scope.ts'
+import { findDataCenter } from './data-centers.ts'
+import { assertDeleted, tooMany } from './resource-problems.ts'
+
+/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
+const MAX_UPDATE_ATTEMPTS = 2
+
+/** Creates a network volume (VOL-2). Throws 400 and 403. */
+export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest): Promise<NetworkVolume> {
+  requireScope(ctx.principal, 'volumes:write')
+  const ids = { id: newResourceId(), teamId: ctx.principal.teamId }
+  const result = createNetworkVolume(body, ids, await findDataCenter(ctx.env, body.dataCenter))
+  if (!result.ok) throw problemOf(result.problem)
+  if (!(await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs))) throw tooMany('network volumes')
+  return toNetworkVolume(result.volume)
+}
+
+/** One volume. Throws 403 and 404. */
+export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVolume> {
+  requireScope(ctx.principal, 'volumes:read')
+  return toNetworkVolume(await findOrThrow(ctx, id))
+}
+
+/** All volumes of the account, newest first. Throws 403. */
+export async function listVolumes(ctx: VerbContext): Promise<NetworkVolume[]> {
+  requireScope(ctx.principal, 'volumes:read')
+  return (await table.listNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toNetworkVolume)
+}
+
+/** Renames or grows a volume (VOL-3). Throws 400, 403, 404, and 409 when others kept changing it meanwhile. */
+export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<NetworkVolume> {
+  requireScope(ctx.principal, 'volumes:write')
+  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+    const before = await findOrThrow(ctx, id)
+    const result = patchNetworkVolume(before, patch)
+    if (!result.ok) throw problemOf(result.problem)
+    if (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume)) return toNetworkVolume(result.volume)
+  }
+  throw new Problem('conflict', { detail: 'the network volume was changed by another request; read it again' })
+}
+
+/** Deletes a volume that no live pod and no endpoint uses (VOL-3). Throws 400, 403 and 404. */
+export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'volumes:write')
+  assertDeleted(await table.deleteNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id), `network volume ${id}`)
+}
+
+async function findOrThrow(ctx: VerbContext, id: string): Promise<NetworkVolumeRecord> {
+  const volume = await table.findNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
+  if (!volume) throw new Problem('notFound')
+  return volume
+}
+
+function toNetworkVolume({ id, name, sizeGb, dataCenterId, type }: NetworkVolumeRecord): NetworkVolume {
+  return { id, name, size: sizeGb, dataCenter: dataCenterId, type }
+}

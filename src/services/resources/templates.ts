@@ -1,0 +1,124 @@
+import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
+import type { Pagination } from '../../contract/pagination.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/templates.ts'
+import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/templates.ts'
+import { hasScope } from '../../domain/access.ts'
+import type { TemplateConfig } from '../../domain/resources/record.ts'
+import { createTemplate as decideCreate, patchTemplate, type TemplateResult, withoutCredential } from '../../domain/resources/template.ts'
+import type { Env } from '../../env.ts'
+import { newResourceId } from '../../platform/ids.ts'
+import type { Principal } from '../accounts/authenticate.ts'
+import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
+import type { VerbContext } from '../endpoints/endpoints.ts'
+import { requireScope } from '../require-scope.ts'
+import { requireRegistry } from './registries.ts'
+import { assertDeleted, tooMany } from './resource-problems.ts'
+
+const LIST_BINDING = 'listTemplates'
+/** Templates of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024
+/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
+const MAX_UPDATE_ATTEMPTS = 2
+
+/** Creates a template (TPL-2). Throws 400 (name taken, unknown registry) and 403. */
+export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest): Promise<TemplateConfig> {
+  requireScope(ctx.principal, 'templates:write')
+  const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
+  await requireRegistry(ctx.env, template.teamId, template.container.registry)
+  const outcome = await table.insertTemplate(openDatabase(ctx.env.DB), template, ctx.nowMs)
+  if (outcome === 'nameTaken') throw nameTaken()
+  if (outcome === 'full') throw tooMany('templates')
+  return template
+}
+
+/** An own template, or anybody's public one, which takes no scope (TPL-1, AUT-3). Throws 403 and 404. */
+export async function getTemplate(ctx: VerbContext, id: string): Promise<TemplateConfig> {
+  const { principal, env } = ctx
+  if (hasScope(principal.scopes, 'templates:read')) {
+    const template = await findTemplate(env, principal.teamId, id)
+    if (!template) throw new Problem('notFound')
+    return template
+  }
+  const shared = await table.findPublicTemplate(openDatabase(env.DB), id)
+  if (!shared) throw new Problem('accessDenied')
+  return seenBy(principal.teamId, shared)
+}
+
+/** A page of the account's own templates, newest first, cut short where it gets large (TPL-1, PAG-1 to PAG-3, RES-9). Throws 403, and 422 for a foreign cursor. */
+export async function listTemplates(
+  ctx: VerbContext,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<{ templates: TemplateConfig[]; pagination: Pagination }> {
+  requireScope(ctx.principal, 'templates:read')
+  const after = decodeCursor(LIST_BINDING, page.cursor)
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  const limit = rowsWithin(await table.measureTemplates(db, teamId, after, page.limit), page.limit, MAX_PAGE_BYTES)
+  const rows = await table.listTemplates(db, teamId, after, limit + 1)
+  const { shown, pagination } = pageOf(rows, limit, LIST_BINDING, ({ position }) => position)
+  return { templates: shown.map(({ template }) => template), pagination }
+}
+
+/** Changes an own template; what was made from it keeps what it got. Throws 400, 403, 404, and 409 when others kept changing it. */
+export async function updateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<TemplateConfig> {
+  requireScope(ctx.principal, 'templates:write')
+  const db = openDatabase(ctx.env.DB)
+  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+    const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
+    if (!before) throw new Problem('notFound')
+    const template = accepted(patchTemplate(before.template, patch))
+    if (patch.registry !== undefined) await requireRegistry(ctx.env, template.teamId, template.container.registry)
+    const outcome = await table.updateTemplate(db, template, before.revision)
+    if (outcome === 'nameTaken') throw nameTaken()
+    if (outcome === 'written') return template
+  }
+  throw new Problem('conflict', { detail: 'the template was changed by another request; read it again' })
+}
+
+/** Deletes an own template that no live pod was made from (TPL-5). Throws 400, 403 and 404. */
+export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'templates:write')
+  assertDeleted(await table.deleteTemplate(openDatabase(ctx.env.DB), ctx.principal.teamId, id), `template ${id}`)
+}
+
+/** The template that a team may build from: its own or a public one, the latter without its owner's credential; null for any other id. */
+export async function findTemplate(env: Env, teamId: string, id: string): Promise<TemplateConfig | null> {
+  const template = await table.findReadableTemplate(openDatabase(env.DB), teamId, id)
+  return template ? seenBy(teamId, template) : null
+}
+
+/** The template that a create or PATCH names, of the wanted kind (POD-9, END-8). Throws 404, and 422 for one of the other kind. */
+export async function useTemplate(
+  env: Env,
+  principal: Principal,
+  id: string,
+  { serverless }: { serverless: boolean },
+): Promise<TemplateConfig> {
+  const template = await findTemplate(env, principal.teamId, id)
+  if (!template) throw new Problem('notFound', { detail: 'template not found' })
+  // What is made from a template shows its env: nothing that the key could not read by itself.
+  if (!template.isPublic) requireScope(principal, 'templates:read')
+  if (template.serverless === serverless) return template
+  const kind = serverless ? 'is not for serverless endpoints' : 'is for serverless endpoints'
+  throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })
+}
+
+/** Refuses a request that has become too large by its template (LIM-6). Throws 413. */
+export function assertMergedSize(body: object): void {
+  if (new TextEncoder().encode(JSON.stringify(body)).byteLength > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
+}
+
+function seenBy(teamId: string, template: TemplateConfig): TemplateConfig {
+  return template.teamId === teamId ? template : withoutCredential(template)
+}
+
+function accepted(result: TemplateResult): TemplateConfig {
+  if (!result.ok) throw problemOf(result.problem)
+  return result.template
+}
+
+function nameTaken(): Problem {
+  return new Problem('badRequest', { detail: 'Template name must be unique.', code: 'RULE' })
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { judgePresence, type PresenceFacts, planeWasAway, requeueNotBeforeMs, SUSPECT_AFTER_MS } from '../../../src/domain/host/presence.ts'
+
+const HEARD = 1_000_000
+const facts = (change: Partial<PresenceFacts> = {}): PresenceFacts => ({
+  stage: 'LIVE',
+  heardAtMs: HEARD,
+  linkClosedAtMs: null,
+  offlineAtMs: null,
+  lostAfterMs: 300_000,
+  ...change,
+})
+const stageAfter = (ms: number, change: Partial<PresenceFacts> = {}) => judgePresence(facts(change), HEARD + ms)
+
+describe('presence of a host', () => {
+  test.each([
+    [0, 'LIVE', 15_000],
+    [14_999, 'LIVE', 15_000],
+    [15_000, 'SUSPECT', 30_000],
+    [29_999, 'SUSPECT', 30_000],
+  ])('[HOST-33] after %i ms without a beat it is %s, and is looked at again at %i ms', (ms, stage, nextMs) => {
+    expect(stageAfter(ms)).toEqual({ stage, nextAtMs: HEARD + nextMs })
+  })
+
+  test('[HOST-2] its lease ends at 30 s', () => {
+    expect(stageAfter(30_000)).toEqual({ stage: 'OFFLINE', nextAtMs: HEARD + 330_000 })
+  })
+
+  test('[HOST-2] a link that was seen to close has 10 s to come back, within the lease', () => {
+    const closed = (ms: number, at: number) => stageAfter(ms, { linkClosedAtMs: HEARD + at }).stage
+    expect([closed(13_999, 4_000), closed(14_000, 4_000)]).toEqual(['LIVE', 'OFFLINE'])
+    expect([closed(29_999, 25_000), closed(30_000, 25_000)]).toEqual(['SUSPECT', 'OFFLINE'])
+    expect(stageAfter(5_000, { linkClosedAtMs: HEARD + 4_000 }).nextAtMs).toBe(HEARD + 14_000)
+  })
+
+  test('[HOST-37] a host that stays offline is lost after the time that is set, and stays lost', () => {
+    const offline = { stage: 'OFFLINE' as const, offlineAtMs: HEARD + 30_000 }
+    expect(stageAfter(329_999, offline)).toEqual({ stage: 'OFFLINE', nextAtMs: HEARD + 330_000 })
+    expect(stageAfter(330_000, offline)).toEqual({ stage: 'LOST', nextAtMs: null })
+    expect(stageAfter(0, { ...offline, stage: 'LOST' })).toEqual({ stage: 'LOST', nextAtMs: null })
+    expect(stageAfter(40_000, { ...offline, lostAfterMs: 10_000 }).stage).toBe('LOST')
+  })
+
+  test('only a new link brings an offline host back', () => {
+    expect(judgePresence(facts({ stage: 'OFFLINE', offlineAtMs: HEARD }), HEARD + 1).stage).toBe('OFFLINE')
+  })
+
+  test('[HOST-36] work is given away 5 s after the lease, so 10 s after the host began to stop it', () => {
+    expect(requeueNotBeforeMs(HEARD)).toBe(HEARD + 35_000)
+  })
+
+  test('[HOST-35] an alarm more than a lease late says that the plane was away', () => {
+    expect([30_000, 30_001].map((late) => planeWasAway(HEARD, HEARD + late))).toEqual([false, true])
+  })
+
+  test('three beats make a host suspect', () => expect(SUSPECT_AFTER_MS).toBe(15_000))
+})

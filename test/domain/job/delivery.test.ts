@@ -1,0 +1,45 @@
+import { isRepeat, noteDelivery } from '../../../src/domain/job/delivery.ts'
+import { leaseJob } from '../../../src/domain/job/job.ts'
+import { DELIVERY_HEADER, formatDelivery, parseDelivery } from '../../../src/host-protocol/delivery.ts'
+import { queuedJob } from '../../support/jobs.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const SESSION = 'session-of-an-agent'
+const by = (number: number, session = SESSION) => ({ session, number })
+
+describe('[HOST-22] deliveries of posts', () => {
+  it('a number that was taken, and every one before it, is a repeat; the next one is not', () => {
+    const job = noteDelivery(queuedJob(), by(7))
+    expect([6, 7, 8].map((number) => isRepeat(job, by(number)))).toEqual([true, true, false])
+  })
+
+  it('another agent process counts for itself, and a post without a number is never a repeat', () => {
+    const job = noteDelivery(queuedJob(), by(7))
+    expect(isRepeat(job, by(7, 'another-session'))).toBe(false)
+    expect(isRepeat(job, null)).toBe(false)
+    expect(isRepeat(queuedJob(), by(1))).toBe(false)
+    expect(noteDelivery(job, null)).toEqual(job)
+  })
+
+  it('a new attempt knows no posts', () => {
+    const job = noteDelivery(queuedJob(), by(7))
+    expect(leaseJob(job, { workerId: 'w', boot: 'b' }, 0, { pingIntervalMs: 10_000 }).delivery).toBeNull()
+  })
+
+  it('the header is read as it is written, and anything else is none', () => {
+    expect(DELIVERY_HEADER).toBe('podplane-delivery')
+    expect(parseDelivery(formatDelivery(by(12)))).toEqual(by(12))
+    const bad = [
+      null,
+      '',
+      '7',
+      `${SESSION}.`,
+      `${SESSION}.-1`,
+      `${SESSION}.1.2`,
+      'short.1',
+      `${'x'.repeat(65)}.1`,
+      `${SESSION}.1234567890123456`,
+    ]
+    expect(bad.map((text) => parseDelivery(text))).toEqual(bad.map(() => null))
+  })
+})

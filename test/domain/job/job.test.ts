@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import {
+  addChunk,
+  applyTime,
+  dueAtMs,
+  endLease,
+  finishJob,
+  judgePost,
+  leaseJob,
+  mayHold,
+  missPing,
+  renewLease,
+  retryJob,
+  showIdle,
+} from '../../../src/domain/job/job.ts'
+import { jobRecordJson } from '../../../src/domain/job/record.ts'
+import { silentAtMs, type Worker } from '../../../src/domain/worker/worker.ts'
+import { queuedJob } from '../../support/jobs.ts'
+
+const TIMES = { pingIntervalMs: 10_000 }
+const A = { workerId: 'w1', boot: 'b1' }
+const B = { workerId: 'w2', boot: 'b2' }
+
+describe('leases', () => {
+  test('[LSE-2] a lease nobody confirms ends exactly 3 ping intervals after its start', () => {
+    const job = leaseJob(queuedJob(), A, 5_000, TIMES)
+    expect(applyTime(job, 34_999).kind).toBe('none')
+    const due = applyTime(job, 35_000)
+    expect(due).toMatchObject({ kind: 'lease-ended', job: { state: 'IN_QUEUE', retries: 1, attempt: 1 } })
+  })
+
+  test('[JOB-5] a job cancelled while it waits again has executed until its lease ended, and no longer', () => {
+    const requeued = endLease(leaseJob(queuedJob({ createdAtMs: 0 }), A, 1_000, TIMES), 'lost', 31_000)
+    expect(JSON.parse(jobRecordJson(finishJob(requeued, 'CANCELLED', 90_000)))).toMatchObject({ delayTime: 1_000, executionTime: 30_000 })
+    // LSE-11: its late result shows that it ran on.
+    expect(JSON.parse(jobRecordJson(finishJob(requeued, 'COMPLETED', 41_000)))).toMatchObject({ executionTime: 40_000 })
+    const again = leaseJob(requeued, B, 50_000, TIMES)
+    expect(JSON.parse(jobRecordJson(finishJob(again, 'CANCELLED', 52_000)))).toMatchObject({ delayTime: 50_000, executionTime: 2_000 })
+  })
+
+  test('[LSE-5] a sign of the job between two pings that miss it starts the count again, also when the job is about to be given up', () => {
+    const missed = missPing(renewLease(leaseJob(queuedJob(), A, 0, TIMES), 0, TIMES), 10_000)
+    expect(missPing(renewLease(missed, 11_000, TIMES), 20_000).leaseUntilMs).toBe(51_000)
+    const idle = showIdle(missed, 10_000)
+    expect(missPing(renewLease(idle, 11_000, TIMES), 11_500).leaseUntilMs).toBe(12_000)
+  })
+
+  test('[LSE-7] silence counts from the last ping', () => {
+    const worker = { lastSeenAtMs: 5_000 } as Worker
+    expect(silentAtMs(worker, 40_000)).toBe(45_000)
+  })
+
+  test('[LSE-4] a ping extends the lease to 4 intervals from now', () => {
+    const job = renewLease(leaseJob(queuedJob(), A, 0, TIMES), 20_000, TIMES)
+    expect(applyTime(job, 59_999).kind).toBe('none')
+    expect(applyTime(job, 60_000).kind).toBe('lease-ended')
+  })
+
+  test('[LSE-5] an acknowledged job missing from two pings in a row is lost; one miss and a listing are forgiven', () => {
+    const acked = renewLease(leaseJob(queuedJob(), A, 0, TIMES), 1_000, TIMES)
+    const once = missPing(acked, 11_000)
+    expect(applyTime(once, 11_000).kind).toBe('none')
+    expect(applyTime(missPing(once, 21_000), 21_000)).toMatchObject({ kind: 'lease-ended', reason: 'result lost' })
+    const listedAgain = renewLease(once, 21_000, TIMES)
+    expect(applyTime(missPing(listedAgain, 31_000), 31_000).kind).toBe('none')
+  })
+
+  test('[WRK-22] a job that was never confirmed is not lost by pings that do not list it yet', () => {
+    const job = leaseJob(queuedJob(), A, 0, TIMES)
+    expect(missPing(missPing(job, 1), 2)).toEqual(job)
+  })
+
+  test('[LSE-3] a worker that says it holds nothing gets 2 s for a result in flight, and never a longer lease', () => {
+    const job = renewLease(leaseJob(queuedJob(), A, 0, TIMES), 0, TIMES)
+    const idle = showIdle(job, 10_000)
+    expect(dueAtMs(idle)).toBe(12_000)
+    expect(showIdle(idle, 11_000)).toEqual(idle)
+  })
+
+  test('[LSE-8] the first lost lease requeues, the second fails with the text clients match and the cause beside it', () => {
+    const first = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'worker exited with code 137', 100)
+    expect(first).toMatchObject({ state: 'IN_QUEUE', retries: 1, orderKey: 1 })
+    const second = endLease(leaseJob(first, B, 200, TIMES), 'worker exited with code 1', 300)
+    expect(second).toMatchObject({
+      state: 'FAILED',
+      error: 'job timed out after 1 retries',
+      errorDetail: 'worker exited with code 1',
+      finishedAtMs: 300,
+    })
+  })
+
+  test('[WRK-29] a job that the platform took back is requeued without counting a retry', () => {
+    const job = endLease(leaseJob(queuedJob({ retries: 1 }), A, 0, TIMES), 'drained', 10, false)
+    expect(job).toMatchObject({ state: 'IN_QUEUE', retries: 1 })
+  })
+
+  test('[LSE-9] a boot never holds the same job twice, another boot of the same worker may', () => {
+    const job = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'lost', 10)
+    expect(mayHold(job, A)).toBe(false)
+    expect(mayHold(job, { ...A, boot: 'other' })).toBe(true)
+    expect(mayHold(retryJob(finishJob(job, 'FAILED', 20, 'x'), 9), A)).toBe(false)
+  })
+})
+
+describe('fencing', () => {
+  const running = leaseJob(queuedJob(), A, 0, TIMES)
+  const requeued = endLease(running, 'lost', 10)
+  const again = leaseJob(requeued, B, 20, TIMES)
+
+  test.each([
+    ['the holder of the running attempt is heard', running, A, true, 'accept'],
+    ['another boot of the same worker is not', running, { ...A, boot: 'b0' }, true, 'superseded'],
+    ['[LSE-11] a late final result before the next attempt is accepted', requeued, A, true, 'accept-late'],
+    ['late progress is not', requeued, A, false, 'superseded'],
+    ['[LSE-10] once a newer attempt runs, the old one changes nothing', again, A, true, 'superseded'],
+    ['a repeat of the committed result is a duplicate', finishJob(running, 'COMPLETED', 30), A, true, 'duplicate'],
+    ['[JOB-6] progress after the end is not heard', finishJob(running, 'COMPLETED', 30), A, false, 'superseded'],
+    ['a job that never ran belongs to nobody', queuedJob(), A, true, 'superseded'],
+  ] as const)('%s', (_title, job, from, final, verdict) => {
+    expect(judgePost(job, from, final)).toBe(verdict)
+  })
+})
+
+describe('timers', () => {
+  test('[TMO-2] the execution timeout ends the job at the first instant it has passed', () => {
+    const job = renewLease(leaseJob(queuedJob({ executionTimeoutMs: 5_000 }), A, 4_000, TIMES), 4_000, TIMES)
+    expect(dueAtMs(job)).toBe(9_000)
+    expect(applyTime(job, 8_999).kind).toBe('none')
+    expect(applyTime(job, 9_000)).toMatchObject({ kind: 'stop', job: { state: 'FAILED', error: 'executionTimeout exceeded' } })
+  })
+
+  test.each([
+    ['queued', queuedJob({ ttlAtMs: 11_000 })],
+    ['running', renewLease(leaseJob(queuedJob({ ttlAtMs: 11_000 }), A, 2_000, TIMES), 2_000, TIMES)],
+    ['completed', finishJob(leaseJob(queuedJob({ ttlAtMs: 11_000 }), A, 2_000, TIMES), 'COMPLETED', 3_000)],
+  ])('[TMO-1] ttl deletes a %s job, not a millisecond early', (_state, job) => {
+    expect(applyTime(job, 10_999).kind).toBe('none')
+    expect(applyTime(job, 11_000)).toMatchObject({ kind: 'delete' })
+  })
+
+  test('[TMO-3] a result is kept for its retention and then deleted', () => {
+    const job = finishJob(leaseJob(queuedJob({ retentionMs: 60_000 }), A, 0, TIMES), 'COMPLETED', 10_000)
+    expect(applyTime(job, 69_999).kind).toBe('none')
+    expect(applyTime(job, 70_000)).toEqual({ kind: 'delete', wasRunning: false })
+  })
+})
+
+test('[STR-10, LSE-4, PP-16] a chunk renews the lease and takes the next number, over attempts and retries', () => {
+  const running = leaseJob(queuedJob(), A, 0, TIMES)
+  const first = addChunk(running, 5_000, TIMES)
+  expect(first).toEqual({ ...renewLease(running, 5_000, TIMES), chunks: 1 })
+  const again = leaseJob(endLease(first, 'lost', 6_000), B, 7_000, TIMES)
+  expect(addChunk(again, 8_000, TIMES).chunks).toBe(2)
+  expect(retryJob(finishJob(first, 'FAILED', 9_000), 9).chunks).toBe(1)
+})

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { bucketRequests, readInterval } from '../../../src/domain/job/request-series.ts'
+
+const NOW = Date.UTC(2026, 0, 2, 10, 30, 15)
+const MINUTE = Math.floor(NOW / 60_000)
+const sample = (minutesAgo: number, completed: number, failed = 0, retried = 0) => ({
+  minute: MINUTE - minutesAgo,
+  completed,
+  failed,
+  retried,
+})
+const NONE = { completed: 0, failed: 0, retried: 0 }
+
+test('[PP-49] what came after a sample belongs to its minute; the newest reaches to the totals of now', () => {
+  const series = bucketRequests([sample(59, 10), sample(2, 13, 1), sample(0, 13, 4, 1)], { completed: 20, failed: 4, retried: 1 }, 'm', NOW)
+  expect(series).toHaveLength(60)
+  expect(series[0]).toEqual({ start: '2026-01-02T09:31:00Z', completed: 3, failed: 1, retried: 0 })
+  expect(series[57]).toEqual({ start: '2026-01-02T10:28:00Z', completed: 0, failed: 3, retried: 1 })
+  expect(series[59]).toEqual({ start: '2026-01-02T10:30:00Z', completed: 7, failed: 0, retried: 0 })
+  expect(series.slice(1, 57).every((bucket) => bucket.completed === 0)).toBe(true)
+})
+
+test('[PP-49] hours and days are those of UTC', () => {
+  const samples = [sample(31, 0), sample(30, 1), sample(0, 2)]
+  const hours = bucketRequests(samples, { ...NONE, completed: 4 }, 'h', NOW)
+  expect(hours).toHaveLength(24)
+  expect(hours.slice(-2)).toEqual([
+    { start: '2026-01-02T09:00:00Z', ...NONE, completed: 1 },
+    { start: '2026-01-02T10:00:00Z', ...NONE, completed: 3 },
+  ])
+  const days = bucketRequests(samples, { ...NONE, completed: 4 }, 'd', NOW)
+  expect(days.map(({ start }) => start.slice(0, 10))).toEqual(
+    [27, 28, 29, 30, 31, 1, 2].map((day) => (day > 2 ? `2025-12-${day}` : `2026-01-0${day}`)),
+  )
+  expect(days.at(-1)?.completed).toBe(4)
+})
+
+test('[PP-49] what is older than the series is left out', () => {
+  const series = bucketRequests([sample(60, 0), sample(59, 5)], { ...NONE, completed: 6 }, 'm', NOW)
+  expect(series.reduce((sum, { completed }) => sum + completed, 0)).toBe(1)
+  expect(bucketRequests([], { ...NONE, completed: 9 }, 'h', NOW).every(({ completed }) => completed === 0)).toBe(true)
+})
+
+test('[PP-49] an unreadable interval means hours', () => {
+  for (const interval of [null, '', 'x', 'toString', 'hh']) expect(readInterval(interval)).toBe('h')
+  expect(['m', 'h', 'd'].map(readInterval)).toEqual(['m', 'h', 'd'])
+})

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
+import { retentionMs } from '../../../src/domain/job/retention.ts'
+
+describe('retention of a result', () => {
+  test('[LIM-4] 30 minutes after /run, one minute after /runsync', () => {
+    expect(retentionMs(undefined, false, 0)).toBe(1_800_000)
+    expect(retentionMs(undefined, true, 0)).toBe(60_000)
+  })
+
+  test('[PP-4] an explicit wait keeps a /runsync result as long, within one to five minutes', () => {
+    expect([1_000, 60_000, 60_001, 299_999, 300_000].map((wait) => retentionMs(undefined, true, wait))).toEqual([
+      60_000, 60_000, 60_001, 299_999, 300_000,
+    ])
+    expect(retentionMs(undefined, true, 300_001)).toBe(300_000)
+    expect(retentionMs(undefined, false, 300_000)).toBe(1_800_000)
+  })
+
+  test('[PP-76] an endpoint lengthens both, and a longer wait never shortens that', () => {
+    const override = { runMs: 7_200_000, runSyncMs: 240_000 }
+    expect(retentionMs(override, false, 0)).toBe(7_200_000)
+    expect(retentionMs(override, true, 0)).toBe(240_000)
+    expect(retentionMs(override, true, 300_000)).toBe(300_000)
+  })
+})
+
+describe('resultRetention of an endpoint', () => {
+  const create = (resultRetention?: { run?: number; runSync?: number }) =>
+    createEndpointConfig(
+      { name: 'x', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...(resultRetention && { resultRetention }) },
+      { id: 'e', teamId: 't' },
+      0,
+    )
+
+  test('[PP-76] what is not named keeps its default; without it nothing is stored', () => {
+    expect(create()).not.toHaveProperty('config.retention')
+    expect(create({ run: 3_600_000 })).toHaveProperty('config.retention', { runMs: 3_600_000, runSyncMs: 60_000 })
+  })
+
+  test('[PP-76] a PATCH changes what it names, without a new release', () => {
+    const created = create({ run: 3_600_000 })
+    if (!created.ok) throw new Error('refused')
+    const patched = patchEndpointConfig(created.config, { resultRetention: { runSync: 90_000 } })
+    expect(patched).toMatchObject({ ok: true, changed: true, releaseDiff: null })
+    expect(patched).toHaveProperty('config.retention', { runMs: 3_600_000, runSyncMs: 90_000 })
+  })
+})

@@ -1,0 +1,44 @@
+import { DATA_CENTERS, findSeededDataCenter, joinedDataCenter } from '../../../src/domain/resources/data-centers.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+describe('data centers', () => {
+  it('[SEED-5] are 35, each once, eleven with storage', () => {
+    expect(DATA_CENTERS).toHaveLength(35)
+    expect(new Set(DATA_CENTERS.map(({ id }) => id)).size).toBe(35)
+    expect(DATA_CENTERS.filter(({ networkVolumeTypes }) => networkVolumeTypes.length > 0)).toHaveLength(11)
+  })
+
+  it.each([
+    ['US-KS-2', 'NORTH_AMERICA', 'US'],
+    ['CA-MTL-1', 'NORTH_AMERICA', 'CA'],
+    ['EU-RO-1', 'EUROPE', 'RO'],
+    ['EUR-IS-1', 'EUROPE', 'IS'],
+    ['AP-JP-1', 'ASIA', 'JP'],
+    ['SEA-SG-1', 'ASIA', 'SG'],
+    ['OC-AU-1', 'OCEANIA', 'AU'],
+  ])('[SEED-6] %s is in %s, %s', (id, region, country) => {
+    expect(findSeededDataCenter(id)).toMatchObject({ id, region, country })
+  })
+
+  it.each([
+    ['US-CA-2', ['STANDARD', 'HIGH_PERFORMANCE'], true],
+    ['US-IL-1', ['STANDARD', 'HIGH_PERFORMANCE'], true],
+    ['US-KS-2', ['STANDARD', 'HIGH_PERFORMANCE'], true],
+    ['US-MO-1', ['STANDARD'], true],
+    ['EUR-NO-1', ['STANDARD'], true],
+    ['EU-SE-1', [], false],
+  ])('[SEED-6] %s has volumes of the types %j', (id, networkVolumeTypes, globalNetwork) => {
+    expect(findSeededDataCenter(id)).toMatchObject({ networkVolumeTypes, globalNetwork })
+  })
+
+  it('[RES-2] one that a machine named has STANDARD storage, and its name tells nothing', () => {
+    expect(findSeededDataCenter('LOCAL-1')).toBeUndefined()
+    expect(joinedDataCenter('US-LAB')).toEqual({
+      id: 'US-LAB',
+      region: 'UNKNOWN',
+      country: null,
+      networkVolumeTypes: ['STANDARD'],
+      globalNetwork: false,
+    })
+  })
+})

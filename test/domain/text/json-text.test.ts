@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { jsonMembers, repairPythonJson } from '../../../src/domain/text/json-text.ts'
+
+test('members keep their text byte for byte', () => {
+  const members = jsonMembers(' { "input" : {"n": 1.0, "big":12345678901234567890 } ,"in\\u0070ut2":[1,{"a":"}]\\\\"}] , "s":"x\\"y"}\n')
+  expect(members?.get('input')).toBe('{"n": 1.0, "big":12345678901234567890 }')
+  expect(members?.get('input2')).toBe('[1,{"a":"}]\\\\"}]')
+  expect(members?.get('s')).toBe('"x\\"y"')
+})
+
+test('a repeated name keeps its last value, as JSON.parse does', () => {
+  expect(jsonMembers('{"a":1,"a":{"b":2}}')?.get('a')).toBe('{"b":2}')
+})
+
+test.each(['', '[]', '1', 'null', '{', '{"a":}', '"x"'])('%j is no object', (text) => {
+  expect(jsonMembers(text)).toBeNull()
+})
+
+test('any object: each member parses to what JSON.parse finds there', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(4), (object, indent) => {
+      const text = JSON.stringify(object, null, indent)
+      const parsed = JSON.parse(text) as Record<string, unknown>
+      const members = jsonMembers(text)
+      expect([...(members?.keys() ?? [])].sort()).toEqual(Object.keys(parsed).sort())
+      for (const [name, value] of members ?? []) expect(JSON.parse(value)).toEqual(parsed[name])
+    }),
+  )
+})
+
+test('[WRK-5] NaN and Infinity are read as null outside strings only', () => {
+  expect(repairPythonJson('{"output":[NaN,-Infinity,Infinity,"NaN \\" Infinity"]}')).toBe('{"output":[null,null,null,"NaN \\" Infinity"]}')
+})

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { createEndpointConfig } from '../../../src/domain/endpoint/config.ts'
+import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
+import { activeWorkers, noTakeDueAtMs, workerDueAtMs } from '../../../src/domain/worker/worker.ts'
+import { workerWorkload } from '../../../src/effects/worker-spec.ts'
+import { workerIn } from '../../support/workers.ts'
+
+const LOST_AFTER_MS = 40_000
+
+function endpoint(body: Record<string, unknown>) {
+  const result = createEndpointConfig({ name: 'n', image: 'i', ...body }, { id: 'e', teamId: 't' }, 0)
+  if (!result.ok) throw new Error(result.problem.detail)
+  return result.config
+}
+
+describe('time alone changes a worker', () => {
+  test('[TMO-8, PP-14] initialization counts from the start of the container; until then there is no deadline', () => {
+    const due = (startedAtMs: number | null) => workerDueAtMs(workerIn('STARTING', 'w', { createdAtMs: 1, startedAtMs }), LOST_AFTER_MS)
+    expect([due(null), due(5_000)]).toEqual([null, 425_000])
+  })
+
+  test('[LSE-7, PP-28] a ready one is lost 4 P after its last ping, or 2 min after it last asked for work while it is idle', () => {
+    const ready = workerIn('READY', 'w', { lastSeenAtMs: 100_000, lastTakeAtMs: 10_000, idleSinceMs: 15_000 })
+    expect(noTakeDueAtMs(ready)).toBe(135_000)
+    expect(workerDueAtMs(ready, LOST_AFTER_MS)).toBe(135_000)
+    expect(workerDueAtMs({ ...ready, lastSeenAtMs: 94_999 }, LOST_AFTER_MS)).toBe(134_999)
+    expect(workerDueAtMs({ ...ready, idleSinceMs: null }, LOST_AFTER_MS)).toBe(140_000)
+  })
+
+  test('[PP-25] a failed one is shown until it is forgotten, and its host is asked meanwhile', () => {
+    const failed = workerIn('FAILED', 'w', { forgetAtMs: 600_000, nextAttemptAtMs: 30_000 })
+    expect(workerDueAtMs(failed, LOST_AFTER_MS)).toBe(30_000)
+    expect(workerDueAtMs({ ...failed, released: true }, LOST_AFTER_MS)).toBe(600_000)
+    expect(activeWorkers([failed], new Map()).map(({ status }) => status)).toEqual(['UNHEALTHY'])
+  })
+})
+
+describe('what a worker takes of a host', () => {
+  test('[PP-26] with each GPU 2 vCPU and 8 GB', () => {
+    const { shapes } = placementRequestOf(endpoint({ gpu: { pools: ['ADA_24'], count: 3 } }))
+    expect(shapes.length).toBeGreaterThan(0)
+    for (const shape of shapes) expect(shape).toMatchObject({ gpu: { count: 3 }, vcpus: 6, memoryMb: 24_576 })
+  })
+
+  test('[PP-26, PP-21] a CPU worker takes what its flavor says, and its URLs name the GPU as CPU', () => {
+    const config = endpoint({ cpu: [{ id: 'cpu3c', vcpuCount: 2 }] })
+    const [shape] = placementRequestOf(config).shapes
+    expect(shape).toEqual({ gpu: null, vcpus: 2, memoryMb: 4_096 })
+    if (!shape) return
+    const identity = { workerId: 'w', boot: 'boot-nonce', token: 't', pingIntervalMs: 10_000, dataCenterId: 'LOCAL-1' }
+    const { platformEnv } = workerWorkload(config, identity, shape)
+    expect(platformEnv).toMatchObject({ RUNPOD_GPU_COUNT: '0', RUNPOD_GPU_NAME: '', RUNPOD_INIT_TIMEOUT: '420' })
+    expect(platformEnv.RUNPOD_WEBHOOK_GET_JOB).toMatch(/\?gpu=CPU&boot=boot-nonce$/)
+  })
+})
