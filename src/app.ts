@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppContext, AppEnv } from './http/app-env.ts'
+import { frontDoor } from './http/front-door.ts'
 import { graphqlUnserved } from './http/graphql.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
@@ -16,6 +17,7 @@ const SERVER_FAULT = 500
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.use('*', requestContext)
+  app.get('/', frontDoor)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)

@@ -46,8 +46,14 @@ export const CreatePodRequest = z
     globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
     mounts: PodMountsRequest.optional(),
     onHostLoss: OnHostLoss.optional().meta({ description: '`WAIT` by default; `REPLACE` not with a persistent mount.' }),
-    startJupyter: z.boolean().optional().meta({ description: 'Sets `JUPYTER_PASSWORD` to a random one, unless `env` does.' }),
-    startSsh: z.boolean().optional().meta({ description: "Sets `PUBLIC_KEY` to the account's SSH keys, unless `env` does." }),
+    startJupyter: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Gives the pod a random `JUPYTER_PASSWORD`, unless `env` has one. A later `env` keeps it.' }),
+    startSsh: z
+      .boolean()
+      .optional()
+      .meta({ description: "Gives the pod the account's SSH keys as `PUBLIC_KEY`, unless `env` has one. A later `env` keeps them." }),
     templateId: ResourceId.optional().meta({ description: 'A pod template that fills what the body leaves out.' }),
   })
   .meta({
@@ -62,7 +68,10 @@ export const UpdatePodRequest = z
     ...containerRequestFields,
     name: Name.optional(),
     mounts: PodMountsRequest.optional(),
-    locked: z.boolean().optional().meta({ description: 'A locked pod is neither stopped nor recreated.' }),
+    locked: z
+      .boolean()
+      .optional()
+      .meta({ description: 'A locked pod cannot be stopped, restarted or recreated (409). It can be terminated.' }),
     globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
     onHostLoss: OnHostLoss.optional(),
     templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),
@@ -83,7 +92,7 @@ export const Pod = z
     ...containerResponseFields,
     status: PodStatus,
     statusReason: z.string().nullable().meta({ description: 'Why the pod is where it is, when it did not get there by an action.' }),
-    actions: z.array(PodAction).meta({ description: 'Valid in this status.' }),
+    actions: z.array(PodAction).meta({ description: 'Valid in this status; without `stop` and `restart` while the pod is locked.' }),
     mounts: PodMountsView,
     gpu: PodGpuView.optional().meta({ description: 'Only on GPU pods.' }),
     cpu: PodCpuView.optional().meta({ description: 'Only on CPU pods.' }),
@@ -94,7 +103,7 @@ export const Pod = z
     cluster: PodCluster.optional().meta({ description: 'Only on members of a cluster.' }),
     template: z.string().nullable().meta({ description: 'The template that the pod was created from.' }),
     cost: z.number().meta({ description: 'USD per hour now; 0 while the pod is stopped.', format: 'float' }),
-    locked: z.boolean(),
+    locked: z.boolean().meta({ description: 'Whether `stop`, `restart` and a new container are refused.' }),
     globalNetworking: GlobalNetworking,
     onHostLoss: OnHostLoss,
     runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING.' }),

@@ -1,4 +1,5 @@
 import type { PodRow } from '../db/pods.ts'
+import { envOf } from '../domain/pod/container.ts'
 import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
 import { decodeArgs } from '../domain/resources/container.ts'
 import type { Env } from '../env.ts'
@@ -24,7 +25,7 @@ export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): P
       stopGraceMs: STOP_GRACE_MS,
       image: container.image,
       ...decodeArgs(container.args),
-      env: withoutPlatformNames(container.env),
+      env: withoutPlatformNames(envOf(pod.spec)),
       platformEnv: { ...podEnv(pod), RUNPOD_API_KEY: await issuePodKey(env, pod.id) },
       ports: container.ports,
       resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },

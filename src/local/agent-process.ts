@@ -12,6 +12,8 @@ export interface AgentOptions {
   /** Only for the first enrolment; an agent with an identity needs none. */
   joinToken: string | undefined
   simulateGpus: string | undefined
+  networkVolumes: string
+  globalVolumes: string
   log: LogFile
   echoLog: boolean
   onProcess(pid: number): void
@@ -69,6 +71,7 @@ function spawnAgent(options: AgentOptions): ChildProcess {
   const args = ['--url', options.url, '--name', options.name, '--state-dir', options.stateDir, '--on-exit', 'stop']
   // Whoever tries a pod on this machine reaches its ports from this machine.
   args.push('--public-ip', '127.0.0.1')
+  args.push('--network-volumes', options.networkVolumes, '--global-volumes', options.globalVolumes)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.
   const file = options.echoLog ? undefined : openSync(options.log.path, 'a')

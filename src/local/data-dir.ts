@@ -34,6 +34,9 @@ export interface DataDir {
   storage: string
   logs: string
   agent: string
+  /** Where the agent of this machine keeps the volumes that pods share (PP-151). */
+  networkVolumes: string
+  globalVolumes: string
 }
 
 /** `PODPLANE_DATA`, or `.podplane` in the current directory. */
@@ -43,10 +46,18 @@ export function dataDirPath(env: NodeJS.ProcessEnv): string {
 
 /** Makes the data directory where it is missing, and checks that it can be used. */
 export function openDataDir(path: string): DataDir {
-  const dataDir: DataDir = { path, storage: join(path, 'plane'), logs: join(path, 'logs'), agent: join(path, 'agent') }
+  const dataDir: DataDir = {
+    path,
+    storage: join(path, 'plane'),
+    logs: join(path, 'logs'),
+    agent: join(path, 'agent'),
+    networkVolumes: join(path, 'network-volumes'),
+    globalVolumes: join(path, 'global-volumes'),
+  }
   // A directory that was there with something in it keeps its mode: it may be somebody's home or project.
   if (ensureDir(path, LABEL).fresh) chmodSync(path, PRIVATE_DIR_MODE)
-  for (const directory of [dataDir.storage, dataDir.logs, dataDir.agent]) ensureDir(directory, LABEL)
+  const { path: _top, ...parts } = dataDir
+  for (const directory of Object.values(parts)) ensureDir(directory, LABEL)
   return dataDir
 }
 

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { LIMIT_BUCKETS } from '../contract/job-routes.ts'
 import { parseSimulatedGpus } from '../host-agent/gpus/simulated.ts'
 import { OperatorError } from '../node/fail.ts'
 import { dataDirPath } from './data-dir.ts'
@@ -14,6 +15,7 @@ const WORKER_VARS = [
   'JOB_LIMITS',
   'REQUESTS_PER_WORKER',
   'WEBHOOK_ALLOW',
+  'WEBHOOKS_PER_RECEIVER',
   'HOST_LOST_AFTER_MS',
   'PLACEMENT',
   'SSH_HOST',
@@ -21,6 +23,9 @@ const WORKER_VARS = [
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'
+/** PP-153: a machine of one's own should be met at its own limits. `JOB_LIMITS={}` brings those of a deployed plane. */
+const OUT_OF_REACH = { rate: 1_000_000, concurrent: 1_000_000 }
+const LOCAL_JOB_LIMITS = JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, OUT_OF_REACH])))
 
 export interface StartSettings {
   dataDir: string
@@ -48,6 +53,7 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
     echoLogs: env.PODPLANE_LOG === 'stdout',
     vars: {
       WEBHOOK_ALLOW: LOCAL_WEBHOOK_ALLOW,
+      JOB_LIMITS: LOCAL_JOB_LIMITS,
       ...Object.fromEntries(WORKER_VARS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     },
   }

@@ -110,6 +110,8 @@ async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: s
     name: HOST_NAME,
     joinToken,
     simulateGpus: settings.simulateGpus,
+    networkVolumes: dataDir.networkVolumes,
+    globalVolumes: dataDir.globalVolumes,
     log,
     echoLog: settings.echoLogs,
     onProcess: (pid) => running.lock?.addChild(pid),

@@ -9,6 +9,9 @@ import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
 import { isAlive, readStartTime } from '../../src/node/process-identity.ts'
 import { callPlane, eventually, launch, startPlane, type TestPlane } from './support/plane.ts'
+import { STAY_SCRIPT } from './support/pod-scripts.ts'
+import { podBody, TestPod } from './support/pods.ts'
+import { busyboxImage } from './support/worker-image.ts'
 
 interface JobRecord {
   id: string
@@ -29,7 +32,7 @@ const readJob = (plane: TestPlane, endpointId: string, id: string) =>
 describe('npm start', () => {
   let plane: TestPlane
   beforeAll(async () => {
-    plane = await startPlane()
+    plane = await startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] })
   })
   afterAll(() => plane?.stop())
 
@@ -64,6 +67,36 @@ describe('npm start', () => {
       .filter((entry) => entry.isFile())
       .filter((entry) => (statSync(join(plane.dataDir, entry.name)).mode & 0o077) !== 0)
     expect(open.map((entry) => entry.name)).toEqual([])
+  })
+
+  test('[PP-153] the demo account reads its quotas, which one machine cannot exhaust', async ({ expect }) => {
+    const reply = await fetch(`${plane.url}/v2/serverless`, { headers: { authorization: `Bearer ${plane.apiKey}` } })
+    expect(reply.headers.get('ratelimit-policy')).toBe('"minute";q=1000000;w=60, "hour";q=10000000;w=3600, "day";q=100000000;w=86400')
+    expect(reply.headers.get('ratelimit')).toMatch(/^"minute";r=9999\d\d;t=\d+, "hour";r=99999\d\d;t=\d+, "day";r=999999\d\d;t=\d+$/)
+    // /purge-queue has the smallest limit of the job API: two in ten seconds.
+    const purge = () => callPlane(plane, plane.apiKey, 'POST', `/v2/${plane.endpointId}/purge-queue`)
+    for (let call = 0; call < 5; call += 1) await purge()
+  })
+
+  test('[PP-152] a simulated GPU has a driver, so a pod may ask for a CUDA version', async ({ expect }) => {
+    const pod = await TestPod.run(plane, { name: 'cuda', image: 'builtin/idle', gpu: { id: 'NVIDIA L4', minCudaVersion: '12.8' } })
+    expect(await pod.get()).toMatchObject({ cudaVersion: '13.0' })
+    await pod.act('terminate')
+    const { hosts } = await callPlane<{ hosts: { gpus: object[] }[] }>(plane, plane.operatorKey, 'GET', '/admin/v1/hosts')
+    expect(hosts.flatMap(({ gpus }) => gpus)).toMatchObject([{ driverVersion: '580.95.05', cudaVersion: '13.0', simulated: true }])
+  })
+
+  test('[PP-151] pods share network and global volumes, which lie below the data directory', async ({ expect }) => {
+    const create = (path: string, body: object) => callPlane<{ id: string }>(plane, plane.apiKey, 'POST', path, body)
+    const network = await create('/v2/network-volumes', { name: 'datasets', size: 10, dataCenter: 'LOCAL-1' })
+    const global = await create('/v2/global-volumes', { name: 'models' })
+    const mounts = { network: [{ volumeId: network.id, path: '/near' }], global: [{ volumeId: global.id, path: '/far' }] }
+    const script = `echo near >/near/file; echo far >/far/file; ${STAY_SCRIPT}`
+    const pod = await TestPod.run(plane, podBody(await busyboxImage(), script, { mounts }))
+    const fileOf = (kind: string, id: string) => readFileSync(join(plane.dataDir, kind, id, 'file'), 'utf8')
+    const read = () => [fileOf('network-volumes', network.id), fileOf('global-volumes', global.id)]
+    expect(await eventually('both files are written', JOB_TIMEOUT_MS, async () => attempt(read))).toEqual(['near\n', 'far\n'])
+    await pod.terminate()
   })
 
   test('refuses a second start on the same data directory, and the first goes on', async ({ expect }) => {
@@ -162,6 +195,16 @@ describe('a stop and a second start', () => {
     expect(job).toMatchObject({ id: queued.id, status: 'IN_QUEUE' })
   })
 })
+
+/** What `read` gives, undefined while a file is missing or empty. */
+function attempt(read: () => string[]): string[] | undefined {
+  try {
+    const texts = read()
+    return texts.includes('') ? undefined : texts
+  } catch {
+    return undefined
+  }
+}
 
 /** An endpoint whose jobs stay queued. */
 async function createIdleEndpoint(plane: TestPlane): Promise<string> {

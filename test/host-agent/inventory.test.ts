@@ -54,6 +54,12 @@ describe('simulated GPUs', () => {
     ])
   })
 
+  test('[PP-152] report a driver and a CUDA version', ({ expect }) => {
+    expect(parseSimulatedGpus('NVIDIA L4:2')).toEqual([
+      { typeId: 'NVIDIA L4', count: 2, memoryMb: 24_576, driverVersion: '580.95.05', cudaVersion: '13.0', simulated: true },
+    ])
+  })
+
   test.for(['NVIDIA L4:0', 'NVIDIA L4:x', ':2', 'NVIDIA L4:2000', 'NVIDIA L4=2'])('refuses %s, naming the flag', (text, { expect }) => {
     expect(() => parseSimulatedGpus(text)).toThrow(/^--simulate-gpus has '/)
   })

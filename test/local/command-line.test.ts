@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findTarget } from '../../src/cli/target.ts'
+import { DEFAULT_JOB_LIMITS, readJobLimits } from '../../src/domain/job/limits.ts'
 import { createApiClient } from '../../src/local/api-client.ts'
 import { banner } from '../../src/local/banner.ts'
 import { openDataDir, writeDemoFile } from '../../src/local/data-dir.ts'
@@ -28,7 +29,7 @@ describe('settings of npm start', () => {
       agent: false,
       simulateGpus: 'NVIDIA L4:2',
       echoLogs: true,
-      vars: { LOG_LEVEL: 'debug', WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128' },
+      vars: { LOG_LEVEL: 'debug', WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128', JOB_LIMITS: readStartSettings([], {}).vars.JOB_LIMITS },
     })
   })
 
@@ -37,6 +38,12 @@ describe('settings of npm start', () => {
     expect(allowOf({})).toBe('localhost,127.0.0.0/8,::1/128')
     expect(allowOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8')
     expect(allowOf({ WEBHOOK_ALLOW: '' })).toBe('')
+  })
+
+  it('[PP-153] put the limits of the job API out of reach, unless told otherwise', () => {
+    const limitsOf = (env: NodeJS.ProcessEnv) => readJobLimits(readStartSettings([], env).vars.JOB_LIMITS ?? '', '').limits
+    for (const limit of Object.values(limitsOf({}))) expect(limit).toEqual({ rate: 1_000_000, concurrent: 1_000_000 })
+    expect(limitsOf({ JOB_LIMITS: '{}' })).toEqual(DEFAULT_JOB_LIMITS.limits)
   })
 
   it('may override every variable that wrangler.toml declares, staging repeats and deploy.md explains', () => {

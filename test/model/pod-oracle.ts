@@ -51,8 +51,8 @@ export class PodOracle {
   get actions(): string[] {
     if (this.isTerminated) return []
     const isLive = this.last.end === null && !this.last.isHostSilent
-    const stop = isLive && !this.isLocked ? ['stop'] : []
-    return [...(isLive ? stop : ['start']), ...(this.status === 'RUNNING' ? ['restart'] : []), 'terminate']
+    const live = ['stop', ...(this.status === 'RUNNING' ? ['restart'] : [])]
+    return [...(isLive ? live.filter(() => !this.isLocked) : ['start']), 'terminate']
   }
 
   get runningSince(): number | null {

@@ -25,7 +25,8 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'pod: what a lost host ran is charged', file: POD, find: 'pod.hostLost ? possibleTime(pod, nowMs, nowMs) : atMs', replace: 'atMs' },
   { id: 'pod: a stopped pod runs again by a late report', file: POD, find: 'if (isOver(pod)) return null\n  if', replace: 'if' },
   { id: 'pod: a lost pod gives its GPUs back', file: POD, find: "status === 'RUNNING' || hostLost", replace: "status === 'RUNNING'" },
-  { id: 'pod: a locked pod stops', file: POD, find: "!(locked && action === 'stop')", replace: 'true' },
+  { id: 'pod: a locked pod stops', file: POD, find: '!(locked && BARRED_BY_LOCK.includes(action))', replace: 'true' },
+  { id: 'pod: a restart wipes a locked pod', file: POD, find: "= ['stop', 'restart']", replace: "= ['stop']" },
   {
     id: 'pod: a restart keeps the disk',
     file: POD,

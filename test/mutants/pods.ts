@@ -15,8 +15,20 @@ const TRANSIT = 'src/effects/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
-  { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 &&', replace: 'wantsSsh &&' },
-  { id: "the user's key is overwritten", file: REQUEST, find: '    ...spec.container.env,\n', replace: '' },
+  { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 ?', replace: 'wantsSsh ?' },
+  {
+    id: "the user's key is overwritten",
+    file: CONTAINER,
+    find: '{ ...accessEnv, ...container.env }',
+    replace: '{ ...container.env, ...accessEnv }',
+  },
+  { id: 'a new env takes the keys away', file: CONTAINER, find: '{ ...accessEnv, ...container.env }', replace: 'container.env' },
+  {
+    id: "a key of the user's own is kept in reserve",
+    file: REQUEST,
+    find: '!Object.hasOwn(spec.container.env, name)',
+    replace: 'name !== undefined',
+  },
   {
     id: 'a CPU pod takes the mount of a template',
     file: REQUEST,

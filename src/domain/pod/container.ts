@@ -1,8 +1,9 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
-import type { ContainerSpec } from '../endpoint/record.ts'
+import type { ContainerSpec } from '../resources/container.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'
+import type { PodSpec } from './record.ts'
 
 /** Container disk when nobody says, GB (POD-6). */
 const DEFAULT_DISK_GB = 10
@@ -25,18 +26,23 @@ export function createContainer(body: ContainerRequest, template: ContainerSpec 
   return merge({ ...base, env: { ...base.env, ...body.env } }, { ...body, image: body.image || undefined, env: undefined })
 }
 
-/** The container after a PATCH (POD-13, STR-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
+/** The container after a PATCH (POD-13, STRICT-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
 export function patchContainer(current: ContainerSpec, body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
   if (body.image === '') return { ok: false, problem: refusal('image cannot be empty') }
   return template ? createContainer(body, template) : merge(current, body)
 }
 
-/** Whether two containers run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
-export function runsAlike(a: ContainerSpec, b: ContainerSpec): boolean {
+/** Whether the containers of two pods run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
+export function runsAlike(a: PodSpec, b: PodSpec): boolean {
   return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b))
 }
 
-/** Why a request that was filled from a template cannot be: it has become too large by it (LIM-6). */
+/** The variables of a pod: its user's own over those by which he gets in (POD-20, ENV-4). */
+export function envOf({ container, accessEnv }: Pick<PodSpec, 'container' | 'accessEnv'>): Record<string, string> {
+  return { ...accessEnv, ...container.env }
+}
+
+/** Why a request that was filled from a template cannot be: it has become too large by it (RATE-6). */
 export function refuseSize(body: ContainerRequest, { args, env, ports }: ContainerSpec): Refusal | null {
   const bytes = new TextEncoder().encode(JSON.stringify({ ...body, args, env, ports })).byteLength
   return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null
@@ -67,8 +73,9 @@ function isPort(number: number): boolean {
   return (number >= 1 && number <= MAX_PORT) || (number >= MIN_SYMMETRIC_PORT && number <= MAX_SYMMETRIC_PORT)
 }
 
-function normalized({ args, env, ports, ...rest }: ContainerSpec) {
-  return { ...rest, command: decodeArgs(args), env: Object.entries(env).toSorted(), ports: ports.toSorted() }
+function normalized(spec: PodSpec) {
+  const { args, env: _env, ports, ...rest } = spec.container
+  return { ...rest, command: decodeArgs(args), env: Object.entries(envOf(spec)).toSorted(), ports: ports.toSorted() }
 }
 
 function refusal(detail: string): Refusal {

@@ -19,8 +19,7 @@ export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNe
 export function planPatch(pod: PatchedPod, body: UpdatePodRequest, references: PodReferences): PatchPlan {
   const next = patched(pod, body, references)
   if (!next.ok) return next
-  const needsNewContainer =
-    !runsAlike(pod.spec.container, next.pod.spec.container) || !sameMountPaths(pod.spec.mounts, next.pod.spec.mounts)
+  const needsNewContainer = !runsAlike(pod.spec, next.pod.spec) || !sameMountPaths(pod.spec.mounts, next.pod.spec.mounts)
   const problem = refuseState(pod, next.pod, needsNewContainer)
   if (problem) return { ok: false, problem }
   return { ok: true, pod: next.pod, isChanged: JSON.stringify(next.pod) !== JSON.stringify(pod), needsNewContainer }

@@ -65,20 +65,23 @@ const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
   TERMINATED: [],
 }
 
+/** A restart wipes the container disk: it is a reset. */
+const BARRED_BY_LOCK: readonly PodAction[] = ['stop', 'restart']
+
 /** Whether a pod's container is to run: then it holds its GPUs, vCPUs and memory. */
 export function isToRun({ status, hostLost }: Pick<PodState, 'status' | 'hostLost'>): boolean {
   return status === 'PROVISIONING' || status === 'STARTING' || status === 'RUNNING' || hostLost
 }
 
-/** The one transition table (POD-14); a locked pod cannot be stopped (POD-15). */
+/** The one transition table (POD-14); a locked pod can be neither stopped nor reset (POD-15). */
 export function actionsOf({ status, locked }: Pick<PodState, 'status' | 'locked'>): PodAction[] {
-  return ACTIONS[status].filter((action) => !(locked && action === 'stop'))
+  return ACTIONS[status].filter((action) => !(locked && BARRED_BY_LOCK.includes(action)))
 }
 
 /** What a user's action makes of a pod (POD-14, POD-15, POD-19), or why it is not valid now. */
 export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, nowMs: number): ActionOutcome<Pod> {
   if (!actionsOf(pod).includes(action)) {
-    const locked = pod.locked && action === 'stop'
+    const locked = pod.locked && BARRED_BY_LOCK.includes(action)
     return { ok: false, locked, detail: locked ? 'pod is locked' : `action ${action} is not valid while the pod is ${pod.status}` }
   }
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }

@@ -111,12 +111,11 @@ function placedByVolume(spec: PodSpec, { networkVolume }: PodReferences): PodSpe
 function withAccess(spec: PodSpec, body: CreatePodRequest, { template, sshKeys }: PodReferences, jupyterPassword: string): PodSpec {
   const wantsSsh = body.startSsh ?? template?.startSsh ?? false
   const wantsJupyter = body.startJupyter ?? template?.startJupyter ?? false
-  const env = {
-    ...(wantsSsh && sshKeys.length > 0 && { PUBLIC_KEY: sshKeys.join('\n') }),
-    ...(wantsJupyter && { JUPYTER_PASSWORD: jupyterPassword }),
-    ...spec.container.env,
-  }
-  return { ...spec, container: { ...spec.container, env } }
+  const made = [
+    ...(wantsSsh && sshKeys.length > 0 ? [['PUBLIC_KEY', sshKeys.join('\n')] as const] : []),
+    ...(wantsJupyter ? [['JUPYTER_PASSWORD', jupyterPassword] as const] : []),
+  ].filter(([name]) => !Object.hasOwn(spec.container.env, name))
+  return made.length > 0 ? { ...spec, accessEnv: Object.fromEntries(made) } : spec
 }
 
 function refusal(detail: string): Refusal {

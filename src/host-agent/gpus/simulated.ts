@@ -4,6 +4,9 @@ import { OperatorError } from '../../node/fail.ts'
 /** What each simulated GPU brings along, so that placement finds room for a pod of usual shape on any laptop. */
 export const SIMULATED_PER_GPU = { vcpus: 16, memoryMb: 128 * 1024, diskGb: 500 } as const
 
+/** What a host of today reports (PP-152), so that requests with a CUDA floor can be tried out. */
+const SIMULATED_DRIVER = { driverVersion: '580.95.05', cudaVersion: '13.0' } as const
+
 const COUNT_MAX = 1_024
 const MEMORY_GB: Record<string, number> = {
   'NVIDIA L4': 24,
@@ -41,8 +44,7 @@ export function parseSimulatedGpus(text: string): GpuInventory[] {
     typeId,
     count,
     memoryMb: (MEMORY_GB[typeId] ?? UNKNOWN_MEMORY_GB) * 1024,
-    driverVersion: null,
-    cudaVersion: null,
+    ...SIMULATED_DRIVER,
     simulated: true,
   }))
 }

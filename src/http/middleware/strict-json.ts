@@ -1,14 +1,14 @@
 import type { Next } from 'hono'
 import { Problem } from '../../contract/problems.ts'
-import { describeJsonFault, jsonFault } from '../../domain/json-fault.ts'
+import { describeJsonFault, jsonFault } from '../../domain/text/json-fault.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** A merge patch is another type: its null removes a member, and a null here is a fault (STR-2, STR-3). */
+/** A merge patch is another type: its null removes a member, and a null here is a fault (STRICT-2, STRICT-3). */
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
 /**
- * Reads the body that a route requires: there is one (PP-121), it says that it is JSON (ERR-2), it is JSON (PP-123), and no member is
- * called `__proto__` (STR-1). Validation would drop such a member in silence where names are free, such as in `env`, and the caller
+ * Reads the body that a route requires: there is one (RST-10), it says that it is JSON (ERR-2), it is JSON (PP-123), and no member is
+ * called `__proto__` (STRICT-1). Validation would drop such a member in silence where names are free, such as in `env`, and the caller
  * would believe it was stored.
  */
 export async function strictJson(c: AppContext, next: Next): Promise<void> {

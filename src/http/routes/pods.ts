@@ -96,6 +96,7 @@ const actionRoute = createRoute({
   path: '/v2/pods/{id}/action',
   operationId: 'actOnPod',
   summary: 'Start, stop, restart or terminate a pod',
+  description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
   'x-scope': WRITE,
   middleware: [needsScope(WRITE, 'id'), strictJson] as const,
   request: { params: Params, body: json(PodActionRequest), headers: IfMatchHeaders },

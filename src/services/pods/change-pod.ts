@@ -9,7 +9,7 @@ import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
 import { forgetPodKey } from '../accounts/authenticate.ts'
-import type { VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
@@ -36,8 +36,8 @@ export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, 
 
 /** The row of a terminated pod stays for ever: what its user put into it need not. */
 function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
-  const container = { ...pod.spec.container, args: '', env: {} }
-  return { pod: { ...pod, spec: { ...pod.spec, container } }, usage }
+  const { accessEnv: _accessEnv, ...spec } = pod.spec
+  return { pod: { ...pod, spec: { ...spec, container: { ...spec.container, args: '', env: {} } } }, usage }
 }
 
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */

@@ -3,6 +3,7 @@ import type { Pod } from '../../contract/pods.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { PodRow } from '../../db/pods.ts'
 import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'
+import { envOf } from '../../domain/pod/container.ts'
 import { mountsView } from '../../domain/pod/mounts.ts'
 import { actionsOf } from '../../domain/pod/pod.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
@@ -22,7 +23,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     ...decodeArgs(container.args),
     disk: container.diskGb,
     ports: container.ports,
-    env: container.env,
+    env: envOf(pod.spec),
     registry: container.registry,
     status: pod.status,
     statusReason: pod.statusReason,

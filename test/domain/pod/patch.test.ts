@@ -1,7 +1,9 @@
 import type { UpdatePodRequest } from '../../../src/contract/pods.ts'
+import { envOf } from '../../../src/domain/pod/container.ts'
 import { type PatchedPod, planPatch } from '../../../src/domain/pod/patch.ts'
 import type { PodSpec } from '../../../src/domain/pod/record.ts'
 import type { PodReferences } from '../../../src/domain/pod/request.ts'
+import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const NONE: PodReferences = {
@@ -21,6 +23,20 @@ const SPEC: PodSpec = {
   globalNetworking: false,
   onHostLoss: 'WAIT',
 }
+const TEMPLATE: TemplateConfig = {
+  id: 't',
+  teamId: 'a',
+  name: 't',
+  container: { image: 't', args: '', diskGb: 10, env: { T: 't' }, ports: [], registry: null },
+  persistent: null,
+  serverless: false,
+  isPublic: false,
+  category: 'NVIDIA',
+  startSsh: true,
+  startJupyter: true,
+  allowedCudaVersions: [],
+}
+const ACCESS = { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password' }
 const POD: PatchedPod = { name: 'p', locked: false, spec: SPEC, clusterId: null }
 const plan = (body: UpdatePodRequest, pod: Partial<PatchedPod> = {}, references: Partial<PodReferences> = {}) =>
   planPatch({ ...POD, ...pod }, body, { ...NONE, ...references })
@@ -44,6 +60,28 @@ describe('a PATCH', () => {
     [{ mounts: { network: [{ volumeId: 'n', path: '/m' }] } }, true, true],
   ])('[POD-13] %j changes something: %s, needs a new container: %s', (body, isChanged, needsNewContainer) => {
     expect(plan(body)).toMatchObject({ ok: true, isChanged, needsNewContainer })
+  })
+
+  it.each<[UpdatePodRequest, Partial<PodReferences>, Record<string, string>]>([
+    [{ env: { A: '2' } }, {}, { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', A: '2' }],
+    [{ env: {} }, {}, { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password' }],
+    [{ env: { PUBLIC_KEY: 'mine' } }, {}, { PUBLIC_KEY: 'mine', JUPYTER_PASSWORD: 'password' }],
+    [{ templateId: 't' }, { template: TEMPLATE }, { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', T: 't' }],
+    [{ image: 'j' }, {}, { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', A: '1', B: '2' }],
+  ])('[POD-20] %j keeps the variables by which the user gets in', (body, references, env) => {
+    const result = plan(body, { spec: { ...SPEC, accessEnv: ACCESS } }, references)
+    expect(result.ok && envOf(result.pod.spec)).toEqual(env)
+  })
+
+  it("[POD-20] a variable that its user replaced is the pod's again when he takes his own away", () => {
+    const own = plan({ env: { PUBLIC_KEY: 'mine' } }, { spec: { ...SPEC, accessEnv: ACCESS } })
+    const back = plan({ env: {} }, own.ok ? own.pod : {})
+    expect(back.ok && envOf(back.pod.spec)).toEqual(ACCESS)
+  })
+
+  it('[POD-20] [POD-13] to send back what was read makes no new container', () => {
+    const spec = { ...SPEC, accessEnv: ACCESS }
+    expect(plan({ env: envOf(spec) }, { spec })).toMatchObject({ needsNewContainer: false })
   })
 
   it('[CON-7] [POD-13] a credential that changes makes a new container; one that is not there is refused', () => {

@@ -1,4 +1,5 @@
 import type { CreatePodRequest } from '../../../src/contract/pods.ts'
+import { envOf } from '../../../src/domain/pod/container.ts'
 import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
 import { describe, expect, it } from '../../support/unit.ts'
@@ -164,10 +165,8 @@ describe('a template', () => {
   it('[POD-11] fills what is left out', () => {
     const { spec, templateId } = planned({ image: undefined, env: { B: 'body', C: 'body' } }, { template: TEMPLATE, sshKeys: ['key'] })
     expect(templateId).toBe('t1')
-    expect(spec.container).toEqual({
-      ...TEMPLATE.container,
-      env: { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', A: 't', B: 'body', C: 'body' },
-    })
+    expect(spec.container).toEqual({ ...TEMPLATE.container, env: { A: 't', B: 'body', C: 'body' } })
+    expect(envOf(spec)).toEqual({ PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', A: 't', B: 'body', C: 'body' })
     expect(spec.mounts).toEqual({ persistent: { sizeGb: 15, path: '/t' } })
     expect(spec.compute).toMatchObject({ allowedCudaVersions: ['12.4'], minCudaVersion: null })
   })
@@ -200,7 +199,7 @@ describe('a template', () => {
     expect(spec).toMatchObject({ mounts: {}, compute: { kind: 'cpu' } })
   })
 
-  it('[LIM-6] may fill a body up to the cap and not beyond', () => {
+  it('[RATE-6] may fill a body up to the cap and not beyond', () => {
     const big = (bytes: number) => ({ ...TEMPLATE, container: { ...TEMPLATE.container, env: { BIG: 'ä'.repeat(bytes / 2) } } })
     expect(refused({}, { template: big(100_000) })).toBe('ok')
     expect(refused({}, { template: big(102_400) })).toBe('payloadTooLarge')
@@ -208,7 +207,7 @@ describe('a template', () => {
 })
 
 describe('access', () => {
-  const env = (changes: Partial<CreatePodRequest>, sshKeys: string[] = ['k1', 'k2']) => planned(changes, { sshKeys }).spec.container.env
+  const env = (changes: Partial<CreatePodRequest>, sshKeys: string[] = ['k1', 'k2']) => envOf(planned(changes, { sshKeys }).spec)
   it('[POD-20] keys and password are injected when asked for, unless env has them; no keys, nothing', () => {
     expect(env({})).toEqual({})
     expect(env({ startSsh: true })).toEqual({ PUBLIC_KEY: 'k1\nk2' })

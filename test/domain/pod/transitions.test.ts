@@ -55,10 +55,12 @@ describe('actions', () => {
     expect(outcome.change.usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 9_000 } : null)
   })
 
-  test.each(STATUSES)('[POD-15] a locked pod that is %s cannot be stopped, everything else is as before', (status) => {
+  test.each(STATUSES)('[POD-15] a locked pod that is %s can be neither stopped nor restarted, everything else is as before', (status) => {
     const [open, locked] = [makePod({ status }), makePod({ status, locked: true })]
-    expect(actionsOf(locked)).toEqual(actionsOf(open).filter((action) => action !== 'stop'))
-    expect(decideAction(locked, 'stop', 9_000)).toEqual({ ok: false, locked: true, detail: 'pod is locked' })
+    expect(actionsOf(locked)).toEqual(actionsOf(open).filter((action) => action !== 'stop' && action !== 'restart'))
+    for (const action of ['stop', 'restart'] as const) {
+      expect(decideAction(locked, action, 9_000)).toEqual({ ok: false, locked: true, detail: 'pod is locked' })
+    }
     for (const action of actionsOf(locked)) expect(act(locked, action)?.pod, action).toEqual({ ...act(open, action)?.pod, locked: true })
   })
 

@@ -13,6 +13,9 @@ const TABLE: Record<string, Partial<Record<Action, string>>> = {
   ERROR: { start: 'STARTING', terminate: 'gone' },
 }
 
+/** POD-15: what a lock bars. */
+const BARRED: readonly Action[] = ['stop', 'restart']
+
 describe('the transition table', () => {
   let scene: PodScene
   beforeAll(async () => {
@@ -22,7 +25,7 @@ describe('the transition table', () => {
 
   for (const [status, transitions] of Object.entries(TABLE)) {
     for (const locked of [false, true]) {
-      const allowed = ACTIONS.filter((action) => transitions[action] && !(locked && action === 'stop'))
+      const allowed = ACTIONS.filter((action) => transitions[action] && !(locked && BARRED.includes(action)))
       it(`[POD-14] [POD-15] a ${locked ? 'locked ' : ''}pod that is ${status} offers ${allowed.join(', ')}`, async () => {
         const { id } = await scene.create()
         await setPod(id, { status, locked: Number(locked), started_at: status === 'RUNNING' ? Date.now() : null })
@@ -37,7 +40,7 @@ describe('the transition table', () => {
           await setPod(id, { status, locked: Number(locked), started_at: status === 'RUNNING' ? Date.now() : null })
           const reply = await scene.act(id, action)
           if (result === undefined) {
-            const isLock = locked && action === 'stop'
+            const isLock = locked && BARRED.includes(action)
             const detail = isLock ? 'pod is locked' : `action ${action} is not valid while the pod is ${status}`
             expect(reply).toMatchObject({ status: 409, body: { title: 'Conflict', detail, ...(isLock && { code: 'LOCKED' }) } })
             expect((await scene.get(id)).status).toBe(status)
@@ -52,6 +55,18 @@ describe('the transition table', () => {
       }
     }
   }
+
+  it('[POD-15] a locked pod keeps its container through every refusal, and its end is not barred', async () => {
+    const { id } = await scene.create()
+    await scene.run(id)
+    expect((await scene.call.patch(`${PODS}/${id}`, { locked: true })).body.actions).toEqual(['terminate'])
+    const before = await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).first()
+    for (const action of BARRED) expect(await scene.act(id, action)).toMatchObject({ status: 409, body: { code: 'LOCKED' } })
+    expect(await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).first()).toEqual(before)
+    const wished = scene.host.desired().filter((workload) => workload.id.startsWith(`${id}-`))
+    expect(wished.map((workload) => [workload.id, workload.desired])).toEqual([[`${id}-1`, 'running']])
+    expect((await scene.act(id, 'terminate')).status).toBe(204)
+  })
 
   it.each(ACTIONS)('[POD-12] %s of a terminated pod is 404', async (action) => {
     const { id } = await scene.create()

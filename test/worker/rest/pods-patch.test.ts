@@ -61,7 +61,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it.each(SAME_CONTAINER)('[POD-13] [STR-3] %s leaves the container alone', async (_what, body) => {
+  it.each(SAME_CONTAINER)('[POD-13] [STRICT-3] %s leaves the container alone', async (_what, body) => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     await scene.run(id)
@@ -70,7 +70,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[STR-3] what changes nothing makes no new version', async () => {
+  it('[STRICT-3] what changes nothing makes no new version', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     for (const body of [{}, { name: 'p' }, { mounts: {} }, { disk: 10, locked: false }]) {
@@ -79,7 +79,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[CON-4] [STR-3] empty values clear, a part of the command keeps the other', async () => {
+  it('[CON-4] [STRICT-3] empty values clear, a part of the command keeps the other', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ entrypoint: ['sh', '-c'], cmd: ['true'], env: { A: '1' }, ports: ['22/tcp'] })
     expect((await patch(scene, id, { cmd: [] })).body).toMatchObject({
@@ -94,7 +94,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[STR-1] what is fixed at create is an unknown member', async () => {
+  it('[STRICT-1] what is fixed at create is an unknown member', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     for (const member of ['gpu', 'cpu', 'cloud', 'dataCenterIds', 'startSsh', 'startJupyter', 'id', 'status']) {
@@ -105,11 +105,31 @@ describe('PATCH', () => {
     scene.leave()
   })
 
+  it('[POD-20] [ENV-4] a new env keeps what startSsh and startJupyter brought, through restarts and templates', async () => {
+    const scene = await podScene(gpus(1))
+    await scene.call.put('/v2/account/ssh-keys', { keys: ['ssh-ed25519 AAAA a@b'] })
+    const { id, env: made } = await scene.create({ env: { A: '1' }, startSsh: true, startJupyter: true })
+    const access = { PUBLIC_KEY: made.PUBLIC_KEY, JUPYTER_PASSWORD: made.JUPYTER_PASSWORD }
+    expect(made).toEqual({ ...access, A: '1' })
+    await scene.run(id)
+    expect((await patch(scene, id, { env: { B: '2' } })).body.env).toEqual({ ...access, B: '2' })
+    expect((await scene.host.waitFor(({ id: workload }) => workload === `${id}-2`)).env).toEqual({ ...access, B: '2' })
+    await scene.run(id, 2)
+    expect((await scene.act(id, 'restart')).body.env).toEqual({ ...access, B: '2' })
+    expect((await scene.host.waitFor(({ id: workload }) => workload === `${id}-3`)).env).toEqual({ ...access, B: '2' })
+    const template = { name: `t${id}`, image: 'builtin/idle', env: { T: '3' }, startSsh: false, startJupyter: false }
+    const templateId = (await scene.call.post('/v2/templates', template)).body.id
+    expect((await patch(scene, id, { templateId })).body.env).toEqual({ ...access, T: '3' })
+    expect((await patch(scene, id, { env: { PUBLIC_KEY: 'mine' } })).body.env).toEqual({ ...access, PUBLIC_KEY: 'mine' })
+    expect((await patch(scene, id, { env: {} })).body.env).toEqual(access)
+    scene.leave()
+  })
+
   it('[POD-15] [PP-88] a locked pod keeps its container, unless the same request unlocks it', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
-    expect((await patch(scene, id, { locked: true })).body).toMatchObject({ locked: true, actions: ['restart', 'terminate'] })
+    expect((await patch(scene, id, { locked: true })).body).toMatchObject({ locked: true, actions: ['terminate'] })
     const refused = { status: 409, body: { detail: 'pod is locked', code: 'LOCKED' } }
     expect(await patch(scene, id, { env: { A: '1' } })).toMatchObject(refused)
     expect((await patch(scene, id, { name: 'renamed' })).body).toMatchObject({ name: 'renamed', status: 'RUNNING' })

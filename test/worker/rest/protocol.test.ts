@@ -12,7 +12,7 @@ describe('body size', () => {
     return endpointBody({ env: { A: 'a'.repeat(bytes - empty) } })
   }
 
-  it('[LIM-6] 102400 bytes pass, one more is 413', async () => {
+  it('[RATE-6] 102400 bytes pass, one more is 413', async () => {
     const { key } = await createAccount()
     expect((await api(key).post(PATH, bodyOf(102_400))).status).toBe(201)
     expect(await api(key).post(PATH, bodyOf(102_401))).toMatchObject({
@@ -21,13 +21,13 @@ describe('body size', () => {
     })
   })
 
-  it('[ERR-6][LIM-3] is decided before the key, so without rate limit headers', async () => {
+  it('[ERR-6][RATE-3] is decided before the key, so without rate limit headers', async () => {
     const reply = await api(null).post(PATH, bodyOf(102_401))
     expect(reply.status).toBe(413)
     expect(reply.headers.get('ratelimit')).toBeNull()
   })
 
-  it('[LIM-6] the declared length of a chunked body is not believed', async () => {
+  it('[RATE-6] the declared length of a chunked body is not believed', async () => {
     const account = await createAccount()
     const reply = await send('/v2/serverless', {
       method: 'POST',
@@ -42,7 +42,7 @@ describe('body size', () => {
     expect(reply.status).toBe(413)
   })
 
-  it('[LIM-6] a body of undeclared length is measured as well', async () => {
+  it('[RATE-6] a body of undeclared length is measured as well', async () => {
     const { key } = await createAccount()
     const stream = (bytes: number) => {
       const text = new TextEncoder().encode(JSON.stringify(bodyOf(bytes)))
@@ -184,6 +184,18 @@ describe('documents', () => {
     await script.body?.cancel()
   })
 
+  it('[PP-150] the root leads a browser to the reference and names the documents to a program', async () => {
+    const visit = (headers: Record<string, string>) => send('/', { headers, redirect: 'manual' })
+    const browser = await visit({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' })
+    expect([browser.status, browser.headers.get('location'), browser.headers.get('vary')]).toEqual([302, '/docs', 'Accept'])
+    for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json, text/html;q=0.5' }]) {
+      const { links, ...rest } = (await (await visit(headers as Record<string, string>)).json()) as { links: Record<string, string> }
+      expect(rest).toEqual({ name: 'podplane' })
+      expect(Object.keys(links)).toEqual(['reference', 'openapi', 'operatorOpenapi', 'health'])
+      for (const link of Object.values(links)) expect((await send(link)).status, link).toBe(200)
+    }
+  })
+
   it('health needs no key', async () => expect((await api(null).get('/healthz')).body).toEqual({ status: 'ok' }))
 })
 
@@ -239,7 +251,7 @@ describe('inventory', () => {
   })
 })
 
-it('[STR-1] a body nested deeper than calls can go is answered, not failed', async () => {
+it('[STRICT-1] a body nested deeper than calls can go is answered, not failed', async () => {
   const { key } = await createAccount()
   const deep = `{"\\u0061":${'['.repeat(40_000)}${']'.repeat(40_000)}}`
   expect((await api(key).post(PATH, deep)).status).toBe(422)
