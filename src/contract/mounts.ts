@@ -29,7 +29,7 @@ export const GlobalMount = z
 export const GlobalMountRequest = z
   .strictObject({
     volumeId: ResourceId,
-    path: MountPath.optional().meta({ description: '`/workspace-global` by default; on update the present one.' }),
+    path: MountPath.optional().meta({ description: 'Without it `/workspace-global`; on update the present one.' }),
   })
   .meta({ id: 'GlobalMountRequest', example: { volumeId: '3h8k1v7p2m4x9d' } })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { POD_DEFAULTS } from './defaults.ts'
 import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from './fields.ts'
 
 export const PodStatus = z
@@ -20,7 +21,7 @@ export const OnHostLoss = z.enum(['WAIT', 'REPLACE']).meta({
 export const PodGpuRequest = z
   .strictObject({
     id: ResourceId.meta({ description: 'GPU type.' }),
-    count: wholeNumber(1).optional().meta({ description: '1 by default.' }),
+    count: wholeNumber(1).optional().meta({ default: POD_DEFAULTS.gpuCount }),
     allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
     minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
     minRamPerGpu: wholeNumber(1).optional().meta({ description: 'GB of memory that the host must have for each GPU.' }),

@@ -5,11 +5,7 @@ import type { AppEnv } from './app-env.ts'
 type Json = null | boolean | number | string | Json[] | JsonObject
 type JsonObject = { [key: string]: Json }
 
-interface Info {
-  title: string
-  version: string
-  description: string
-}
+type Info = Record<'title' | 'version' | 'description', string>
 
 /** Names, on every copy of a component, that component. */
 const MARK = 'x-component'

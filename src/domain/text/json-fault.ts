@@ -25,7 +25,7 @@ export function jsonFault(text: string): JsonFault | null {
     at = endOf(SPACE, text, at)
     if (at === text.length) return wanted === 'nothing' ? null : faultAt(text, at)
     const end = endOf(TOKEN, text, at)
-    const next = end === at ? null : step(wanted, tokenOf(text, at), open)
+    const next: Wanted | null = end === at ? null : step(wanted, tokenOf(text, at), open)
     if (next === null) return faultAt(text, at)
     wanted = next
     at = end

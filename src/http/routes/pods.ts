@@ -127,7 +127,7 @@ export function registerPods(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json(await listPods(verbContext(c), c.req.valid('query')), 200))
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')
-    if (c.req.valid('query').dryRun === 'true') return c.json(await previewPod(verbContext(c), body), 200)
+    if (c.req.valid('query').dryRun) return c.json(await previewPod(verbContext(c), body), 200)
     const { pod, etag } = await createPod(verbContext(c), body, c.req.valid('header')['Idempotency-Key'])
     return c.json(pod, 201, { ETag: etag })
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { describeJsonFault, jsonFault } from '../../src/domain/json-fault.ts'
-import { tryParse } from '../../src/domain/text/json-text.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import { describeJsonFault, jsonFault } from '../../../src/domain/text/json-fault.ts'
+import { tryParse } from '../../../src/domain/text/json-text.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
 describe('[PP-123] the place where a text stops being JSON', () => {
   it.each([
