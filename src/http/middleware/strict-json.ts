@@ -12,9 +12,11 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i
  * would believe it was stored.
  */
 export async function strictJson(c: AppContext, next: Next): Promise<void> {
+  const type = c.req.header('content-type')
+  if (type !== undefined && !JSON_TYPE.test(type)) throw new Problem('unsupportedMediaType')
   const text = await c.req.text()
   if (text === '') throw new Problem('badRequest', { detail: 'the request has no body: send a JSON object' })
-  if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new Problem('unsupportedMediaType')
+  if (type === undefined) throw new Problem('unsupportedMediaType')
   const location = findProto(parse(text))
   if (location !== null) {
     throw new Problem('validationFailed', { errors: [`${location}: additional properties '__proto__' not allowed`] })
