@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { containerRequestFields, containerResponseFields, MAX_IMAGE_LENGTH } from './container.ts'
+import { containerRequestFields, containerResponseFields, Image } from './container.ts'
 import { TEMPLATE_DEFAULTS } from './defaults.ts'
 import { CudaVersions, PLAIN_TEXT, ShortName } from './fields.ts'
 import { PersistentMount } from './mounts.ts'
@@ -65,7 +65,7 @@ export const CreateTemplateRequest = z
   .strictObject({
     ...requestFields,
     name: ShortName.meta({ description: 'Unique in the account.' }),
-    image: z.string().min(1).max(MAX_IMAGE_LENGTH).regex(PLAIN_TEXT).meta({ description: 'Container image reference.' }),
+    image: Image,
     disk: requestFields.disk.meta({ default: TEMPLATE_DEFAULTS.disk }),
     serverless: requestFields.serverless.meta({ description: SERVERLESS_TEXT, default: TEMPLATE_DEFAULTS.serverless }),
     public: requestFields.public.meta({ description: PUBLIC_TEXT, default: TEMPLATE_DEFAULTS.public }),

@@ -16,7 +16,7 @@ const POST = 'src/domain/job/worker-post.ts'
 const RECORD = 'src/domain/job/record.ts'
 const TEXT = 'src/domain/text/json-text.ts'
 const WEBHOOK = 'src/domain/webhook/delivery.ts'
-const WEBHOOK_PLACES = 'src/domain/webhook-places.ts'
+const WEBHOOK_PLACES = 'src/domain/webhook/places.ts'
 const WEBHOOK_URL = 'src/domain/webhook/url.ts'
 const ADDRESS = 'src/domain/webhook/ip-address.ts'
 const OPENAI_TEXT = 'src/domain/openai/stream.ts'
@@ -463,7 +463,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'small posts come without their number',
-    file: 'src/services/endpoints/endpoint-calls.ts',
+    file: 'src/objects/endpoint-calls.ts',
     find: 'parseDelivery(request.headers.get(DELIVERY_HEADER))',
     replace: 'null',
   },

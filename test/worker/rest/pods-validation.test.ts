@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, send } from '../../support/harness.ts'
+import { afterAll, beforeAll, describe, expect, IMAGE_REFUSAL, it, send } from '../../support/harness.ts'
 import { cpuPodBody, GPU, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 const gpu = (members: object) => podBody({ gpu: { id: GPU, ...members } })
@@ -49,7 +49,8 @@ const UNPROCESSABLE: [string, unknown, string][] = [
   ['[GEN-6] an env name with =', podBody({ env: { 'A=B': 'c' } }), "$.env: property name 'A=B' does not match pattern"],
   ['[GEN-6] NUL in a word of cmd', podBody({ cmd: ['a', '\u0000'] }), '$.cmd[1]: does not match pattern'],
   ['[GEN-6] a control character in the name', podBody({ name: 'a\u001b[2J' }), '$.name: does not match pattern'],
-  ['[GEN-6] a line break in the image', podBody({ image: 'a\nb' }), '$.image: does not match pattern'],
+  ['[GEN-6] [PP-161] a line break in the image', podBody({ image: 'a\nb' }), IMAGE_REFUSAL],
+  ['[PP-161] an image with a scheme', podBody({ image: 'https://docker.io/library/nginx:latest' }), IMAGE_REFUSAL],
   ['[GEN-6] delete in the GPU type', gpu({ id: '\u007f' }), '$.gpu.id: does not match pattern'],
   ['[GEN-6] a control character in the registry', podBody({ registry: 'a\u0001' }), '$.registry: does not match pattern'],
   [
@@ -57,7 +58,8 @@ const UNPROCESSABLE: [string, unknown, string][] = [
     podBody({ mounts: { persistent: { size: 10, path: '/a\u0000b' } } }),
     '$.mounts.persistent.path: does not match pattern',
   ],
-  ['[PP-92] an image of 1025 characters', podBody({ image: 'a'.repeat(1025) }), '$.image: maxLength: got 1025, want 1024'],
+  ['[PP-161] an image of 521 characters', podBody({ image: 'a'.repeat(521) }), '$.image: maxLength: got 521, want 520'],
+  ['[PP-161] an image name of 256 characters', podBody({ image: 'a'.repeat(256) }), IMAGE_REFUSAL],
   [
     '[PP-92] a path of 4097 characters',
     podBody({ mounts: { persistent: { size: 10, path: `/${'a'.repeat(4096)}` } } }),

@@ -1,6 +1,6 @@
 import { Template } from '../../../src/contract/templates.ts'
 import { findTemplate } from '../../../src/services/resources/templates.ts'
-import { api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { api, createAccount, createKey, describe, env, expect, IMAGE_REFUSAL, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 
 const PATH = '/v2/templates'
@@ -113,7 +113,8 @@ describe('create', () => {
     ['[CON-6] a UDP port', { ports: ['53/udp'] }, 422, ['$.ports[0]: does not match pattern']],
     ['[CON-6] disk 0', { disk: 0 }, 422, ['$.disk: minimum: got 0, want 1']],
     ['[GEN-6] a control character in the name', { name: 'a\u0007' }, 422, ['$.name: does not match pattern']],
-    ['[GEN-6] a line break in the image', { image: 'a\nb' }, 422, ['$.image: does not match pattern']],
+    ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, 422, [IMAGE_REFUSAL]],
+    ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, 422, [IMAGE_REFUSAL]],
     [
       '[GEN-6] a control character in the path',
       { mounts: { persistent: { size: 10, path: '/\u0000' } } },

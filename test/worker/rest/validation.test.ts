@@ -1,4 +1,4 @@
-import { api, createAccount, createEndpoint, describe, endpointBody, expect, it } from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, describe, endpointBody, expect, IMAGE_REFUSAL, it } from '../../support/harness.ts'
 
 const gpu = (members: object) => ({ gpu: { pools: ['ADA_24'], ...members } })
 
@@ -60,7 +60,8 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[END-7] another type', { type: 'STREAM' }, "$.type: value must be one of 'QUEUE', 'LOAD_BALANCER'"],
   ['[TMO-2] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
   ['[GEN-6] a control character in the name', { name: 'a\u0007' }, '$.name: does not match pattern'],
-  ['[GEN-6] a line break in the image', { image: 'a\nb' }, '$.image: does not match pattern'],
+  ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, IMAGE_REFUSAL],
+  ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, IMAGE_REFUSAL],
   ['[GEN-6] delete in a volume id', { networkVolumes: ['\u007f'] }, '$.networkVolumes[0]: does not match pattern'],
   ['[GEN-6] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern'],
   ['[GEN-6] an env name with a digit first', { env: { '1A': 'a' } }, "$.env: property name '1A' does not match pattern"],
