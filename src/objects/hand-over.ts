@@ -1,0 +1,23 @@
+/** What an endpoint object tells the team's sender about a delivery; the body of the request is the body to send. */
+export interface HandOver {
+  /** `webhook-id`: the same over all attempts and repeats. */
+  id: string
+  endpointId: string
+  jobId: string
+  url: string
+  /** Length of the body. */
+  bytes: number
+}
+
+/** Carries a `HandOver` as URI-encoded JSON, because a URL may hold what a header may not. */
+const HAND_OVER_HEADER = 'x-delivery'
+
+/** The headers of a request that hands a delivery over. */
+export function handOverHeaders(delivery: HandOver): Record<string, string> {
+  return { [HAND_OVER_HEADER]: encodeURIComponent(JSON.stringify(delivery)) }
+}
+
+/** What `handOverHeaders` wrote. */
+export function readHandOver(headers: Headers): HandOver {
+  return JSON.parse(decodeURIComponent(headers.get(HAND_OVER_HEADER) ?? ''))
+}
