@@ -214,7 +214,7 @@ export class FakeHost {
 export class FakeWorker {
   readonly id: string
   readonly workload: Workload
-  private readonly token: string
+  readonly token: string
   private delivery: string | undefined
 
   constructor(workload: Workload) {
