@@ -76,7 +76,7 @@ async function linesOf(podId: string): Promise<string[]> {
 const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 describe('a pod whose host is silent', () => {
-  it('[POD-23] says so from 15 s on, in every read, and nothing is written for it', async () => {
+  it('[POD-23] [PP-132] says so from 15 s on, in every read, and nothing is written for it', async () => {
     const { scene, id, heardAtMs } = await runningPod()
     const heard = await scene.get(id)
     expect(heard).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44, runtime: { uptime: 60 } })
@@ -91,7 +91,7 @@ describe('a pod whose host is silent', () => {
     expect(await readPod(id)).toEqual(row)
   })
 
-  it('[POD-23] says so while it starts, too', async () => {
+  it('[POD-23] [PP-132] says so while it starts, too', async () => {
     const scene = await quietScene()
     const { id } = await scene.create()
     pass(SILENT_AFTER_MS)
@@ -102,33 +102,36 @@ describe('a pod whose host is silent', () => {
   it.each([
     ['with its next beat', SILENT_AFTER_MS, 'beat'],
     ['over a new link, after its lease', OFFLINE_AFTER_MS, 'link'],
-  ] as const)('[POD-23] goes on %s: start and uptime are the container, the silence is not charged', async (_how, silentMs, sign) => {
-    const { scene, id, startedAtMs, heardAtMs } = await runningPod()
-    const before = await readPod(id)
-    pass(silentMs)
-    await look(scene)
-    await scene.host[sign]()
-    await look(scene)
-    const after = await readPod(id)
-    expect(after).toEqual({ ...before, version: before.version + 1, chargedFromMs: nowMs, changedAtMs: nowMs })
-    expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
-    const runtime = { uptime: 60 + silentMs / 1000 }
-    expect(await scene.get(id)).toMatchObject({
-      status: 'RUNNING',
-      statusReason: null,
-      cost: 0.44,
-      startedAt: timeOf(startedAtMs),
-      runtime,
-    })
-    const line = `host is back: not heard of from ${timeOf(heardAtMs)} to ${timeOf(nowMs)}, which is not charged`
-    expect(await linesOf(id)).toContain(line)
-    pass(5_000)
-    await scene.host.beat()
-    await look(scene)
-    expect(await readPod(id)).toEqual(after)
-  })
+  ] as const)(
+    '[POD-23] [PP-133] goes on %s: start and uptime are the container, the silence is not charged',
+    async (_how, silentMs, sign) => {
+      const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+      const before = await readPod(id)
+      pass(silentMs)
+      await look(scene)
+      await scene.host[sign]()
+      await look(scene)
+      const after = await readPod(id)
+      expect(after).toEqual({ ...before, version: before.version + 1, chargedFromMs: nowMs, changedAtMs: nowMs })
+      expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
+      const runtime = { uptime: 60 + silentMs / 1000 }
+      expect(await scene.get(id)).toMatchObject({
+        status: 'RUNNING',
+        statusReason: null,
+        cost: 0.44,
+        startedAt: timeOf(startedAtMs),
+        runtime,
+      })
+      const line = `host is back: not heard of from ${timeOf(heardAtMs)} to ${timeOf(nowMs)}, which is not charged`
+      expect(await linesOf(id)).toContain(line)
+      pass(5_000)
+      await scene.host.beat()
+      await look(scene)
+      expect(await readPod(id)).toEqual(after)
+    },
+  )
 
-  it.each(['stop', 'restart', 'terminate'])('[POD-23] %s while it is silent: charged to its last sign of life', async (action) => {
+  it.each(['stop', 'restart', 'terminate'])('[POD-23] [PP-133] %s while it is silent: charged to its last sign of life', async (action) => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(SILENT_AFTER_MS)
     expect((await scene.act(id, action)).status).toBeLessThan(300)
@@ -142,7 +145,7 @@ describe('a pod whose host is silent', () => {
     expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
   })
 
-  it('[POD-23] a silence that could not be written is written before its host is believed anything else', async () => {
+  it('[POD-23] [PP-133] a silence that could not be written is written before its host is believed anything else', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(SILENT_AFTER_MS)
     const batch = vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is away'))
