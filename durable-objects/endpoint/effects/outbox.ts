@@ -1,8 +1,8 @@
 import type { Env } from '../../../src/env.ts'
+import { DELIVERY_HEADER, type HandOver } from '../../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
-import { DELIVERY_HEADER, type HandOver } from '../../webhook/hand-over.ts'
 import type { OutboxRow } from '../store/outbox-store.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
