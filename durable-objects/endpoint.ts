@@ -9,6 +9,7 @@ import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { type Caller, callerOf } from '../src/objects/caller.ts'
+import type { EndpointRpc, PlainReply, SubmitCall } from '../src/objects/endpoint.ts'
 import { logEvent } from '../src/platform/log.ts'
 import type { CommitEnd } from '../src/queue/commit.ts'
 import { deleteEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
@@ -20,11 +21,11 @@ import { occupiedWorkers } from '../src/queue/worker-rows.ts'
 import { type Entry, holdToEnd } from './endpoint/call-limits.ts'
 import { cancelQueued, clientOperation } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
-import { run, type SubmitCall } from './endpoint/client/submissions.ts'
+import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { placeThrottled, runWorkerEffects } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
-import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply } from './endpoint/replies.ts'
+import { endpointNotFound, jsonReply, plainProblem, problemReply } from './endpoint/replies.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { answerTake } from './endpoint/worker/take-replies.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
@@ -45,7 +46,7 @@ function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitE
 }
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */
-export class EndpointObject extends DurableObject<Env> {
+export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
   readonly core: EndpointCore
 
   constructor(ctx: DurableObjectState, env: Env) {

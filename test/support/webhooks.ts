@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
-import { DELIVERY_HEADER, type HandOver } from '../../src/objects/hand-over.ts'
+import { type HandOver, handOverHeaders } from '../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../src/objects/stubs.ts'
+import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
 import { env, expect, runInDurableObject, teamOf } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
 import type { Received } from './webhook-receivers.ts'
@@ -9,7 +9,7 @@ import type { Received } from './webhook-receivers.ts'
 /** A queue and the receiver that its jobs name. */
 export interface WebhookSetup {
   queue: QueueSetup
-  sender: DurableObjectStub<WebhookSenderObject>
+  sender: DurableObjectStub<WebhookSenderRpc>
   /** A host of this test alone. */
   host: string
 }
@@ -90,8 +90,8 @@ export async function handOver(
   body: BodyInit = '{}',
 ): Promise<number> {
   const delivery: HandOver = { endpointId: setup.queue.endpointId, jobId: 'job', bytes: 2, ...change }
-  const headers = { [DELIVERY_HEADER]: encodeURIComponent(JSON.stringify(delivery)) }
-  return (await setup.sender.fetch('https://webhook-sender/deliveries', { method: 'POST', headers, body })).status
+  return (await setup.sender.fetch('https://webhook-sender/deliveries', { method: 'POST', headers: handOverHeaders(delivery), body }))
+    .status
 }
 
 /** Runs a job with a webhook to its end. */

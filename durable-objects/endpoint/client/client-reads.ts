@@ -3,11 +3,12 @@ import { finishJob, isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
+import type { PlainReply } from '../../../src/objects/endpoint.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
-import { JOB_NOT_FOUND, jobNotFound, jsonReply, type PlainReply, plainJson, plainProblem, toResponse } from '../replies.ts'
+import { JOB_NOT_FOUND, jobNotFound, jsonReply, plainJson, plainProblem, toResponse } from '../replies.ts'
 
 export const SYNC_WAIT_MS = 90_000
 const STREAM_WAIT_MS = 10_000

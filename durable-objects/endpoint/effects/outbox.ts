@@ -1,5 +1,5 @@
 import type { Env } from '../../../src/env.ts'
-import { DELIVERY_HEADER, type HandOver } from '../../../src/objects/hand-over.ts'
+import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
@@ -58,7 +58,7 @@ export class Outbox {
     const delivery: HandOver = { id: row.deliveryId, endpointId: config.id, jobId: row.jobId, url: row.url, bytes: row.bytes }
     const response = await webhookSenderStub(env, config.teamId).fetch('https://webhook-sender/deliveries', {
       method: 'POST',
-      headers: { [DELIVERY_HEADER]: encodeURIComponent(JSON.stringify(delivery)) },
+      headers: handOverHeaders(delivery),
       body: state.outbox.body(row),
     })
     return response.ok
