@@ -6,10 +6,10 @@ import { setLogLevel } from '../../../src/platform/log.ts'
 import { peekJob } from '../../../src/queue/jobs.ts'
 import { api, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { advance, run } from '../../support/queue.ts'
+import { eventually } from '../../support/time.ts'
 import {
   advanceSender,
   cancelled,
-  eventually,
   finishJob,
   handOver,
   newHost,
