@@ -19,6 +19,7 @@ interface StepResult {
 const TYPE_PROJECTS = [
   'tsconfig.json',
   'src/host-agent/tsconfig.json',
+  'src/node/tsconfig.json',
   'src/local/tsconfig.json',
   'bench/baseline/tsconfig.json',
   'bench/inside/tsconfig.json',

@@ -67,6 +67,7 @@ const AGENT_TESTS = [
   'ports',
   'mounts',
   'container-images',
+  'engine-transport',
   'container-start',
   'full-disk',
   'parts',
@@ -84,7 +85,7 @@ const SUITES: Record<string, Suite> = {
       ...POD_CORE_DOMAIN_MUTANTS,
     ],
     stages: [
-      ['--project', 'unit', '--bail', '1', 'test/domain'],
+      ['--project', 'unit', '--bail', '1', 'test/domain', 'test/contract/image-reference'],
       ['--project', 'unit', 'test/model'],
     ],
   },

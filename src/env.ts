@@ -6,6 +6,7 @@ import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
+import type { LogLevel } from './platform/log.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
@@ -25,6 +26,7 @@ export interface Env {
   JOB_LIMITS: string
   REQUESTS_PER_WORKER: string
   WEBHOOK_ALLOW: string
+  WEBHOOKS_PER_RECEIVER: string
   HOST_LOST_AFTER_MS: string
   PLACEMENT: string
   SSH_HOST: string
@@ -49,11 +51,12 @@ export interface Settings {
   sshProxy: { host: string; port: number } | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
+  /** Webhook attempts under way to one receiver at a time (PP-31). */
+  webhooksPerReceiver: number
   /** How long a host is offline before it counts as lost, milliseconds (HOST-37). */
   hostLostAfterMs: number
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
 /** A host may be offline 10 s after its last beat, and stops its work 29 s after it: what is given up earlier could still run. */
@@ -61,6 +64,10 @@ const MIN_HOST_LOST_AFTER_MS = 30_000
 const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
+/** One for first attempts, one for later ones. */
+const MIN_WEBHOOKS_PER_RECEIVER = 2
+const MAX_WEBHOOKS_PER_RECEIVER = 128
+const DEFAULT_WEBHOOKS_PER_RECEIVER = 64
 
 /** Reads the operator's variables; a value that cannot be used falls back to its documented default. */
 export function readSettings(env: Env): Settings {
@@ -73,6 +80,7 @@ export function readSettings(env: Env): Settings {
     placementStrategy: env.PLACEMENT === 'spread' ? 'spread' : 'pack',
     sshProxy: env.SSH_HOST ? { host: env.SSH_HOST, port: portOf(env.SSH_PORT) } : null,
     webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
+    webhooksPerReceiver: readPlaces(env.WEBHOOKS_PER_RECEIVER),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
   }
 }
@@ -80,6 +88,13 @@ export function readSettings(env: Env): Settings {
 function readDuration(text: string | undefined, minMs: number, defaultMs: number): number {
   const given = Number(text)
   return Number.isFinite(given) && given >= minMs ? Math.floor(given) : defaultMs
+}
+
+function readPlaces(text: string | undefined): number {
+  const given = Number(text)
+  return Number.isInteger(given) && given >= MIN_WEBHOOKS_PER_RECEIVER && given <= MAX_WEBHOOKS_PER_RECEIVER
+    ? given
+    : DEFAULT_WEBHOOKS_PER_RECEIVER
 }
 
 function portOf(text: string | undefined): number {

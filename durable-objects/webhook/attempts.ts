@@ -6,16 +6,13 @@ import {
   signingSecrets,
   startAttempt,
 } from '../../src/domain/webhook/delivery.ts'
+import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/places.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { WebhookSenderObject } from '../webhook-sender.ts'
 import type { Delivery } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
 
-/** Attempts under way at once: to one receiver, to one whose last attempt failed, so that dead ones hold few, and altogether. */
-const MAX_PER_ORIGIN = 4
-const MAX_PER_FAILING_ORIGIN = 1
-const MAX_TOTAL = 64
-/** Receivers remembered as failing; forgetting one costs it nothing but three more attempts at once. */
+/** Targets remembered as failing; the one known longest is forgotten first, which gives it a few more places at once. */
 const MAX_FAILING = 1_000
 /** When an attempt that was cut off is found, at the latest. */
 const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
@@ -23,8 +20,9 @@ const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
 /** Starts attempts that are due and records how they ended. */
 export class Attempts {
   private readonly sender: WebhookSenderObject
-  /** Attempts under way: number of the delivery, origin of its receiver. */
-  private readonly running = new Map<number, string>()
+  /** Attempts under way, by the number of their delivery. */
+  private readonly running = new Map<number, UnderWay>()
+  /** Targets whose last attempt failed. */
   private readonly failing = new Set<string>()
   private armedAtMs: number | null = null
 
@@ -42,10 +40,8 @@ export class Attempts {
 
   /** Starts what is due and has room, then sets the alarm for the rest. */
   pump(): void {
-    while (this.running.size < MAX_TOTAL) {
-      const due = this.sender.store.due(this.sender.now(), this.busyOrigins(), MAX_TOTAL - this.running.size)
-      if (due.length === 0) break
-      for (const delivery of due) if (this.hasRoom(delivery.origin)) this.start(delivery)
+    for (const lane of LANES) {
+      for (let next = this.next(lane); next !== null; next = this.next(lane)) this.start(next, lane)
     }
     this.rearm()
   }
@@ -55,9 +51,15 @@ export class Attempts {
     this.armedAtMs = null
   }
 
-  private start(delivery: Delivery): void {
+  private next(lane: Lane): Delivery | null {
+    const { settings, store } = this.sender
+    const open = openings(lane, [...this.running.values()], this.failing, settings.webhooksPerReceiver)
+    return open && store.due(this.sender.now(), lane, open)
+  }
+
+  private start(delivery: Delivery, lane: Lane): void {
     this.sender.store.save(delivery, startAttempt(delivery.state, this.sender.now()))
-    this.running.set(delivery.n, delivery.origin)
+    this.running.set(delivery.n, { lane, receiver: delivery.origin, target: delivery.target, bytes: delivery.bytes })
     // Keeps the object alive until the attempt is over.
     this.sender.hold(this.run(delivery))
   }
@@ -87,39 +89,33 @@ export class Attempts {
     if (!delivery) return
     const state = endAttempt(delivery.state, outcome, this.sender.now())
     store.save(delivery, state, delivery.state.status)
-    this.remember(delivery.origin, state.status === 'DELIVERED')
+    this.remember(delivery.target, state.status === 'DELIVERED')
     store.prune(this.sender.now())
     if (state.status === 'FAILED') logEvent('info', 'webhook given up', { deliveryId: delivery.id, jobId: delivery.jobId, ...outcome })
   }
 
-  private remember(origin: string, delivered: boolean): void {
-    if (delivered) this.failing.delete(origin)
-    else if (this.failing.size < MAX_FAILING) this.failing.add(origin)
+  private remember(target: string, delivered: boolean): void {
+    this.failing.delete(target)
+    if (delivered) return
+    this.failing.add(target)
+    const [oldest] = this.failing
+    if (oldest !== undefined && this.failing.size > MAX_FAILING) this.failing.delete(oldest)
   }
 
   private rearm(): void {
+    const { store } = this.sender
     const nowMs = this.sender.now()
-    const nextAtMs = this.sender.store.nextAtMs()
-    const forgetAtMs = this.sender.store.forgetAtMs()
+    // What is due and was not started waits for an attempt to end. What is due later does not wait for that.
+    const laterAtMs = store.nextAtMs(nowMs)
+    const forgetAtMs = store.forgetAtMs()
     const times: number[] = []
-    // What is due and was not started waits for an attempt to end.
-    if (nextAtMs !== null && nextAtMs > nowMs) times.push(nextAtMs)
-    if (this.running.size > 0 || (nextAtMs !== null && nextAtMs <= nowMs)) times.push(nowMs + GUARD_MS)
+    if (laterAtMs !== null) times.push(laterAtMs)
+    if (this.running.size > 0 || store.nextAtMs() !== laterAtMs) times.push(nowMs + GUARD_MS)
     if (forgetAtMs !== null) times.push(Math.max(forgetAtMs, nowMs + GUARD_MS))
     if (times.length === 0) return
     const atMs = Math.min(...times)
     if (this.armedAtMs !== null && this.armedAtMs > nowMs && this.armedAtMs <= atMs) return
     this.armedAtMs = atMs
     this.sender.setAlarm(atMs)
-  }
-
-  private busyOrigins(): string[] {
-    return [...new Set(this.running.values())].filter((origin) => !this.hasRoom(origin))
-  }
-
-  private hasRoom(origin: string): boolean {
-    let count = 0
-    for (const other of this.running.values()) if (other === origin) count += 1
-    return count < (this.failing.has(origin) ? MAX_PER_FAILING_ORIGIN : MAX_PER_ORIGIN)
   }
 }

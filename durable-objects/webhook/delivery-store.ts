@@ -1,4 +1,5 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
+import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
 import { PieceStore } from '../piece-store.ts'
 import type { HandOver } from './hand-over.ts'
 
@@ -7,6 +8,8 @@ export interface Delivery extends HandOver {
   n: number
   /** Scheme, host and port of the receiver: what concurrency is bounded by. */
   origin: string
+  /** The URL without its query: what may hang by itself at a receiver that answers elsewhere. */
+  target: string
   traceparent: string
   createdAtMs: number
   state: DeliveryState
@@ -43,6 +46,8 @@ export const SENDER_SCHEMA: readonly string[] = [
    CREATE INDEX deliveries_over ON deliveries (created_at) WHERE status <> 'PENDING';
    CREATE INDEX deliveries_log ON deliveries (created_at, id);
    CREATE TABLE pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
+  `ALTER TABLE deliveries ADD COLUMN target TEXT GENERATED ALWAYS AS (substr(url, 1, instr(url || '?', '?') - 1)) VIRTUAL;
+   CREATE INDEX deliveries_due ON deliveries ((failures > 0), next_at, origin, target, bytes) WHERE status = 'PENDING' AND started_at IS NULL;`,
 ]
 
 const WAITING = "status = 'PENDING' AND started_at IS NULL"
@@ -89,7 +94,7 @@ export class DeliveryStore {
     return this.waiting.count < MAX_WAITING && this.waiting.bytes < MAX_WAITING_BYTES
   }
 
-  insert(delivery: Delivery): void {
+  insert(delivery: Omit<Delivery, 'target'>): void {
     const { n, id, endpointId, jobId, url, origin, traceparent, bytes, createdAtMs } = delivery
     this.sql.exec(
       `INSERT INTO deliveries (n, id, endpoint_id, job_id, url, origin, traceparent, bytes, created_at, status, attempts, failures, interruptions)
@@ -101,7 +106,7 @@ export class DeliveryStore {
   }
 
   /** Writes a delivery's new state. `before` is the status it had. */
-  save(delivery: Delivery, state: DeliveryState, before: DeliveryStatus = delivery.state.status): void {
+  save(delivery: Pick<Delivery, 'n' | 'bytes' | 'state'>, state: DeliveryState, before: DeliveryStatus = delivery.state.status): void {
     this.sql.exec(
       'UPDATE deliveries SET status = ?, attempts = ?, failures = ?, interruptions = ?, next_at = ?, started_at = ? WHERE n = ?',
       ...[state.status, JSON.stringify(state.attempts), state.failures, state.interruptions, state.nextAtMs, state.startedAtMs, delivery.n],
@@ -118,13 +123,15 @@ export class DeliveryStore {
     return this.select('WHERE id = ?', id)[0] ?? null
   }
 
-  /** Deliveries whose attempt is due, earliest first, for receivers that are not busy. */
-  due(nowMs: number, busyOrigins: readonly string[], limit: number): Delivery[] {
-    const marks = busyOrigins.map(() => '?').join(', ')
-    return this.select(
-      `WHERE ${WAITING} AND next_at <= ? AND origin NOT IN (${marks}) ORDER BY next_at LIMIT ?`,
-      ...[nowMs, ...busyOrigins, limit],
+  /** The delivery that is due longest of those that may start now. */
+  due(nowMs: number, lane: Lane, { closedReceivers, closedTargets, maxBytes }: Openings): Delivery | null {
+    const rows = this.select(
+      `WHERE ${WAITING} AND (failures > 0) = ? AND next_at <= ? AND bytes <= ?
+         AND origin NOT IN (SELECT value FROM json_each(?)) AND target NOT IN (SELECT value FROM json_each(?))
+       ORDER BY next_at LIMIT 1`,
+      ...[lane === 'retry' ? 1 : 0, nowMs, maxBytes, JSON.stringify(closedReceivers), JSON.stringify(closedTargets)],
     )
+    return rows[0] ?? null
   }
 
   /** Deliveries with an attempt under way. */
@@ -132,8 +139,9 @@ export class DeliveryStore {
     return this.select("WHERE status = 'PENDING' AND started_at IS NOT NULL")
   }
 
-  nextAtMs(): number | null {
-    const value = this.sql.exec(`SELECT MIN(next_at) AS value FROM deliveries WHERE ${WAITING}`).one().value
+  /** When the next attempt is due that is due later than `afterMs`. */
+  nextAtMs(afterMs = 0): number | null {
+    const value = this.sql.exec(`SELECT MIN(next_at) AS value FROM deliveries WHERE ${WAITING} AND next_at > ?`, afterMs).one().value
     return value === null ? null : Number(value)
   }
 
@@ -195,6 +203,7 @@ function toDelivery(row: Row): Delivery {
     jobId: String(row.job_id),
     url: String(row.url),
     origin: String(row.origin),
+    target: String(row.target),
     traceparent: String(row.traceparent),
     bytes: Number(row.bytes),
     createdAtMs: Number(row.created_at),

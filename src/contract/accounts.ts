@@ -75,4 +75,4 @@ export const ListKeysResponse = z.object({ keys: z.array(Key) }).meta({ id: 'Lis
 const Quota = z.number().int().min(1).max(MAX_QUOTA)
 export const Quotas = z
   .strictObject({ minute: Quota, hour: Quota, day: Quota, exempt: z.boolean() })
-  .meta({ id: 'Quotas', description: 'REST requests per window (LIM-1).', example: { minute: 60, hour: 3000, day: 50000, exempt: false } })
+  .meta({ id: 'Quotas', description: 'REST requests per window (RATE-1).', example: { minute: 60, hour: 3000, day: 50000, exempt: false } })

@@ -1,8 +1,22 @@
 import { z } from 'zod'
 import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT } from './fields.ts'
+import { IMAGE_FORM, isImageReference, MAX_IMAGE_LENGTH } from './image-reference.ts'
 
-/** Longest image reference that hosts take. */
-export const MAX_IMAGE_LENGTH = 1024
+/** One word about a text is enough. */
+const NO_FURTHER = { abort: true }
+/** An image that hosts can be asked for (PP-161). */
+export const Image = z
+  .string()
+  .min(1, NO_FURTHER)
+  .max(MAX_IMAGE_LENGTH, NO_FURTHER)
+  .refine(isImageReference, IMAGE_FORM)
+  .meta({ description: 'Container image reference, `domain/name[:tag][@digest]`.' })
+/** The same, or empty for none. */
+const ImageOrNone = z
+  .string()
+  .max(MAX_IMAGE_LENGTH, NO_FURTHER)
+  .refine((text) => text === '' || isImageReference(text), IMAGE_FORM)
+  .meta({ description: 'Container image reference, `domain/name[:tag][@digest]`.' })
 const Words = z.array(z.string().regex(NO_NUL))
 
 /** The container configuration of a request (section "Container configuration" of the contract, CON-1 to CON-7): nothing required. */
@@ -14,7 +28,7 @@ export const containerRequestFields = {
   entrypoint: Words.optional().meta({ description: "Overrides the image's entrypoint, in exec form. Empty clears." }),
   disk: z.number().int().min(1).optional().meta({ description: 'Container disk, GB; wiped on restart.' }),
   env: z.record(z.string().regex(ENV_NAME), z.string().regex(NO_NUL)).optional().meta({ description: 'Environment variables.' }),
-  image: z.string().max(MAX_IMAGE_LENGTH).regex(PLAIN_TEXT).optional().meta({ description: 'Container image reference.' }),
+  image: ImageOrNone.optional(),
   ports: z.array(z.string().regex(PORT)).optional().meta({ description: 'Exposed ports, each `<port>/http` or `<port>/tcp`.' }),
   registry: z
     .string()

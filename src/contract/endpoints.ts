@@ -71,7 +71,7 @@ export const UpdateEndpointRequest = z
   })
   .meta({
     id: 'UpdateEndpointRequest',
-    description: 'What is left out stays as it is (STR-3). A change of the container or its placement makes a new release.',
+    description: 'What is left out stays as it is (STRICT-3). A change of the container or its placement makes a new release.',
     example: { workers: { max: 10 }, env: { MODEL: 'small' } },
   })
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>

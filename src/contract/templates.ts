@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { containerRequestFields, containerResponseFields, MAX_IMAGE_LENGTH } from './container.ts'
+import { containerRequestFields, containerResponseFields, Image } from './container.ts'
 import { CudaVersions, PLAIN_TEXT, ShortName } from './fields.ts'
 import { PersistentMount } from './mounts.ts'
 import { Pagination } from './pagination.ts'
@@ -61,7 +61,7 @@ export const CreateTemplateRequest = z
   .strictObject({
     ...requestFields,
     name: ShortName.meta({ description: 'Unique in the account.' }),
-    image: z.string().min(1).max(MAX_IMAGE_LENGTH).regex(PLAIN_TEXT).meta({ description: 'Container image reference.' }),
+    image: Image,
   })
   .meta({ id: 'CreateTemplateRequest', example: EXAMPLE })
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>

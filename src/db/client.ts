@@ -7,3 +7,6 @@ export type Database = ReturnType<typeof openDatabase>
 export function openDatabase(binding: D1Database) {
   return drizzle(binding, { schema })
 }
+
+/** One statement of a batch. */
+export type Statement = Parameters<Database['batch']>[0][number]

@@ -1,7 +1,6 @@
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts'
-import type { Database } from './client.ts'
-import type { Statement } from './pods.ts'
+import type { Database, Statement } from './client.ts'
 import { idempotencyKeys } from './schema.ts'
 
 /** A claim whose request has answered nothing for this long is taken to be dead: no request runs that long. */

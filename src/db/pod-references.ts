@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { Database } from './client.ts'
-import type { PodRow, Statement } from './pods.ts'
+import type { Database, Statement } from './client.ts'
+import type { PodRow } from './pods.ts'
 import { globalVolumes, networkVolumes, pods, registries } from './schema.ts'
 
 type PodReferences = Pick<PodRow, 'id' | 'teamId' | 'networkVolumeId' | 'globalVolumeId' | 'registryId'>

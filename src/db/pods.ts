@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { UsageInterval } from '../domain/pod/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 import { allocations, pods, podUsage } from './schema.ts'
 
 // As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
@@ -73,9 +73,6 @@ export async function listPodsOfHost(db: Database, hostId: string): Promise<PodR
     .from(pods)
     .where(and(eq(pods.hostId, hostId), IS_LIVE, isToRun))
 }
-
-/** A statement of the caller's that belongs into the same batch, such as the record of an idempotency key. */
-export type Statement = Parameters<Database['batch']>[0][number]
 
 /**
  * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes

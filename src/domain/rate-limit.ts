@@ -1,4 +1,4 @@
-/** REST request windows (LIM-1, LIM-5): fixed, aligned to UTC. Pure: the caller brings the clock. */
+/** REST request windows (RATE-1, RATE-5): fixed, aligned to UTC. Pure: the caller brings the clock. */
 export const RATE_WINDOWS = [
   { name: 'minute', seconds: 60 },
   { name: 'hour', seconds: 3600 },
@@ -26,11 +26,11 @@ export interface RateWindowState {
 
 export interface RateVerdict {
   allowed: boolean
-  /** When refused: the exceeded window with the longest wait (LIM-4). */
+  /** When refused: the exceeded window with the longest wait (RATE-4). */
   exceeded: RateWindowName | null
   retryAfterSeconds: number
   windows: RateWindowState[]
-  /** Counts to keep. A refused request does not count (LIM-5). */
+  /** Counts to keep. A refused request does not count (RATE-5). */
   counts: RateCounts
 }
 

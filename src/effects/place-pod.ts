@@ -1,6 +1,7 @@
 import { listPlacementHosts } from '../db/capacity.ts'
+import type { Statement } from '../db/client.ts'
 import { openDatabase } from '../db/client.ts'
-import { insertPod, type PodResources, type PodRow, type Statement } from '../db/pods.ts'
+import { insertPod, type PodResources, type PodRow } from '../db/pods.ts'
 import type { Refusal } from '../domain/host/placement.ts'
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'
 import type { PodSpec } from '../domain/pod/record.ts'

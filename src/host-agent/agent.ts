@@ -220,6 +220,7 @@ async function end({ options }: AgentContext, outcome: Outcome, { supervisor, qu
       revoked ? 'stopped: the host was revoked' : 'stopped: the host agent ended',
       revoked ? 'remove' : 'keep',
     )
+  else supervisor.leave()
   // A revoked host has nobody to report to.
   const flushMs = revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep']
   await Promise.all([queue.close(flushMs), logs.close(flushMs)])

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import type { Env } from '../env.ts'
-import type { Principal } from '../services/accounts/authenticate.ts'
-import type { VerbContext } from '../services/endpoints/endpoints.ts'
+import type { Principal, VerbContext } from '../services/context.ts'
 
 /** What every handler finds on its context. `principal` is set once a REST caller has been authenticated. */
 export interface AppEnv {

@@ -39,7 +39,7 @@ export function problemResponses(statuses: readonly number[], headers?: Record<s
       {
         description: DESCRIPTIONS[status] ?? 'Refused.',
         content: { 'application/problem+json': { schema: ProblemBody } },
-        // LIM-3: a caller who is not known has no windows.
+        // RATE-3: a caller who is not known has no windows.
         ...(headers && status !== 401 && status !== 413 && { headers: status === 429 ? { ...headers, ...RETRY_HEADERS } : headers }),
       },
     ]),

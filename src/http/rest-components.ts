@@ -5,13 +5,13 @@ import type { AppEnv } from './app-env.ts'
 /** Security requirement of every route but the documents. */
 export const BEARER = [{ bearerAuth: [] }]
 
-/** Headers of every answer to a known caller (LIM-3). */
+/** Headers of every answer to a known caller (RATE-3). */
 export const RATE_HEADERS = {
   RateLimit: { $ref: '#/components/headers/RateLimit' },
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
 }
 
-/** Of every 429 (API-7, LIM-3). */
+/** Of every 429 (API-7, RATE-3). */
 export const RETRY_HEADERS = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
 
 /** Registers the bearer scheme. */
@@ -19,7 +19,7 @@ export function registerSecurity(app: OpenAPIHono<AppEnv>, description: string):
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearerAuth', { type: 'http', scheme: 'bearer', description })
 }
 
-/** Registers the two rate limit headers (LIM-2) and the one of a 429. */
+/** Registers the two rate limit headers (RATE-2) and the one of a 429. */
 export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent('headers', 'RateLimit', {
     description: 'Requests left (`r`) and seconds until reset (`t`) of each window. Absent for exempt accounts.',

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../env.ts'
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
 /** Longest text of one field, characters: a log line is for reading, not for storing payloads. */

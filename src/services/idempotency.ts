@@ -1,10 +1,10 @@
 import { Problem } from '../contract/problems.ts'
+import type { Statement } from '../db/client.ts'
 import { openDatabase } from '../db/client.ts'
 import { claimKey, isClaimLost, type KeyName, releaseKey, storeResponse } from '../db/idempotency.ts'
-import type { Statement } from '../db/pods.ts'
 import { sha256Hex } from '../platform/crypto.ts'
 import { newResourceId } from '../platform/ids.ts'
-import type { VerbContext } from './endpoints/endpoints.ts'
+import type { VerbContext } from './context.ts'
 
 /** Makes the statement that stores a first answer; it belongs into the batch that makes the thing. */
 export type StoreAnswer<Answer> = (answer: Answer) => readonly Statement[]

@@ -1,6 +1,6 @@
 import { Problem } from '../contract/problems.ts'
 import { hasScope, type Scope } from '../domain/access.ts'
-import type { Principal } from './accounts/authenticate.ts'
+import type { Principal } from './context.ts'
 
 /** Refuses a caller whose key lacks the scope, for `id` alone or at all (AUT-3, AUT-5): 403 "access denied". Every verb calls it first. */
 export function requireScope(principal: Principal, scope: Scope, id?: string): void {

@@ -4,27 +4,79 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SPEC = readFileSync(join(ROOT, 'docs/SPEC.md'), 'utf8')
-/** Families of ids that are this project's own: each rule has one row. */
-const OWN = /\b(?:PP|HOST|RES|RST|KEY|ADM)-\d+\b|\bP\d+\b(?=[\],])/g
 const DECISIONS = readdirSync(join(ROOT, 'docs/adr'))
 
-const sources = ['src', 'durable-objects', 'test', 'bench', 'docs'].flatMap((folder) =>
+/** What looks like a rule's family and is none: algorithms and encodings, and in tests the names of places and devices. */
+const NO_FAMILIES = ['AES', 'CRC', 'HTTP', 'RFC', 'SHA', 'UTF', 'DC', 'GPU', 'LAB', 'LOCAL', 'NOWHERE', 'XX']
+/** Columns of the tables of rules, invariants and promises. */
+const HEADINGS = ['Rule | Status | Text', 'Invariant | A plane must | Rules', 'Promise | Text']
+const ID = /^(?:[A-Z]{2,}-\d+[a-z]?|P\d+)$/
+/** An id, or a range of them (`LSE-1…3`, `LSE-1 to LSE-12`); a promise only in brackets or lists, because `P1` is a word like others. */
+const NAMED = /(?<![\w-])([A-Z]{2,})-(\d+[a-z]?)\b(?!-)(?:(?:…|\.\.| to )(?:\1-)?(\d+)\b)?|\bP\d+\b(?=[\],])/g
+
+const sources = ['src', 'durable-objects', 'test', 'bench', 'scripts', 'examples', 'docs'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|md)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(ts|mjs|py|md)$/.test(entry.name))
     .map((entry) => ({ name: entry.name, text: readFileSync(join(entry.parentPath, entry.name), 'utf8') })),
 )
-/** Ids at the head of a row. */
-const defined = [...SPEC.matchAll(/^\| ([^|]*) \|/gm)].flatMap(([, head = '']) => head.match(/\b(?:[A-Z]+-\d+|P\d+)\b/g) ?? [])
+
+interface Row {
+  heading: string
+  cells: string[]
+}
+
+/** The rows of every table of the document. */
+function readRows(markdown: string): Row[] {
+  const rows: Row[] = []
+  let heading: string | null = null
+  for (const line of markdown.split('\n')) {
+    const cells = line.match(/^\| (.*) \|$/)?.[1]?.split(/(?<!\\) \| /)
+    if (!line.startsWith('|')) heading = null
+    else if (/^\|[-|]+\|$/.test(line)) continue
+    else if (heading === null) heading = (cells ?? [line]).join(' | ')
+    else rows.push({ heading, cells: cells ?? [line] })
+  }
+  return rows
+}
+
+/** The ids that a text names, ranges spelled out. */
+function namedIn(text: string): string[] {
+  return [...text.matchAll(NAMED)].flatMap(([whole, family, first = '', last]) => {
+    if (family === undefined) return [whole]
+    if (NO_FAMILIES.includes(family)) return []
+    if (last === undefined) return [`${family}-${first}`]
+    const from = Number.parseInt(first, 10)
+    return Array.from({ length: Math.max(0, Number(last) - from) + 1 }, (_, index) => `${family}-${from + index}`)
+  })
+}
+
+const rows = readRows(SPEC)
+const defined = rows.map(({ cells }) => cells[0] ?? '')
+const rules = rows.filter(({ heading }) => heading === HEADINGS[0])
+const repeated = (values: string[]): string[] => values.filter((value, index) => values.indexOf(value) !== index)
 
 describe('docs/SPEC.md', () => {
-  it('states each rule of its own once', () => {
-    const own = defined.filter((id) => /^(PP|HOST|RES|RST|KEY|ADM)-|^P\d/.test(id))
-    expect(own.filter((id, index) => own.indexOf(id) !== index)).toEqual([])
-    expect(own.length).toBeGreaterThan(100)
+  it('has tables of rules, invariants and promises only', () => {
+    expect([...new Set(rows.map(({ heading }) => heading))].filter((heading) => !HEADINGS.includes(heading))).toEqual([])
+    expect(rules.length).toBeGreaterThan(400)
+  })
+
+  it('has one row for each id, and one id for each row', () => {
+    expect(defined.filter((id) => !ID.test(id))).toEqual([])
+    expect(repeated(defined)).toEqual([])
+    expect(defined.filter((id) => NO_FAMILIES.some((family) => id.startsWith(`${family}-`)))).toEqual([])
+  })
+
+  it('says of each rule whether it was given or chosen, in a text of its own', () => {
+    expect(
+      rules.filter(({ cells }) => cells.length !== 3 || !/^(given|chosen)$/.test(cells[1] ?? '')).map(({ cells }) => cells[0]),
+    ).toEqual([])
+    expect(rules.filter(({ cells }) => !/\w/.test(cells[2] ?? '')).map(({ cells }) => cells[0])).toEqual([])
+    expect(repeated(rules.map(({ cells }) => cells[2] ?? ''))).toEqual([])
   })
 
   it('states every rule that code, tests and documents name', () => {
-    const named = new Set(sources.flatMap(({ text }) => text.match(OWN) ?? []))
+    const named = new Set(sources.flatMap(({ text }) => namedIn(text)))
     expect([...named].filter((id) => !defined.includes(id))).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ function spend(times: number, quota = DEFAULT_QUOTA, nowMs = NOON, counts: RateC
 }
 
 describe('windows', () => {
-  it('[LIM-1] 60, 3000 and 50000 by default, and says what is left after this request', () => {
+  it('[RATE-1] 60, 3000 and 50000 by default, and says what is left after this request', () => {
     expect(takeRequest(emptyCounts(), DEFAULT_QUOTA, NOON + 1).windows).toEqual([
       { name: 'minute', quota: 60, windowSeconds: 60, remaining: 59, resetSeconds: 60 },
       { name: 'hour', quota: 3000, windowSeconds: 3600, remaining: 2999, resetSeconds: 3600 },
@@ -18,12 +18,12 @@ describe('windows', () => {
     ])
   })
 
-  it('[LIM-1] the 60th passes with nothing left, the 61st is refused', () => {
+  it('[RATE-1] the 60th passes with nothing left, the 61st is refused', () => {
     expect(spend(60)).toMatchObject({ allowed: true, windows: [{ remaining: 0 }, { remaining: 2940 }, {}] })
     expect(spend(61)).toMatchObject({ allowed: false, exceeded: 'minute', retryAfterSeconds: 60 })
   })
 
-  it('[LIM-5] windows are aligned to UTC: the last millisecond still counts, the next one starts anew', () => {
+  it('[RATE-5] windows are aligned to UTC: the last millisecond still counts, the next one starts anew', () => {
     const full = spend(60)
     expect(takeRequest(full.counts, DEFAULT_QUOTA, NOON + 59_999)).toMatchObject({ allowed: false, retryAfterSeconds: 1 })
     expect(takeRequest(full.counts, DEFAULT_QUOTA, NOON + 60_000)).toMatchObject({
@@ -32,13 +32,13 @@ describe('windows', () => {
     })
   })
 
-  it('[LIM-5] a refused request does not count', () => {
+  it('[RATE-5] a refused request does not count', () => {
     const full = spend(60)
     const refused = spend(100, DEFAULT_QUOTA, NOON + 1000, full.counts)
     expect(refused.counts).toEqual(full.counts)
   })
 
-  it('[LIM-4] of several exceeded windows the one with the longest wait is named', () => {
+  it('[RATE-4] of several exceeded windows the one with the longest wait is named', () => {
     const verdict = spend(3, { minute: 2, hour: 2, day: 100 }, NOON + 10_000)
     expect(verdict).toMatchObject({ allowed: false, exceeded: 'hour', retryAfterSeconds: 3590 })
   })

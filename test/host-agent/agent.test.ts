@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { afterEach, beforeEach, describe, test } from 'vitest'
+import { afterEach, beforeEach, describe, test, vi } from 'vitest'
 import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
+import { FakeEngine, sendJson, sendZeros } from './support/fake-engine.ts'
 import { FakePlane } from './support/fake-plane.ts'
 import { installProgram } from './support/fake-program.ts'
 import { waitUntil } from './support/wait-until.ts'
@@ -115,6 +116,34 @@ describe('agent against a plane', () => {
     expect(await waitUntil('a word about the GPUs', health)).toMatchObject({
       gpuHealth: [{ index: 0, uuid: gpu, problem: 'uncorrectable ECC errors' }],
     })
+  })
+
+  test('[HOST-66] images that lead its engine astray end no agent, and cost nobody else anything', async ({ expect }) => {
+    const engine = new FakeEngine(stateDir, (path, _request, response) => {
+      if (path.startsWith('/networks/')) return sendJson(response, { IPAM: { Config: [{ Gateway: '127.0.0.1' }] } })
+      if (path.startsWith('/images/huge')) return sendZeros(response, 1_024 * 2 ** 20)
+      if (path === '/info') return sendJson(response, {})
+      if (path.includes('/json?')) return sendJson(response, [])
+      response.writeHead(301, { location: 'http:/v1.41/somewhere' }).end()
+    })
+    vi.stubEnv('DOCKER_HOST', engine.address)
+    try {
+      const agent = startAgent('docker')
+      const images = ['https://docker.io/library/nginx:latest', 'a/../../b', 'file:///etc/passwd', 'get?names=secbig:1&x=', 'moved', 'huge']
+      const odd = images.map((image, index) => makeWorkload({ id: `odd${index}`, image }))
+      plane.want(...odd, makeWorkload({ id: 'good' }))
+      for (const { id } of odd) await waitUntil('an error', () => plane.last(id)?.state === 'error', 20_000)
+      await waitUntil('the others run', () => plane.last('good')?.state === 'running')
+      expect(odd.map(({ id }) => plane.last(id)?.reason)).toEqual([
+        ...images.slice(0, 4).map((image) => expect.stringContaining(`image '${image}' cannot be had: want an image reference`)),
+        expect.stringContaining('the engine redirects this call'),
+        expect.stringContaining("the engine's answer is longer than"),
+      ])
+      expect(agent.child.exitCode).toBeNull()
+    } finally {
+      vi.unstubAllEnvs()
+      engine.close()
+    }
   })
 
   test('a worker takes a job through the relay and posts its result', async ({ expect }) => {

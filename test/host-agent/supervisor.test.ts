@@ -165,6 +165,76 @@ describe('supervisor of pods', () => {
     expect(runtime.calls).toContain('sweep')
   })
 
+  test('[HOST-66] an image that is no reference reaches no runtime, and the user reads why', async ({ expect }) => {
+    for (const [index, image] of ['https://docker.io/library/nginx', 'a/../../b', 'get?names=x:1&x='].entries()) {
+      await want(pod(index, { image }))
+      expect(last(index)).toMatchObject({
+        state: 'error',
+        reason: `image '${image}' cannot be had: want an image reference such as docker.io/library/nginx:1.27, without https://`,
+      })
+    }
+    expect(runtime.calls).toEqual([])
+  })
+
+  describe('an agent that dies while it starts something', () => {
+    const never = new Promise<void>(() => {})
+    async function restart(): Promise<void> {
+      supervisor = open()
+      await supervisor.adopt()
+    }
+
+    test.for(['pod', 'worker'] as const)(
+      '[HOST-67] begins a %s anew once, then it is in error and not tried again',
+      async (kind, { expect }) => {
+        // Dies before the runtime has said a word, as on the first call to its engine.
+        runtime.start = async ({ id }) => {
+          runtime.calls.push(`start ${id}`)
+          await never
+          throw new Error('unreachable')
+        }
+        await want(pod(1, { kind }))
+        await restart()
+        await want(pod(1, { kind }))
+        expect(reports).toEqual([])
+        await restart()
+        await want(pod(1, { kind }))
+        await restart()
+        await want(pod(1, { kind }))
+        expect(runtime.calls.filter((call) => call === 'start p-1')).toHaveLength(2)
+        expect(said(1)).toEqual(['error'])
+        expect(last(1)?.reason).toBe('the host agent ended twice while it started this, and does not try it again')
+      },
+    )
+
+    test('[HOST-67] what starts in the end, fails or is given up counts from the beginning', async ({ expect }) => {
+      runtime.pulled = never
+      await want(pod(1))
+      await restart()
+      runtime.pulled = Promise.resolve()
+      await want(pod(1))
+      expect(last(1)?.state).toBe('running')
+      const attempts = (id: string) => JSON.parse(readFileSync(join(dir, `workloads/${id}.json`), 'utf8')).attempts
+      expect(attempts('p-1')).toBe(0)
+      runtime.pulled = never
+      await want(pod(1), pod(2))
+      expect(attempts('p-2')).toBe(1)
+      await want(pod(1), pod(2, { desired: 'held' }))
+      expect(attempts('p-2')).toBe(0)
+    })
+
+    test('[HOST-67] an agent that was asked to end does not count', async ({ expect }) => {
+      runtime.pulled = never
+      for (let process = 0; process < 4; process += 1) {
+        await want(pod(1))
+        supervisor.leave()
+        await restart()
+      }
+      runtime.pulled = Promise.resolve()
+      await want(pod(1))
+      expect(last(1)?.state).toBe('running')
+    })
+  })
+
   test('[HOST-3][HOST-61] killed between the record of an end and its report: the next agent process tells it', async ({ expect }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))

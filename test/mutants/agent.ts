@@ -52,6 +52,31 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'if (!env.has(name))',
   },
   {
+    id: 'any text reaches the engine',
+    file: 'src/host-agent/workloads/lifecycle.ts',
+    find: 'const isReference = isImageReference(workload.image)',
+    replace: "const isReference = workload.image !== '' || isImageReference('')",
+  },
+  {
+    id: 'the engine client follows where it is led',
+    file: 'src/host-agent/docker/client.ts',
+    find: 'guardTransport(docker.modem as unknown as Modem)',
+    replace: 'if (docker.modem === undefined) guardTransport(docker.modem as unknown as Modem)',
+  },
+  {
+    id: 'answers of the engine without bound',
+    file: 'src/host-agent/docker/engine-transport.ts',
+    find: 'if (left < 0) return',
+    replace: 'if (left < -(2 ** 40)) return',
+  },
+  { id: 'a start that kills the agent is tried for ever', file: RECONCILE, find: 'MAX_ATTEMPTS = 2', replace: 'MAX_ATTEMPTS = 1000' },
+  {
+    id: 'an agent that is upgraded counts as one that died',
+    file: 'src/host-agent/workloads/lifecycle.ts',
+    find: "if (phase === 'starting') this.deps.ledger.forgetStart(id)",
+    replace: "if (phase === 'held') this.deps.ledger.forgetStart(id)",
+  },
+  {
     id: 'any image that the engine finds will do',
     file: 'src/host-agent/docker/container-image.ts',
     find: 'return names !== undefined && isNamed(image, names)',

@@ -10,6 +10,18 @@ const FILL = 'src/domain/endpoint/template.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'an image leads out of its folder',
+    file: 'src/contract/image-reference.ts',
+    find: "(?:\\\\.|_|__|-+)[a-z0-9]+)*'",
+    replace: "(?:\\\\.|_|__|-+|/\\\\.\\\\./)[a-z0-9]+)*'",
+  },
+  {
+    id: 'image names of any length',
+    file: 'src/contract/image-reference.ts',
+    find: 'name.length <= MAX_NAME_LENGTH && ',
+    replace: '',
+  },
   { id: 'a volume shrinks', file: VOLUME, find: 'sizeGb < volume.sizeGb', replace: 'sizeGb < 0' },
   {
     id: 'the template wins over the body',

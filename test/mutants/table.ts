@@ -16,6 +16,7 @@ const POST = 'src/domain/job/worker-post.ts'
 const RECORD = 'src/domain/job/record.ts'
 const TEXT = 'src/domain/text/json-text.ts'
 const WEBHOOK = 'src/domain/webhook/delivery.ts'
+const WEBHOOK_PLACES = 'src/domain/webhook/places.ts'
 const WEBHOOK_URL = 'src/domain/webhook/url.ts'
 const ADDRESS = 'src/domain/webhook/ip-address.ts'
 const OPENAI_TEXT = 'src/domain/openai/stream.ts'
@@ -249,6 +250,9 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: "if (terminal && job.error !== null) add('error'",
     replace: "if (job.error !== null) add('error'",
   },
+  { id: 'a dead receiver takes every place', file: WEBHOOK_PLACES, find: 'isCrowded || held >= places', replace: 'isCrowded' },
+  { id: 'a path that hangs takes every place', file: WEBHOOK_PLACES, find: 'isFailing ? 1 / 4 : 1 / 2', replace: '1' },
+  { id: 'first attempts wait for retries', file: WEBHOOK_PLACES, find: 'attempt.lane === lane', replace: 'attempt.lane !== null' },
   { id: 'a webhook gets a fourth attempt', file: WEBHOOK, find: 'MAX_ATTEMPTS = 3', replace: 'MAX_ATTEMPTS = 4' },
   { id: 'a redirect counts as delivered', file: WEBHOOK, find: 'status < 300', replace: 'status < 400' },
   {
@@ -514,7 +518,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'if (this.store.byId(handOver.id)) this.store.pieces.remove(n)',
     replace: 'if (false) this.store.pieces.remove(n)',
   },
-  { id: 'a dead receiver takes every place', file: ATTEMPTS, find: 'MAX_PER_ORIGIN = 4', replace: 'MAX_PER_ORIGIN = 64' },
+  { id: 'a retry waits for what is due before it', file: ATTEMPTS, find: 'store.nextAtMs(nowMs)', replace: 'store.nextAtMs()' },
   { id: 'attempts cut off are forgotten', file: SENDER, find: '    this.attempts.recover(this.now())\n  }', replace: '  }' },
   { id: 'redirects are followed', file: SEND, find: "redirect: 'manual'", replace: "redirect: 'follow'" },
   { id: 'no guard before an attempt', file: SEND, find: 'if (refusal) return', replace: 'if (false) return' },

@@ -95,6 +95,9 @@ export function endpointBody(changes: Record<string, unknown> = {}): Record<stri
   return { name: 'echo', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...changes }
 }
 
+/** What is told of an image that is no reference. */
+export const IMAGE_REFUSAL = '$.image: want an image reference such as docker.io/library/nginx:1.27, without https://'
+
 /** Creates an endpoint and returns its id. */
 export async function createEndpoint(key: string, changes: Record<string, unknown> = {}): Promise<string> {
   const reply = await api(key).post('/v2/serverless', endpointBody(changes))

@@ -19,8 +19,9 @@ const received = new Map<string, Received[]>()
 const held = new Map<string, (() => void)[]>()
 
 /**
- * Answers a webhook by its path: `/ok`, `/status/<code>`, `/fail/<n>` (the first n requests of a host), `/redirect`, `/hold` (no answer until
- * released). `GET https://control.example.com/received/<host>` tells what came, `/release/<host>` ends what is held.
+ * Answers a webhook by its path: `/ok`, `/status/<code>`, `/fail/<n>` (the first n requests of a host), `/redirect`,
+ * `/hold` (no answer until released, as with the query `hold` on any path).
+ * `GET https://control.example.com/received/<host>` tells what came, `/release/<host>` ends what is held.
  */
 export async function answerOutside(request: Request): Promise<Response> {
   const url = new URL(request.url)
@@ -40,6 +41,10 @@ export async function answerOutside(request: Request): Promise<Response> {
 
 async function answer(url: URL, count: number): Promise<Response> {
   const [, kind = '', value = ''] = url.pathname.split('/')
+  if (kind === 'hold' || url.searchParams.has('hold')) {
+    await new Promise<void>((resolve) => held.set(url.hostname, [...(held.get(url.hostname) ?? []), resolve]))
+    return new Response('late')
+  }
   switch (kind) {
     case 'status':
       return new Response(Number(value) === 204 ? null : 'answer', { status: Number(value) })
@@ -47,9 +52,6 @@ async function answer(url: URL, count: number): Promise<Response> {
       return new Response('answer', { status: count > Number(value) ? 200 : 503 })
     case 'redirect':
       return new Response(null, { status: 302, headers: { location: `https://${url.hostname}/ok` } })
-    case 'hold':
-      await new Promise<void>((resolve) => held.set(url.hostname, [...(held.get(url.hostname) ?? []), resolve]))
-      return new Response('late')
     default:
       return new Response('thanks')
   }

@@ -34,6 +34,13 @@ export async function submit(queue: QueueSetup, webhook: string, input: unknown 
   return reply.body.id
 }
 
+/** Submits a job that names a webhook and ends it at once. */
+export async function cancelled(queue: QueueSetup, webhook: string): Promise<string> {
+  const jobId = await submit(queue, webhook)
+  await queue.post(`/cancel/${jobId}`)
+  return jobId
+}
+
 /** What a receiver has got so far. */
 export async function receivedBy(host: string): Promise<Received[]> {
   return (await fetch(`https://control.example.com/received/${host}`)).json()

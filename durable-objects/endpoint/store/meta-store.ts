@@ -1,6 +1,6 @@
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 
-/** Totals since the endpoint was created (OPEN-3). */
+/** Totals since the endpoint was created (HLT-1). */
 export interface Totals {
   completed: number
   failed: number

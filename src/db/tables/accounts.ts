@@ -37,7 +37,7 @@ export const memberships = sqliteTable(
   (t) => [primaryKey({ columns: [t.teamId, t.userId] }), index('memberships_user').on(t.userId)],
 )
 
-/** Overrides of the default request quotas (AUT-4a); no row means the defaults (LIM-1). */
+/** Overrides of the default request quotas (AUT-4a); no row means the defaults (RATE-1). */
 export const quotas = sqliteTable(
   'quotas',
   {

@@ -57,7 +57,7 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
   return problem ? { ok: false, problem } : { ok: true, config }
 }
 
-/** The configuration after a PATCH (END-11, END-12, STR-3): what the body leaves out stays. */
+/** The configuration after a PATCH (END-11, END-12, STRICT-3): what the body leaves out stays. */
 export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpointRequest): PatchResult {
   const refusal = refusePatch(config, patch)
   if (refusal) return { ok: false, problem: refusal }

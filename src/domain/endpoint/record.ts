@@ -1,3 +1,5 @@
+import type { ContainerSpec } from '../resources/container.ts'
+
 /** The stored form of a Serverless endpoint: what D1 owns and what the endpoint object keeps a copy of. */
 export interface EndpointConfig {
   id: string
@@ -23,16 +25,6 @@ export interface EndpointConfig {
   templateId?: string
   /** RFC 3339, seconds precision (GEN-2). */
   createdAt: string
-}
-
-export interface ContainerSpec {
-  image: string
-  /** Stored form (CON-1): a shell string, or compact JSON `{"entrypoint":[…],"cmd":[…]}`, or empty. */
-  args: string
-  diskGb: number
-  env: Record<string, string>
-  ports: string[]
-  registry: string | null
 }
 
 export interface GpuCompute {

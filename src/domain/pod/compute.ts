@@ -1,5 +1,6 @@
 import type { PodCpuRequest, PodGpuRequest } from '../../contract/pod-parts.ts'
 import type { Refusal } from '../../contract/problems.ts'
+import type { Cloud } from '../resources/catalog.ts'
 import {
   CPU_DISK_GB_PER_VCPU,
   findCpuFlavor,
@@ -9,7 +10,7 @@ import {
   podCpuPrice,
   podGpuPrice,
 } from '../resources/catalog.ts'
-import type { Cloud, PodCpu, PodGpu } from './record.ts'
+import type { PodCpu, PodGpu } from './record.ts'
 
 export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
 

@@ -1,7 +1,7 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
-import type { ContainerSpec } from '../endpoint/record.ts'
+import type { ContainerSpec } from '../resources/container.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'
 import type { PodSpec } from './record.ts'
 
@@ -26,7 +26,7 @@ export function createContainer(body: ContainerRequest, template: ContainerSpec 
   return merge({ ...base, env: { ...base.env, ...body.env } }, { ...body, image: body.image || undefined, env: undefined })
 }
 
-/** The container after a PATCH (POD-13, STR-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
+/** The container after a PATCH (POD-13, STRICT-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
 export function patchContainer(current: ContainerSpec, body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
   if (body.image === '') return { ok: false, problem: refusal('image cannot be empty') }
   return template ? createContainer(body, template) : merge(current, body)
@@ -42,7 +42,7 @@ export function envOf({ container, accessEnv }: Pick<PodSpec, 'container' | 'acc
   return { ...accessEnv, ...container.env }
 }
 
-/** Why a request that was filled from a template cannot be: it has become too large by it (LIM-6). */
+/** Why a request that was filled from a template cannot be: it has become too large by it (RATE-6). */
 export function refuseSize(body: ContainerRequest, { args, env, ports }: ContainerSpec): Refusal | null {
   const bytes = new TextEncoder().encode(JSON.stringify({ ...body, args, env, ports })).byteLength
   return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null

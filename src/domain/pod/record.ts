@@ -1,4 +1,5 @@
-import type { ContainerSpec } from '../endpoint/record.ts'
+import type { Cloud } from '../resources/catalog.ts'
+import type { ContainerSpec } from '../resources/container.ts'
 
 /** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */
 export interface PodSpec {
@@ -15,7 +16,6 @@ export interface PodSpec {
   onHostLoss: HostLossPolicy
 }
 
-export type Cloud = 'SECURE' | 'COMMUNITY'
 /** WAIT: keep the pod for its host's return. REPLACE: start it again on another host, with an empty container disk. */
 export type HostLossPolicy = 'WAIT' | 'REPLACE'
 

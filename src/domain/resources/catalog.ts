@@ -1,4 +1,5 @@
-import type { Cloud } from '../pod/record.ts'
+/** Who owns a machine: a data center, or somebody who lends it. */
+export type Cloud = 'SECURE' | 'COMMUNITY'
 
 /** One kind of GPU that the plane knows (SEED-1, SEED-2). Prices are USD for one GPU and hour; null: not sold there. */
 export interface GpuType {

@@ -1,3 +1,14 @@
+/** What a container is started with, as D1 keeps it. */
+export interface ContainerSpec {
+  image: string
+  /** Stored form (CON-1): a shell string, or compact JSON `{"entrypoint":[…],"cmd":[…]}`, or empty. */
+  args: string
+  diskGb: number
+  env: Record<string, string>
+  ports: string[]
+  registry: string | null
+}
+
 /** A container's command in exec form. */
 export interface Command {
   entrypoint: string[]

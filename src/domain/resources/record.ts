@@ -1,4 +1,4 @@
-import type { ContainerSpec } from '../endpoint/record.ts'
+import type { ContainerSpec } from './container.ts'
 
 /** The stored form of a template: what D1 owns, and what a pod or endpoint is filled from. */
 export interface TemplateConfig {

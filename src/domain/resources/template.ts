@@ -23,7 +23,7 @@ export function createTemplate(body: CreateTemplateRequest, ids: { id: string; t
   return patchTemplate({ ...DEFAULTS, ...ids }, body)
 }
 
-/** The template after a PATCH (STR-3): what the body leaves out stays. Whether its registry exists is for the caller to see. */
+/** The template after a PATCH (STRICT-3): what the body leaves out stays. Whether its registry exists is for the caller to see. */
 export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateRequest): TemplateResult {
   const { container } = template
   if (patch.image === '') return refused('image cannot be empty')

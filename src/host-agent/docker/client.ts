@@ -1,8 +1,9 @@
 import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
-import type { ContainerCreateOptions } from 'dockerode'
+import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
 import type { ContainerFacts, ContainerUsage, DockerEngine, RegistryAuth } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
+import { guardTransport, type Modem } from './engine-transport.ts'
 import { imageCalls, readProgress } from './images.ts'
 
 /** Newest API version this agent was written for; an older engine is spoken to in its own version. */
@@ -15,13 +16,18 @@ const ANONYMOUS = /^[0-9a-f]{64}$/
 export async function connectDocker(): Promise<DockerEngine> {
   // Loaded on demand: it costs 35 MB and 140 ms, and the process runtime does without.
   const { default: Dockerode } = await import('dockerode')
-  const probe = new Dockerode({ timeout: PROBE_TIMEOUT_MS })
+  const connect = (options: DockerOptions): Docker => {
+    const docker = new Dockerode(options)
+    guardTransport(docker.modem as unknown as Modem)
+    return docker
+  }
+  const probe = connect({ timeout: PROBE_TIMEOUT_MS })
   const { ApiVersion, MinAPIVersion } = await probe.version()
   if (MinAPIVersion !== undefined && compareVersions(MinAPIVersion, API_VERSION_MAX) > 0) {
     throw new Error(`Docker speaks API ${MinAPIVersion} or newer, this agent ${API_VERSION_MAX} at most; upgrade the agent`)
   }
   const version = compareVersions(ApiVersion, API_VERSION_MAX) < 0 ? ApiVersion : API_VERSION_MAX
-  return wrapDockerode(new Dockerode({ version: `v${version}` }))
+  return wrapDockerode(connect({ version: `v${version}` }))
 }
 
 /** Compares `1.9` and `1.41` by their numbers. */
@@ -69,7 +75,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
 }
 
 async function pullImage(docker: Docker, image: string, signal: AbortSignal, auth?: RegistryAuth): Promise<void> {
-  await readProgress(docker, await docker.pull(image, { abortSignal: signal, ...(auth === undefined ? {} : { authconfig: auth }) }))
+  await readProgress(await docker.pull(image, { abortSignal: signal, ...(auth === undefined ? {} : { authconfig: auth }) }))
 }
 
 /** A volume that was handed on from a former container is not removed with this one by the engine itself. */
@@ -80,7 +86,7 @@ async function removeContainer(docker: Docker, name: string): Promise<void> {
   for (const volume of volumes) await ignoring([404, 409], docker.getVolume(volume.name).remove())
 }
 
-/** Read as a stream, because the client never settles a plain call whose answer is cut off, as it is when the engine dies. */
+/** Read as a stream: the answer ends when the container does. */
 async function waitForEnd(docker: Docker, name: string): Promise<void> {
   const answer = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
     const statusCodes = { 200: true, 404: 'no such container', 500: 'server error' }

@@ -1,19 +1,12 @@
 import type { EngineMount } from '../mounts/mount-driver.ts'
 import { StartError } from '../runtime.ts'
 import { containerName, HOST_LABEL } from './container-spec.ts'
-import type { ContainerConfig, DockerEngine } from './engine.ts'
+import type { DockerEngine, KeptDisk } from './engine.ts'
 import { engineText } from './engine-errors.ts'
 import { DISK_REPOSITORY } from './image-names.ts'
 
 /** Storage drivers refuse an image of more than about 125 layers; each stop and start adds one. */
 const LAYERS_MAX = 100
-
-/** What a container goes on with instead of the image of its workload. */
-export interface KeptDisk {
-  image: string
-  config: ContainerConfig
-  mounts: EngineMount[]
-}
 
 /** Hands the writable layer of an ended container on to its successor, as an image of this machine only (HOST-52). */
 export class ContainerDisks {

@@ -2,8 +2,7 @@ import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../host-protocol/messag
 import type { EngineMount } from '../mounts/mount-driver.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import type { PublishedPort } from '../runtime.ts'
-import type { KeptDisk } from './container-disk.ts'
-import type { ContainerSpec } from './engine.ts'
+import type { ContainerSpec, KeptDisk } from './engine.ts'
 import type { AssignedPort } from './port-choice.ts'
 
 export const HOST_LABEL = 'podplane.host'

@@ -3,7 +3,6 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import type { Log } from '../log.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
 import { type PublishedPort, StartError, type Started, type StartHooks } from '../runtime.ts'
-import type { KeptDisk } from './container-disk.ts'
 import {
   buildContainerSpec,
   containerName,
@@ -13,7 +12,7 @@ import {
   type SpecContext,
   WORKLOAD_LABEL,
 } from './container-spec.ts'
-import type { DockerEngine } from './engine.ts'
+import type { DockerEngine, KeptDisk } from './engine.ts'
 import { engineText } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 

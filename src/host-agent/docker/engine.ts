@@ -1,4 +1,5 @@
 import type { ContainerCreateOptions } from 'dockerode'
+import type { EngineMount } from '../mounts/mount-driver.ts'
 
 export type ContainerSpec = ContainerCreateOptions
 
@@ -18,6 +19,13 @@ export interface ContainerFacts {
 
 /** How a container was configured, as far as an image made of its files alone would lose it. */
 export type ContainerConfig = Pick<ContainerSpec, 'Env' | 'Cmd' | 'Entrypoint' | 'WorkingDir' | 'User' | 'StopSignal' | 'Healthcheck'>
+
+/** What a container goes on with instead of the image of its workload. */
+export interface KeptDisk {
+  image: string
+  config: ContainerConfig
+  mounts: EngineMount[]
+}
 
 export interface RegistryAuth {
   username: string

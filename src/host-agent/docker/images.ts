@@ -19,7 +19,7 @@ export function imageCalls(docker: Docker): ImageCalls {
       const { Config } = await docker.getContainer(name).inspect()
       const files = await docker.getContainer(name).export()
       const progress = await docker.importImage(files, { repo: repository, tag, changes: `LABEL ${label}` })
-      await readProgress(docker, progress)
+      await readProgress(progress)
       return configOf(Config)
     },
     listImages: async (label) => {
@@ -41,11 +41,30 @@ function configOf(config: Docker.ContainerInspectInfo['Config'] & { StopSignal?:
   return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined && value !== null))
 }
 
+/** Longest line of progress; the engine's own are short. */
+const MAX_PROGRESS_LINE_CHARS = 2 ** 20
+
 /** Reads the engine's progress to its end. The engine answers 200 before it knows whether a step works; a failure is a line in the stream. */
-export async function readProgress(docker: Docker, progress: NodeJS.ReadableStream): Promise<void> {
-  const events = await new Promise<{ error?: string }[]>((resolve, reject) => {
-    docker.modem.followProgress(progress, (error, output) => (error ? reject(error) : resolve(output)))
-  })
-  const failure = events.find((event) => event.error !== undefined)?.error
+export async function readProgress(progress: NodeJS.ReadableStream): Promise<void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  let failure: string | undefined
+  for await (const piece of progress as AsyncIterable<Buffer>) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > MAX_PROGRESS_LINE_CHARS) throw new Error("a line of the engine's progress is too long")
+    for (const line of lines) failure ??= failureOf(line)
+  }
+  failure ??= failureOf(rest)
   if (failure !== undefined) throw new Error(failure)
+}
+
+function failureOf(line: string): string | undefined {
+  if (line.trim() === '') return undefined
+  try {
+    const event: unknown = JSON.parse(line)
+    return typeof event === 'object' && event !== null && 'error' in event ? String(event.error) : undefined
+  } catch {
+    return "the engine's progress cannot be read"
+  }
 }

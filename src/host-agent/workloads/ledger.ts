@@ -46,8 +46,21 @@ export class WorkloadLedger {
     return isWritten
   }
 
+  /** Notes on disk, before anything is done for a start, that it is under way. The plane is not told, and a number 0 says so. */
+  beginStart(id: string, kind: WorkloadRecord['kind']): void {
+    const record = this.records.get(id) ?? { ...newRecord(id, kind), state: 'pulling', at: this.deps.now() }
+    this.records.save({ ...record, attempts: (record.attempts ?? 0) + 1 })
+  }
+
+  /** This process gave up on a start by itself. */
+  forgetStart(id: string): void {
+    const record = this.records.get(id)
+    if (record !== undefined) this.records.save({ ...record, attempts: 0 })
+  }
+
+  /** What the plane was told of and may still have something here. */
   held(): WorkloadRecord[] {
-    return this.records.all().filter((record) => record.state !== 'gone')
+    return this.records.all().filter(({ state, sequence }) => state !== 'gone' && sequence > 0)
   }
 
   /**

@@ -1,3 +1,4 @@
+import { IMAGE_FORM, isImageReference } from '../../host-protocol/image-reference.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
@@ -60,20 +61,22 @@ export class WorkloadLifecycle {
 
   start(workload: Workload, diskOf: string | null): void {
     this.deps.logs.open(workload)
-    const runtime = this.deps.runtimes.find((candidate) => candidate.canRun(workload.image))
+    // The plane has looked at it too, but this text reaches the engine (HOST-66).
+    const isReference = isImageReference(workload.image)
+    const runtime = isReference ? this.deps.runtimes.find((candidate) => candidate.canRun(workload.image)) : undefined
     if (runtime === undefined) {
-      this.refuse(workload)
+      this.refuse(workload, isReference ? noRuntimeText(workload.image) : `image '${workload.image}' cannot be had: ${IMAGE_FORM}`)
       return
     }
+    this.deps.ledger.beginStart(workload.id, workload.kind)
     const tracked = this.track(workload.id, 'starting', runtime.name)
     tracked.started = this.runStart(runtime, workload, diskOf, tracked.start.signal)
     void tracked.started.finally(() => this.onChange())
   }
 
-  private refuse({ id, kind, image }: Workload): void {
-    const cause = image.startsWith('builtin/') ? 'the process runtime is off' : 'Docker does not answer'
-    this.deps.ledger.change(id, { kind, state: 'error', reason: `no runtime on this host can run image '${image}': ${cause}` })
-    void this.deps.logs.finish(id, `no runtime on this host can run image '${image}': ${cause}`)
+  private refuse({ id, kind }: Workload, reason: string): void {
+    this.deps.ledger.change(id, { kind, state: 'error', reason })
+    void this.deps.logs.finish(id, reason)
   }
 
   private async runStart(runtime: Runtime, workload: Workload, diskOf: string | null, signal: AbortSignal): Promise<void> {
@@ -92,18 +95,24 @@ export class WorkloadLifecycle {
       }
       const formerPorts = replaces.map((former) => ledger.records.get(former)?.ports ?? []).find((ports) => ports.length > 0) ?? []
       const { ports, startedAtMs } = await runtime.start(workload, { onState, signal, diskOf: source, formerPorts })
-      ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports }, startedAtMs)
+      ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports, attempts: 0 }, startedAtMs)
       logs.note(id, 'started')
       if (ports.length > 0) logs.note(id, `ports: ${ports.map(portText).join(', ')}`)
       this.follow(runtime, id)
     } catch (error) {
       this.tracked.delete(id)
       // A cancelled start is no error: the plane wants it down, and the next reconciliation reports that.
+      if (signal.aborted) ledger.forgetStart(id)
       if (signal.aborted) return void logs.finish(id, 'the start was given up: it is not wanted any more')
       if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
-      ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error) })
+      ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error), attempts: 0 })
       void logs.finish(id, errorText(error))
     }
+  }
+
+  /** This agent process ends on purpose; starts that are under way are the next one's, as if they had not begun (HOST-67). */
+  leaveStarts(): void {
+    for (const [id, { phase }] of this.tracked) if (phase === 'starting') this.deps.ledger.forgetStart(id)
   }
 
   cancelStart(id: string): void {
@@ -198,6 +207,11 @@ export class WorkloadLifecycle {
 /** A pod's container is kept when it ends, until the plane says otherwise: it holds what the pod wrote (HOST-50). */
 export function isKept(runtime: Runtime, record: WorkloadRecord | undefined): boolean {
   return runtime.keepsDisk && record?.kind !== 'worker'
+}
+
+function noRuntimeText(image: string): string {
+  const cause = image.startsWith('builtin/') ? 'the process runtime is off' : 'Docker does not answer'
+  return `no runtime on this host can run image '${image}': ${cause}`
 }
 
 function portText(port: PublishedPort): string {

@@ -35,6 +35,9 @@ type Records = ReadonlyMap<string, WorkloadRecord>
 
 const VANISHED = 'disappeared from this host; somebody or something removed it'
 const INTERRUPTED = 'the host agent was interrupted while it started this'
+const CRASHED = 'the host agent ended twice while it started this, and does not try it again'
+/** A start under way when the agent died is begun anew once. */
+const MAX_ATTEMPTS = 2
 const NEVER_STARTED = 'stopped before it was started'
 
 /**
@@ -92,6 +95,7 @@ function planRunning(workload: Workload, actual: Actual, record: WorkloadRecord 
   switch (record?.state) {
     case undefined:
     case 'pulling':
+      if ((record?.attempts ?? 0) >= MAX_ATTEMPTS) return { type: 'reportError', id: workload.id, reason: CRASHED }
       // Nothing is created while an image is pulled, so a start that ended there did not happen.
       return formersAreDown(workload, actual) ? { type: 'start', workload, diskOf: diskSource(workload, actual) } : undefined
     case 'starting':

@@ -18,6 +18,8 @@ const WorkloadRecord = z.object({
   at: z.number(),
   /** Its persistent volumes were removed. */
   wiped: z.boolean().optional(),
+  /** Agent processes that began to start it and died before that was decided (HOST-67). */
+  attempts: z.number().int().optional(),
   /** Since when the plane's snapshot lacks this id. */
   absentSince: z.number().nullable(),
 })

@@ -175,6 +175,12 @@ export class Supervisor {
     await Promise.all(ids.map((id) => this.lifecycle.stopOrCancel(id, graceMs(id), reason)))
   }
 
+  /** Leaves everything to the next agent process. */
+  leave(): void {
+    this.closed = true
+    this.lifecycle.leaveStarts()
+  }
+
   /**
    * Stops everything for good. `keep`: pods stay as they ended, for the next agent process (HOST-61); otherwise they are removed too, and the
    * plane is told that nothing is held here any more.

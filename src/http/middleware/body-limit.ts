@@ -4,7 +4,7 @@ import { Problem } from '../../contract/problems.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** Refuses a large body before anything else is looked at (LIM-6, ERR-6). A body of undeclared length is read up to the cap first. */
+/** Refuses a large body before anything else is looked at (RATE-6, ERR-6). A body of undeclared length is read up to the cap first. */
 export async function limitBody(c: AppContext, next: Next): Promise<void> {
   const declared = announcedBytes(c.req.raw.headers)
   if (declared !== null) {

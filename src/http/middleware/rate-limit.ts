@@ -5,7 +5,7 @@ import type { RateVerdict, RateWindowState } from '../../domain/rate-limit.ts'
 import { spendRequest } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** Spends one of the account's requests and says so on the response, whatever its status (LIM-1 to LIM-4). */
+/** Spends one of the account's requests and says so on the response, whatever its status (RATE-1 to RATE-4). */
 export async function limitRate(c: AppContext, next: Next): Promise<void> {
   const verdict = await spendRequest(c.env, c.var.principal.teamId, Date.now())
   if (!verdict) return next()
@@ -20,7 +20,7 @@ export async function limitRate(c: AppContext, next: Next): Promise<void> {
   for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
 }
 
-/** The two header fields, members in the order minute, hour, day (LIM-2). */
+/** The two header fields, members in the order minute, hour, day (RATE-2). */
 export function rateLimitHeaders({ windows }: Pick<RateVerdict, 'windows'>): { RateLimit: string; 'RateLimit-Policy': string } {
   return {
     RateLimit: members(windows, ({ remaining, resetSeconds }) => ({ r: remaining, t: resetSeconds })),

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problems.ts'
 import type { AppContext } from '../app-env.ts'
 
 /**
- * Refuses a body with a member called `__proto__` (STR-1). Validation would drop it in silence where names are free, such as in
+ * Refuses a body with a member called `__proto__` (STRICT-1). Validation would drop it in silence where names are free, such as in
  * `env`, and the caller would believe it was stored.
  */
 export async function refuseProtoMembers(c: AppContext, next: Next): Promise<void> {

@@ -6,14 +6,7 @@ import { findPodOfKey, issuePodKey } from '../../effects/pod-key.ts'
 import type { Env } from '../../env.ts'
 import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
-
-/** Who is calling: everything is done for `teamId`. */
-export interface Principal {
-  keyId: string
-  userId: string
-  teamId: string
-  scopes: ReadonlySet<string>
-}
+import type { Principal } from '../context.ts'
 
 export type Authentication = { ok: true; principal: Principal } | { ok: false; detail: 'missing bearer token' | 'invalid bearer token' }
 

@@ -12,7 +12,7 @@ const DEFAULT: QuotaRow = { ...DEFAULT_QUOTA, exempt: false }
 
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
-/** Spends one REST request of a team. Null for an exempt one, which has no windows (LIM-3). */
+/** Spends one REST request of a team. Null for an exempt one, which has no windows (RATE-3). */
 export async function spendRequest(env: Env, teamId: string, nowMs: number): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, teamId, nowMs)
   if (quota.exempt) return null

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../db/client.ts'
 import { findSshKeys, replaceSshKeys } from '../../db/ssh-keys.ts'
 import type { Env } from '../../env.ts'
-import type { VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** The account's SSH public keys (ACC-1). Throws 403. */

@@ -8,8 +8,9 @@ import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpo
 import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
 import { endpointStub } from '../../objects/stubs.ts'
+import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
-import { getEndpoint, type VerbContext } from './endpoints.ts'
+import { getEndpoint } from './endpoints.ts'
 
 // Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
 

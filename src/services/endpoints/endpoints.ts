@@ -7,21 +7,14 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
-import type { Env } from '../../env.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
-import { forgetEndpointTeam, type Principal } from '../accounts/authenticate.ts'
+import { forgetEndpointTeam } from '../accounts/authenticate.ts'
+import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry } from '../resources/registries.ts'
 import { assertMergedSize, useTemplate } from '../resources/templates.ts'
-
-/** What every verb needs: where, who and when (milliseconds). */
-export interface VerbContext {
-  env: Env
-  principal: Principal
-  nowMs: number
-}
 
 const LIST_BINDING = 'listEndpoints'
 /** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */

@@ -5,9 +5,9 @@ import { formatTime } from '../../contract/timestamps.ts'
 import type { ListDeliveriesQuery, SigningSecret, WebhookDelivery } from '../../contract/webhooks.ts'
 import type { SigningSecrets } from '../../domain/webhook/delivery.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
+import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
-import type { VerbContext } from './endpoints.ts'
 
 /** The secret that signs the account's webhooks (HOOK-8), made on first use. Whoever knows it can forge one, so reading takes `jobs:write`. */
 export async function getSigningSecret(ctx: VerbContext): Promise<SigningSecret> {

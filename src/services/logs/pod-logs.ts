@@ -1,4 +1,4 @@
-import type { VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
 import { findPodOrThrow } from '../pods/pods.ts'
 import { requireScope } from '../require-scope.ts'
 import { followLog, type LogReading } from './follow-log.ts'

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import { endpointStub } from '../../objects/stubs.ts'
-import { getEndpoint, type VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
+import { getEndpoint } from '../endpoints/endpoints.ts'
 import { followLog, type LogReading } from './follow-log.ts'
 
 /** Anything else was never the id of a worker, and must not become the name of an object. */

@@ -7,8 +7,8 @@ import { findRegistry } from '../../db/registries.ts'
 import type { PodReferences } from '../../domain/pod/request.ts'
 import { findSeededDataCenter } from '../../domain/resources/data-centers.ts'
 import type { Env } from '../../env.ts'
-import type { Principal } from '../accounts/authenticate.ts'
 import { sshKeysOf } from '../accounts/ssh-keys.ts'
+import type { Principal } from '../context.ts'
 import { useTemplate } from '../resources/templates.ts'
 
 /**

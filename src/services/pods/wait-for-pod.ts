@@ -2,7 +2,7 @@ import type { PodRow } from '../../db/pods.ts'
 import type { PodStatus } from '../../domain/pod/pod.ts'
 import { isWaitOver } from '../../domain/pod/wait.ts'
 import { hostStub } from '../../objects/stubs.ts'
-import type { VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
 

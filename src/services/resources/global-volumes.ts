@@ -4,7 +4,7 @@ import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/global-volumes.ts'
 import { newResourceId } from '../../platform/ids.ts'
-import type { VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 

@@ -6,7 +6,7 @@ import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { logEvent } from '../../platform/log.ts'
 import { deriveSealKey, openText, sealText } from '../../platform/seal.ts'
-import type { VerbContext } from '../endpoints/endpoints.ts'
+import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 

@@ -9,9 +9,8 @@ import type { TemplateConfig } from '../../domain/resources/record.ts'
 import { createTemplate as decideCreate, patchTemplate, type TemplateResult, withoutCredential } from '../../domain/resources/template.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
-import type { Principal } from '../accounts/authenticate.ts'
+import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
-import type { VerbContext } from '../endpoints/endpoints.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -105,7 +104,7 @@ export async function useTemplate(
   throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })
 }
 
-/** Refuses a request that has become too large by its template (LIM-6). Throws 413. */
+/** Refuses a request that has become too large by its template (RATE-6). Throws 413. */
 export function assertMergedSize(body: object): void {
   if (new TextEncoder().encode(JSON.stringify(body)).byteLength > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
 }

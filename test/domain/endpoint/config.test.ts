@@ -143,7 +143,7 @@ describe('cpu', () => {
 })
 
 describe('patch', () => {
-  it('[STR-3] an empty body changes nothing, and so does one that repeats what holds', () => {
+  it('[STRICT-3] an empty body changes nothing, and so does one that repeats what holds', () => {
     const config = create()
     expect(patch(config, {})).toEqual({ ok: true, config, changed: false, releaseDiff: null })
     expect(patch(config, { name: 'n', type: 'QUEUE', workers: { max: 3 }, gpu: { pools: ['ADA_24'] } }).changed).toBe(false)

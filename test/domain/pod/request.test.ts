@@ -199,7 +199,7 @@ describe('a template', () => {
     expect(spec).toMatchObject({ mounts: {}, compute: { kind: 'cpu' } })
   })
 
-  it('[LIM-6] may fill a body up to the cap and not beyond', () => {
+  it('[RATE-6] may fill a body up to the cap and not beyond', () => {
     const big = (bytes: number) => ({ ...TEMPLATE, container: { ...TEMPLATE.container, env: { BIG: 'ä'.repeat(bytes / 2) } } })
     expect(refused({}, { template: big(100_000) })).toBe('ok')
     expect(refused({}, { template: big(102_400) })).toBe('payloadTooLarge')

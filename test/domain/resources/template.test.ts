@@ -56,9 +56,9 @@ describe('update', () => {
     public: true,
   })
 
-  it('[STR-3] an empty object changes nothing', () => expect(patch(FULL, {})).toEqual(FULL))
+  it('[STRICT-3] an empty object changes nothing', () => expect(patch(FULL, {})).toEqual(FULL))
 
-  it('[STR-3][RES-7] empty values clear, mounts too', () => {
+  it('[STRICT-3][RES-7] empty values clear, mounts too', () => {
     const cleared = patch(FULL, { env: {}, ports: [], registry: null, mounts: {}, args: '' })
     expect(cleared).toEqual({
       ...FULL,

@@ -7,6 +7,7 @@ import { api, describe, env, expect, it, runInDurableObject, vi } from '../../su
 import { advance, run } from '../../support/queue.ts'
 import {
   advanceSender,
+  cancelled,
   eventually,
   finishJob,
   handOver,
@@ -294,14 +295,15 @@ describe('attempts', () => {
     expect(await receivedBy('127.0.0.1')).toEqual([])
   })
 
-  it('[PP-31] a dead receiver holds four attempts and nobody else: neither the queue nor other receivers', async () => {
+  it('[PP-31, PP-141] a path that hangs holds half of its first places and nobody else: neither the queue nor other receivers', async () => {
     const setup = await setUpWebhooks()
-    const { queue, host } = setup
+    const { queue, sender, host } = setup
+    await runInDurableObject(sender, (object) => {
+      expect(object.settings.webhooksPerReceiver).toBe(64)
+      object.settings.webhooksPerReceiver = 16
+    })
     const dead: string[] = []
-    for (let n = 0; n < 6; n += 1) {
-      dead.push(await submit(queue, `https://${host}/hold`))
-      await queue.post(`/cancel/${dead.at(-1)}`)
-    }
+    for (let n = 0; n < 6; n += 1) dead.push(await cancelled(queue, `https://${host}/hold?n=${n}`))
     await waitForReceived(host, 4)
     const live = newHost()
     const jobId = await submit(queue, `https://${live}/ok`)
@@ -319,20 +321,77 @@ describe('attempts', () => {
     for (const id of dead) await waitForDelivery(setup, id, 'DELIVERED', 1)
   })
 
-  it('[PP-31] a receiver whose last attempt failed holds one place, until it answers again', async () => {
+  it('[PP-31] the operator sets how many attempts a receiver gets at a time, over all its paths', async () => {
     const setup = await setUpWebhooks()
-    const { queue, host } = setup
-    const cancelled = async (url: string) => {
-      const jobId = await submit(queue, url)
-      await queue.post(`/cancel/${jobId}`)
-      return jobId
-    }
-    await waitForDelivery(setup, await cancelled(`https://${host}/status/500`), 'PENDING', 1)
-    for (let n = 0; n < 3; n++) await cancelled(`https://${host}/hold`)
-    await waitForDelivery(setup, await cancelled(`https://${newHost()}/ok`), 'DELIVERED', 1)
-    expect(await receivedBy(host)).toHaveLength(2)
+    const { queue, sender, host } = setup
+    await runInDurableObject(sender, (object) => {
+      object.settings.webhooksPerReceiver = 6
+    })
+    for (let n = 0; n < 5; n += 1) await cancelled(queue, `https://${host}/hold/${n}`)
+    await waitForReceived(host, 3)
+    await waitForDelivery(setup, await cancelled(queue, `https://${newHost()}/ok`), 'DELIVERED', 1)
+    expect(await receivedBy(host)).toHaveLength(3)
+    await eventually(async () => {
+      await release(host)
+      return (await receivedBy(host)).length === 5 ? true : null
+    })
     await release(host)
-    await waitForReceived(host, 4)
+  })
+
+  it('[PP-140] first attempts of a receiver do not wait for its retries, though all of those hang', async () => {
+    const setup = await setUpWebhooks()
+    const { queue, sender, host } = setup
+    await runInDurableObject(sender, (object) => {
+      object.settings.webhooksPerReceiver = 8
+      object.attemptTimeoutMs = 50
+    })
+    const hanging: string[] = []
+    for (let n = 0; n < 4; n += 1) hanging.push(await cancelled(queue, `https://${host}/hold/${n}`))
+    for (const id of hanging) await waitForDelivery(setup, id, 'PENDING', 1)
+    await runInDurableObject(sender, (object) => {
+      object.attemptTimeoutMs = 60_000
+    })
+    await advanceSender(sender, 10_000)
+    await waitForReceived(host, 8)
+    await waitForDelivery(setup, await cancelled(queue, `https://${host}/ok`), 'DELIVERED', 1)
+    await release(host)
+    for (const id of hanging) await waitForDelivery(setup, id, 'DELIVERED', 2)
+  })
+
+  it('[PP-141] a path whose last attempt failed holds a quarter of the first places, until it answers with success', async () => {
+    const setup = await setUpWebhooks()
+    const { queue, sender, host } = setup
+    await runInDurableObject(sender, (object) => {
+      object.settings.webhooksPerReceiver = 8
+    })
+    const failed = await cancelled(queue, `https://${host}/fail/1`)
+    await waitForDelivery(setup, failed, 'PENDING', 1)
+    for (let n = 0; n < 3; n += 1) await cancelled(queue, `https://${host}/fail/1?hold=${n}`)
+    await waitForReceived(host, 2)
+    await waitForDelivery(setup, await cancelled(queue, `https://${host}/ok`), 'DELIVERED', 1)
+    expect((await receivedBy(host)).map(({ path }) => path)).toEqual(['/fail/1', '/fail/1', '/ok'])
+    await release(host)
+    await waitForReceived(host, 5)
+    await release(host)
+  })
+
+  it('[HOOK-4] a retry is made in time, though deliveries that are due wait for another receiver', async () => {
+    const setup = await setUpWebhooks()
+    const { queue, sender, host } = setup
+    await runInDurableObject(sender, (object) => {
+      object.settings.webhooksPerReceiver = 2
+      object.attemptTimeoutMs = 60_000
+    })
+    const known = () => runInDurableObject(sender, ({ store }) => store.log({ after: null, limit: 10 }).length)
+    for (let n = 0; n < 2; n += 1) await cancelled(queue, `https://${host}/hold`)
+    await eventually(async () => ((await known()) === 2 ? true : null))
+    const failed = await cancelled(queue, `https://${newHost()}/status/500`)
+    const { state } = await waitForDelivery(setup, failed, 'PENDING', 1)
+    expect(await runInDurableObject(sender, (_, ctx) => ctx.storage.getAlarm())).toBe(state.nextAtMs)
+    await eventually(async () => {
+      await release(host)
+      return (await receivedBy(host)).length === 2 ? true : null
+    })
     await release(host)
   })
 

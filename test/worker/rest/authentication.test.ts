@@ -37,7 +37,7 @@ describe('bearer token', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) expect((await withHeader(`${scheme} ${key}`)).status).toBe(200)
   })
 
-  it('[LIM-3] a 401 carries no rate limit headers', async () => {
+  it('[RATE-3] a 401 carries no rate limit headers', async () => {
     const reply = await withHeader(null)
     expect(reply.headers.get('ratelimit')).toBeNull()
     expect(reply.headers.get('www-authenticate')).toBe('Bearer')

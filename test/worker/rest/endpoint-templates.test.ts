@@ -65,7 +65,7 @@ describe('create from a template', () => {
     expect((await api(key).delete(`/v2/templates/${id}`)).status).toBe(204)
   })
 
-  it('[LIM-6] a request that its template makes too large is 413', async () => {
+  it('[RATE-6] a request that its template makes too large is 413', async () => {
     const { key } = await createAccount()
     const { id } = await createTemplate(key, { env: { A: 'x'.repeat(60_000) } })
     expect((await api(key).post(PATH, { ...BY_TEMPLATE, templateId: id, env: { B: 'x'.repeat(60_000) } })).status).toBe(413)

@@ -178,7 +178,7 @@ describe('update', () => {
     expect(await releasesOf(id)).toHaveLength(1)
   })
 
-  it('[STR-3] an empty object changes nothing', async () => {
+  it('[STRICT-3] an empty object changes nothing', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)
     const before = (await api(key).get(`/v2/serverless/${id}`)).body

@@ -63,12 +63,12 @@ describe('global volumes', () => {
   })
 
   const REFUSED: [string, unknown, string][] = [
-    ['[GLV-1][STR-1] a size', { name: 'a', size: 10 }, "$: additional properties 'size' not allowed"],
-    ['[GLV-1][STR-3] no name', {}, "$: missing property 'name'"],
-    ['[STR-2] null', { name: null }, '$.name: got null, want string'],
+    ['[GLV-1][STRICT-1] a size', { name: 'a', size: 10 }, "$: additional properties 'size' not allowed"],
+    ['[GLV-1][STRICT-3] no name', {}, "$: missing property 'name'"],
+    ['[STRICT-2] null', { name: null }, '$.name: got null, want string'],
     ['[GLV-1] an empty name', { name: '' }, '$.name: minLength: got 0, want 1'],
     ['[GEN-6] a control character', { name: 'a\u007f' }, '$.name: does not match pattern'],
-    ['[STR-1] __proto__', '{"name":"a","__proto__":1}', "$: additional properties '__proto__' not allowed"],
+    ['[STRICT-1] __proto__', '{"name":"a","__proto__":1}', "$: additional properties '__proto__' not allowed"],
   ]
   it.each(REFUSED)('%s is 422 on create and rename', async (_title, body, error) => {
     const { key } = await createAccount()

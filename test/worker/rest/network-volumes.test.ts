@@ -49,8 +49,8 @@ describe('create', () => {
     ['[VOL-2] an empty name', { name: '' }, 422, ['$.name: minLength: got 0, want 1']],
     ['[VOL-2] no data center', { dataCenter: undefined }, 422, ["$: missing property 'dataCenter'"]],
     ['[VOL-2] another type', { type: 'FAST' }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
-    ['[STR-1] an unknown member', { bogus: 1 }, 422, ["$: additional properties 'bogus' not allowed"]],
-    ['[STR-2] null', { type: null }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
+    ['[STRICT-1] an unknown member', { bogus: 1 }, 422, ["$: additional properties 'bogus' not allowed"]],
+    ['[STRICT-2] null', { type: null }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
     ['[GEN-6] a line break in the name', { name: 'a\nb' }, 422, ['$.name: does not match pattern']],
     ['[GEN-6] a control character in the data center', { dataCenter: 'EU\u0007' }, 422, ['$.dataCenter: does not match pattern']],
   ]
@@ -61,7 +61,7 @@ describe('create', () => {
     expect((await api(key).get(PATH)).body).toEqual({ networkVolumes: [] })
   })
 
-  it('[STR-1] __proto__ is 422', async () => {
+  it('[STRICT-1] __proto__ is 422', async () => {
     const { key } = await createAccount()
     const reply = await api(key).post(PATH, `{"__proto__":{},${JSON.stringify(BODY).slice(1)}`)
     expect(reply).toMatchObject({ status: 422, body: { errors: ["$: additional properties '__proto__' not allowed"] } })
@@ -123,7 +123,7 @@ describe('update', () => {
     expect((await api(key).get(`${PATH}/${volume.id}`)).body).toEqual(volume)
   })
 
-  it('[VOL-3][STR-3] nothing, dataCenter, type and sizes out of bounds are 422', async () => {
+  it('[VOL-3][STRICT-3] nothing, dataCenter, type and sizes out of bounds are 422', async () => {
     const { key } = await createAccount()
     const { id } = await create(key)
     for (const [body, error] of [

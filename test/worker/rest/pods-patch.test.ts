@@ -61,7 +61,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it.each(SAME_CONTAINER)('[POD-13] [STR-3] %s leaves the container alone', async (_what, body) => {
+  it.each(SAME_CONTAINER)('[POD-13] [STRICT-3] %s leaves the container alone', async (_what, body) => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     await scene.run(id)
@@ -70,7 +70,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[STR-3] what changes nothing makes no new version', async () => {
+  it('[STRICT-3] what changes nothing makes no new version', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     for (const body of [{}, { name: 'p' }, { mounts: {} }, { disk: 10, locked: false }]) {
@@ -79,7 +79,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[CON-4] [STR-3] empty values clear, a part of the command keeps the other', async () => {
+  it('[CON-4] [STRICT-3] empty values clear, a part of the command keeps the other', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ entrypoint: ['sh', '-c'], cmd: ['true'], env: { A: '1' }, ports: ['22/tcp'] })
     expect((await patch(scene, id, { cmd: [] })).body).toMatchObject({
@@ -94,7 +94,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[STR-1] what is fixed at create is an unknown member', async () => {
+  it('[STRICT-1] what is fixed at create is an unknown member', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     for (const member of ['gpu', 'cpu', 'cloud', 'dataCenterIds', 'startSsh', 'startJupyter', 'id', 'status']) {

@@ -115,7 +115,7 @@ describe('a template at create', () => {
     })
   })
 
-  it('[LIM-6] a short body that its template makes large is 413', async () => {
+  it('[RATE-6] a short body that its template makes large is 413', async () => {
     const templateId = await template({ env: { BIG: 'a'.repeat(99_000) } })
     const body = podBody({ templateId, env: { MORE: 'b'.repeat(5_000) } })
     expect(await scene.call.post(PODS, body)).toMatchObject({ status: 413, body: { title: 'Payload Too Large' } })

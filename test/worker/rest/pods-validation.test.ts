@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, send } from '../../support/harness.ts'
+import { afterAll, beforeAll, describe, expect, IMAGE_REFUSAL, it, send } from '../../support/harness.ts'
 import { cpuPodBody, GPU, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 const gpu = (members: object) => podBody({ gpu: { id: GPU, ...members } })
@@ -8,14 +8,14 @@ const cpu = (members: object) => cpuPodBody({ cpu: { id: 'cpu3c', vcpuCount: 2, 
 const UNPROCESSABLE: [string, unknown, string][] = [
   ['[POD-3] no name', podBody({ name: undefined }), "$: missing property 'name'"],
   ['[POD-3] an empty name', podBody({ name: '' }), '$.name: minLength: got 0, want 1'],
-  ['[STR-1] an unknown member', podBody({ bogus: 1 }), "$: additional properties 'bogus' not allowed"],
-  ['[STR-1] an unknown member of gpu', gpu({ x: 1 }), "$.gpu: additional properties 'x' not allowed"],
-  ['[STR-1] granted totals of gpu', gpu({ memory: 64 }), "$.gpu: additional properties 'memory' not allowed"],
-  ['[STR-1] an unknown member of cpu', cpu({ x: 1 }), "$.cpu: additional properties 'x' not allowed"],
+  ['[STRICT-1] an unknown member', podBody({ bogus: 1 }), "$: additional properties 'bogus' not allowed"],
+  ['[STRICT-1] an unknown member of gpu', gpu({ x: 1 }), "$.gpu: additional properties 'x' not allowed"],
+  ['[STRICT-1] granted totals of gpu', gpu({ memory: 64 }), "$.gpu: additional properties 'memory' not allowed"],
+  ['[STRICT-1] an unknown member of cpu', cpu({ x: 1 }), "$.cpu: additional properties 'x' not allowed"],
   ['[POD-8] CUDA under cpu', cpu({ minCudaVersion: '12.1' }), "$.cpu: additional properties 'minCudaVersion' not allowed"],
-  ['[STR-2] null as a name', podBody({ name: null }), '$.name: got null, want string'],
-  ['[STR-2] null as mounts', podBody({ mounts: null }), '$.mounts: got null, want object'],
-  ['[STR-2] null as a template', podBody({ templateId: null }), '$.templateId: got null, want string'],
+  ['[STRICT-2] null as a name', podBody({ name: null }), '$.name: got null, want string'],
+  ['[STRICT-2] null as mounts', podBody({ mounts: null }), '$.mounts: got null, want object'],
+  ['[STRICT-2] null as a template', podBody({ templateId: null }), '$.templateId: got null, want string'],
   ['[POD-7] no GPU type', podBody({ gpu: {} }), "$.gpu: missing property 'id'"],
   ['[POD-7] count 0', gpu({ count: 0 }), '$.gpu.count: minimum: got 0, want 1'],
   ['[POD-7] half a GPU', gpu({ count: 1.5 }), '$.gpu.count: got number, want integer'],
@@ -49,7 +49,8 @@ const UNPROCESSABLE: [string, unknown, string][] = [
   ['[GEN-6] an env name with =', podBody({ env: { 'A=B': 'c' } }), "$.env: property name 'A=B' does not match pattern"],
   ['[GEN-6] NUL in a word of cmd', podBody({ cmd: ['a', '\u0000'] }), '$.cmd[1]: does not match pattern'],
   ['[GEN-6] a control character in the name', podBody({ name: 'a\u001b[2J' }), '$.name: does not match pattern'],
-  ['[GEN-6] a line break in the image', podBody({ image: 'a\nb' }), '$.image: does not match pattern'],
+  ['[GEN-6] [PP-161] a line break in the image', podBody({ image: 'a\nb' }), IMAGE_REFUSAL],
+  ['[PP-161] an image with a scheme', podBody({ image: 'https://docker.io/library/nginx:latest' }), IMAGE_REFUSAL],
   ['[GEN-6] delete in the GPU type', gpu({ id: '\u007f' }), '$.gpu.id: does not match pattern'],
   ['[GEN-6] a control character in the registry', podBody({ registry: 'a\u0001' }), '$.registry: does not match pattern'],
   [
@@ -57,7 +58,8 @@ const UNPROCESSABLE: [string, unknown, string][] = [
     podBody({ mounts: { persistent: { size: 10, path: '/a\u0000b' } } }),
     '$.mounts.persistent.path: does not match pattern',
   ],
-  ['[PP-92] an image of 1025 characters', podBody({ image: 'a'.repeat(1025) }), '$.image: maxLength: got 1025, want 1024'],
+  ['[PP-161] an image of 521 characters', podBody({ image: 'a'.repeat(521) }), '$.image: maxLength: got 521, want 520'],
+  ['[PP-161] an image name of 256 characters', podBody({ image: 'a'.repeat(256) }), IMAGE_REFUSAL],
   [
     '[PP-92] a path of 4097 characters',
     podBody({ mounts: { persistent: { size: 10, path: `/${'a'.repeat(4096)}` } } }),
@@ -135,7 +137,7 @@ describe('bad create bodies', () => {
     expect(await scene.call.post(PODS, body)).toMatchObject({ status: 400, body: { title: 'Bad Request', status: 400, detail } })
   })
 
-  it('[STR-1] __proto__ is an unknown member wherever it stands', async () => {
+  it('[STRICT-1] __proto__ is an unknown member wherever it stands', async () => {
     const post = async (text: string) => (await scene.call.post(PODS, text)).body.errors
     const body = (member: string) => `{"name":"p","image":"i","gpu":{"id":"${GPU}"},${member}}`
     expect(await post(body('"__proto__":{}'))).toEqual(["$: additional properties '__proto__' not allowed"])
@@ -143,7 +145,7 @@ describe('bad create bodies', () => {
     expect(await post(body('"mounts":{"\\u005f_proto__":1}'))).toEqual(["$.mounts: additional properties '__proto__' not allowed"])
   })
 
-  it('[LIM-6] an env of 100 kB is 413, decided before the key is looked at', async () => {
+  it('[RATE-6] an env of 100 kB is 413, decided before the key is looked at', async () => {
     const reply = await scene.call.post(PODS, podBody({ env: { A: 'a'.repeat(102_400) } }))
     expect(reply).toMatchObject({ status: 413, body: { detail: 'request body exceeds 102400 bytes' } })
     const body = JSON.stringify(podBody({ env: { A: 'a'.repeat(102_400) } }))

@@ -11,7 +11,7 @@ const quota = (account: { userId: string }, members: object) =>
   admin().put(`/admin/v1/users/${account.userId}/quotas`, { minute: 60, hour: 3000, day: 50000, exempt: false, ...members })
 
 describe('header form', () => {
-  it('[LIM-2] what is written can be parsed back', () => {
+  it('[RATE-2] what is written can be parsed back', () => {
     const windows = [
       { name: 'minute', quota: 60, windowSeconds: 60, remaining: 0, resetSeconds: 12 },
       { name: 'hour', quota: 3000, windowSeconds: 3600, remaining: 2800, resetSeconds: 1812 },
@@ -28,7 +28,7 @@ describe('header form', () => {
 })
 
 describe('rate limit', () => {
-  it('[LIM-2] the headers have the documented form, counting down', async () => {
+  it('[RATE-2] the headers have the documented form, counting down', async () => {
     const account = await createAccount({ exempt: false })
     const first = await api(account.key).get(PATH)
     const second = await api(account.key).get(PATH)
@@ -41,7 +41,7 @@ describe('rate limit', () => {
     expect(parseList(second.headers.get('ratelimit') ?? '').map(([name]) => name)).toEqual(['minute', 'hour', 'day'])
   })
 
-  it('[LIM-3] 2xx and 4xx alike carry them: 400, 403, 404, 405, 415, 422', async () => {
+  it('[RATE-3] 2xx and 4xx alike carry them: 400, 403, 404, 405, 415, 422', async () => {
     const account = await createAccount({ exempt: false })
     const client = api(account.key)
     const replies = [
@@ -57,7 +57,7 @@ describe('rate limit', () => {
     for (const { headers } of replies) expect(headers.get('ratelimit')).toMatch(STATE)
   })
 
-  it('[LIM-3] an exempt account has none', async () => {
+  it('[RATE-3] an exempt account has none', async () => {
     const { key } = await createAccount({ exempt: true })
     const reply = await api(key).get(PATH)
     expect(reply.status).toBe(200)
@@ -65,7 +65,7 @@ describe('rate limit', () => {
     expect(reply.headers.get('ratelimit-policy')).toBeNull()
   })
 
-  it('[LIM-1][LIM-4] the request above the quota is 429, names the window and tells when to come back', async () => {
+  it('[RATE-1][RATE-4] the request above the quota is 429, names the window and tells when to come back', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { hour: 2 })
     expect((await api(account.key).get(PATH)).status).toBe(200)
@@ -88,7 +88,7 @@ describe('rate limit', () => {
     expect((await api('pp_bad').get(PATH)).status).toBe(401)
   })
 
-  it('[LIM-5] 100 callers at once spend exactly the quota', async () => {
+  it('[RATE-5] 100 callers at once spend exactly the quota', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { minute: 1000, hour: 17 })
     const replies = await Promise.all(Array.from({ length: 100 }, () => api(account.key).get(PATH)))
@@ -96,7 +96,7 @@ describe('rate limit', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(83)
   })
 
-  it('[LIM-1] the job API has limits of its own: it spends nothing here', async () => {
+  it('[RATE-1] the job API has limits of its own: it spends nothing here', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { minute: 1, hour: 1 })
     await api(account.key).get(PATH)
@@ -114,7 +114,7 @@ describe('rate limit', () => {
     expect((await api(account.key).get(PATH)).status).toBe(200)
   })
 
-  it('[LIM-5] the counts survive, and a new window starts at its border', async () => {
+  it('[RATE-5] the counts survive, and a new window starts at its border', async () => {
     const account = await createAccount({ exempt: false })
     const team = await teamOf(account)
     forgetQuota(team)

@@ -40,8 +40,8 @@ describe('registries', () => {
     ['[REG-1] an empty user name', { username: '' }, '$.username: minLength: got 0, want 1'],
     ['[REG-1] an empty password', { password: '' }, '$.password: minLength: got 0, want 1'],
     ['[RES-3] a password of 16385 characters', { password: 'x'.repeat(16_385) }, '$.password: maxLength: got 16385, want 16384'],
-    ['[STR-1] an unknown member', { url: 'x' }, "$: additional properties 'url' not allowed"],
-    ['[STR-2] null', { password: null }, '$.password: got null, want string'],
+    ['[STRICT-1] an unknown member', { url: 'x' }, "$: additional properties 'url' not allowed"],
+    ['[STRICT-2] null', { password: null }, '$.password: got null, want string'],
     ['[GEN-6] a control character in the name', { name: 'a\tb' }, '$.name: does not match pattern'],
     ['[GEN-6] a control character in the user name', { username: `${CANARY}\n` }, '$.username: does not match pattern'],
     ['[GEN-6] NUL in the password', { password: `${CANARY}\u0000` }, '$.password: does not match pattern'],
@@ -53,7 +53,7 @@ describe('registries', () => {
     expect(JSON.stringify(reply.body)).not.toContain(CANARY)
   })
 
-  it('[STR-1] __proto__ is 422, and the secrets are not repeated', async () => {
+  it('[STRICT-1] __proto__ is 422, and the secrets are not repeated', async () => {
     const { key } = await createAccount()
     const reply = await api(key).post(PATH, `{"__proto__":{},${JSON.stringify(BODY).slice(1)}`)
     expect(reply).toMatchObject({ status: 422, body: { errors: ["$: additional properties '__proto__' not allowed"] } })

@@ -37,9 +37,9 @@ describe('SSH keys', () => {
     ],
     ['[GEN-6][RES-6] NUL in a comment', { keys: [`${ED25519}\u0000`] }, ['$.keys[0]: does not match pattern']],
     ['[GEN-6][RES-6] an escape in a comment', { keys: [`${ED25519} \u001b[2J`] }, ['$.keys[0]: does not match pattern']],
-    ['[STR-1] an unknown member', { keys: [], bogus: 1 }, ["$: additional properties 'bogus' not allowed"]],
-    ['[STR-1] __proto__', '{"keys":[],"__proto__":{}}', ["$: additional properties '__proto__' not allowed"]],
-    ['[STR-2] null', { keys: null }, ['$.keys: got null, want array']],
+    ['[STRICT-1] an unknown member', { keys: [], bogus: 1 }, ["$: additional properties 'bogus' not allowed"]],
+    ['[STRICT-1] __proto__', '{"keys":[],"__proto__":{}}', ["$: additional properties '__proto__' not allowed"]],
+    ['[STRICT-2] null', { keys: null }, ['$.keys: got null, want array']],
     ['[ERR-4] no keys', {}, ["$: missing property 'keys'"]],
     ['[ERR-4] a number', { keys: [1] }, ['$.keys[0]: got number, want string']],
   ]

@@ -1,6 +1,6 @@
 import { Template } from '../../../src/contract/templates.ts'
 import { findTemplate } from '../../../src/services/resources/templates.ts'
-import { api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { api, createAccount, createKey, describe, env, expect, IMAGE_REFUSAL, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 
 const PATH = '/v2/templates'
@@ -97,23 +97,24 @@ describe('create', () => {
       ['$.mounts.persistent.path: does not match pattern'],
     ],
     [
-      '[STR-1] an unknown member of a mount',
+      '[STRICT-1] an unknown member of a mount',
       { mounts: { persistent: { size: 10, path: '/w', x: 1 } } },
       422,
       ["$.mounts.persistent: additional properties 'x' not allowed"],
     ],
-    ['[STR-1] an unknown member', { bogus: 1 }, 422, ["$: additional properties 'bogus' not allowed"]],
+    ['[STRICT-1] an unknown member', { bogus: 1 }, 422, ["$: additional properties 'bogus' not allowed"]],
     [
-      '[STR-1][TPL-4] an unknown member of registry',
+      '[STRICT-1][TPL-4] an unknown member of registry',
       { registry: { id: 'x', y: 1 } },
       422,
       ["$.registry: additional properties 'y' not allowed"],
     ],
-    ['[STR-2] null', { public: null }, 422, ['$.public: got null, want boolean']],
+    ['[STRICT-2] null', { public: null }, 422, ['$.public: got null, want boolean']],
     ['[CON-6] a UDP port', { ports: ['53/udp'] }, 422, ['$.ports[0]: does not match pattern']],
     ['[CON-6] disk 0', { disk: 0 }, 422, ['$.disk: minimum: got 0, want 1']],
     ['[GEN-6] a control character in the name', { name: 'a\u0007' }, 422, ['$.name: does not match pattern']],
-    ['[GEN-6] a line break in the image', { image: 'a\nb' }, 422, ['$.image: does not match pattern']],
+    ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, 422, [IMAGE_REFUSAL]],
+    ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, 422, [IMAGE_REFUSAL]],
     [
       '[GEN-6] a control character in the path',
       { mounts: { persistent: { size: 10, path: '/\u0000' } } },
@@ -137,7 +138,7 @@ describe('create', () => {
     expect((await api(key).get(PATH)).body.templates).toEqual([])
   })
 
-  it('[STR-1] __proto__ is 422 wherever it stands', async () => {
+  it('[STRICT-1] __proto__ is 422 wherever it stands', async () => {
     const { key } = await createAccount()
     for (const [member, location] of [
       ['"__proto__":{}', '$'],
@@ -297,7 +298,7 @@ describe('read', () => {
 })
 
 describe('update', () => {
-  it('[STR-3][CON-4] what is left out stays, empty values clear', async () => {
+  it('[STRICT-3][CON-4] what is left out stays, empty values clear', async () => {
     const { key } = await createAccount()
     const template = await create(key, {
       cmd: ['a'],

@@ -1,20 +1,20 @@
-import { api, createAccount, createEndpoint, describe, endpointBody, expect, it } from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, describe, endpointBody, expect, IMAGE_REFUSAL, it } from '../../support/harness.ts'
 
 const gpu = (members: object) => ({ gpu: { pools: ['ADA_24'], ...members } })
 
 /** [title, changes to a good create body, the one expected entry of `errors`] */
 const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[ERR-4] a missing name', { name: undefined }, "$: missing property 'name'"],
-  ['[STR-1] an unknown member', { bogus: 1 }, "$: additional properties 'bogus' not allowed"],
-  ['[STR-1] an unknown member of gpu', gpu({ x: 1 }), "$.gpu: additional properties 'x' not allowed"],
-  ['[STR-1] an unknown member of workers', { workers: { y: 1 } }, "$.workers: additional properties 'y' not allowed"],
+  ['[STRICT-1] an unknown member', { bogus: 1 }, "$: additional properties 'bogus' not allowed"],
+  ['[STRICT-1] an unknown member of gpu', gpu({ x: 1 }), "$.gpu: additional properties 'x' not allowed"],
+  ['[STRICT-1] an unknown member of workers', { workers: { y: 1 } }, "$.workers: additional properties 'y' not allowed"],
   [
-    '[STR-1] an unknown member of scaling',
+    '[STRICT-1] an unknown member of scaling',
     { scaling: { type: 'QUEUE_DELAY', queueDelay: 4, z: 1 } },
     "$.scaling: additional properties 'z' not allowed",
   ],
-  ['[STR-2] null', { name: null }, '$.name: got null, want string'],
-  ['[STR-2] null env', { env: null }, '$.env: got null, want object'],
+  ['[STRICT-2] null', { name: null }, '$.name: got null, want string'],
+  ['[STRICT-2] null env', { env: null }, '$.env: got null, want object'],
   ['[CON-6] a number in env', { env: { A: 1 } }, '$.env.A: got number, want string'],
   ['[CON-6] a UDP port', { ports: ['53/udp'] }, '$.ports[0]: does not match pattern'],
   ['[CON-6] disk 0', { disk: 0 }, '$.disk: minimum: got 0, want 1'],
@@ -60,7 +60,8 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[END-7] another type', { type: 'STREAM' }, "$.type: value must be one of 'QUEUE', 'LOAD_BALANCER'"],
   ['[TMO-2] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
   ['[GEN-6] a control character in the name', { name: 'a\u0007' }, '$.name: does not match pattern'],
-  ['[GEN-6] a line break in the image', { image: 'a\nb' }, '$.image: does not match pattern'],
+  ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, IMAGE_REFUSAL],
+  ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, IMAGE_REFUSAL],
   ['[GEN-6] delete in a volume id', { networkVolumes: ['\u007f'] }, '$.networkVolumes[0]: does not match pattern'],
   ['[GEN-6] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern'],
   ['[GEN-6] an env name with a digit first', { env: { '1A': 'a' } }, "$.env: property name '1A' does not match pattern"],
@@ -100,7 +101,7 @@ describe('422', () => {
     ])
   })
 
-  it('[STR-1] __proto__ is refused wherever it stands', async () => {
+  it('[STRICT-1] __proto__ is refused wherever it stands', async () => {
     const { key } = await createAccount()
     const good = JSON.stringify(endpointBody())
     for (const [member, location] of [

@@ -1,0 +1,99 @@
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+
+/** Largest answer that is read as a whole; what is larger by its nature is read as a stream. */
+export const MAX_ANSWER_BYTES = 32 * 2 ** 20
+/** What is read of a refusal. */
+const MAX_REFUSAL_BYTES = 64 * 2 ** 10
+
+/** What the engine client says of a call beside its request. */
+interface CallContext {
+  isStream?: boolean
+  /** By status: true for success, otherwise what it means. */
+  statusCodes: Readonly<Record<number, boolean | string>>
+  hijack?: boolean
+  openStdin?: boolean
+}
+type Body = string | Buffer | NodeJS.ReadableStream | undefined
+type Done = (error: unknown, answer: unknown) => void
+
+/** The part of the engine client that sends a call. */
+export interface Modem {
+  protocol?: string
+  timeout?: number
+  buildRequest(options: RequestOptions, context: CallContext, body: Body, done: Done): void
+}
+
+/**
+ * Replaces how the engine client sends its calls (HOST-66). Its own way follows redirects, to wherever they lead, and reads answers of any size
+ * inside event handlers, where what is thrown ends the process. Here every call settles, and whatever goes wrong is its error.
+ */
+export function guardTransport(modem: Modem): void {
+  if (modem.protocol === 'ssh') throw new Error('an engine behind ssh:// cannot run workloads of this machine; set DOCKER_HOST to its own')
+  modem.buildRequest = (options, context, body, done) => {
+    call(modem, options, context, body).then(
+      (answer) => done(null, answer),
+      (error: unknown) => done(error, null),
+    )
+  }
+}
+
+async function call(modem: Modem, options: RequestOptions, context: CallContext, body: Body): Promise<unknown> {
+  if (context.hijack || context.openStdin) throw new Error('this agent does not attach to containers')
+  const response = await open(modem, options, body)
+  const status = response.statusCode ?? 0
+  const meaning = context.statusCodes[status]
+  if (meaning !== true) throw await refusalOf(response, status, meaning)
+  if (context.isStream) return response
+  const answer = await readUpTo(response, MAX_ANSWER_BYTES)
+  if (answer.cut) throw new Error(`the engine's answer is longer than ${MAX_ANSWER_BYTES / 2 ** 20} MiB`)
+  return parseJson(answer.bytes.toString()) ?? answer.bytes
+}
+
+function open({ protocol, timeout }: Modem, options: RequestOptions, body: Body): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = (protocol === 'https' ? requestHttps : requestHttp)(options, (response) => {
+      // A stream that its reader has left may still fail.
+      response.on('error', () => {})
+      resolve(response)
+    })
+    request.on('error', reject)
+    if (timeout !== undefined) request.setTimeout(timeout, () => request.destroy(new Error(`no answer within ${timeout} ms`)))
+    if (typeof body !== 'object' || Buffer.isBuffer(body)) return void request.end(body)
+    body.on('error', (error: Error) => request.destroy(error))
+    body.pipe(request)
+  })
+}
+
+/** In the shape of the client's own errors. */
+async function refusalOf(response: IncomingMessage, status: number, meaning: boolean | string | undefined): Promise<Error> {
+  const text = (await readUpTo(response, MAX_REFUSAL_BYTES)).bytes.toString()
+  const json = parseJson(text)
+  const cause = status >= 300 && status < 400 ? 'the engine redirects this call, which is refused' : (messageOf(json) ?? text)
+  const error = new Error(`(HTTP code ${status}) ${meaning || 'unexpected'} - ${cause} `)
+  return Object.assign(error, { reason: meaning, statusCode: status, json })
+}
+
+function messageOf(json: unknown): string | undefined {
+  return typeof json === 'object' && json !== null && 'message' in json ? String(json.message) : undefined
+}
+
+async function readUpTo(response: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; cut: boolean }> {
+  const pieces: Buffer[] = []
+  let left = maxBytes
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    pieces.push(piece.subarray(0, left))
+    left -= piece.length
+    // Leaving the loop ends the connection.
+    if (left < 0) return { bytes: Buffer.concat(pieces), cut: true }
+  }
+  return { bytes: Buffer.concat(pieces), cut: false }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+
+/** What an engine answers to a call of its API, by the path behind the version. */
+export type EngineAnswer = (path: string, request: IncomingMessage, response: ServerResponse) => void
+
+/** A container engine on a socket of its own that answers what the test says. */
+export class FakeEngine {
+  readonly calls: string[] = []
+  readonly address: string
+  answer: EngineAnswer
+  private readonly server: Server
+
+  constructor(dir: string, answer: EngineAnswer) {
+    this.answer = answer
+    const path = join(dir, 'engine.sock')
+    this.address = `unix://${path}`
+    this.server = createServer((request, response) => this.handle(request, response)).listen(path)
+  }
+
+  private handle(request: IncomingMessage, response: ServerResponse): void {
+    const path = (request.url ?? '').replace(/^\/v[0-9.]+/, '')
+    request.resume()
+    response.on('error', () => {})
+    if (path === '/version') {
+      sendJson(response, { ApiVersion: '1.41', MinAPIVersion: '1.12' })
+      return
+    }
+    this.calls.push(`${request.method} ${path}`)
+    this.answer(path, request, response)
+  }
+
+  close(): void {
+    this.server.closeAllConnections()
+    this.server.close()
+  }
+}
+
+export function sendJson(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** Sends zeros for as long as somebody reads, up to a size. */
+export function sendZeros(response: ServerResponse, bytes: number, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/octet-stream' })
+  const piece = Buffer.alloc(2 ** 20)
+  let left = bytes
+  const more = () => {
+    while (left > 0 && !response.destroyed) {
+      left -= piece.length
+      if (!response.write(piece)) return void response.once('drain', more)
+    }
+    response.end()
+  }
+  more()
+}

@@ -1,0 +1,93 @@
+import { getTableColumns, getTableName } from 'drizzle-orm'
+import * as schema from '../../src/db/schema.ts'
+import { type Account, api, createAccount, env, expect } from './harness.ts'
+import { gpus, PODS, podScene } from './pod-scene.ts'
+import { run, runAndTake, setUpQueue } from './queue.ts'
+import { finishJob, setUpWebhooks, waitForDelivery } from './webhooks.ts'
+
+/** A resource with an owner: what strangers must neither see nor change. */
+export interface Victim {
+  owner: Account
+  /** What stands in the paths of its routes: its id first, then those of its parts. */
+  params: Readonly<Record<string, string>>
+  /** Paths of GETs that show its owner all there is to see, beside what D1 holds. */
+  reads: readonly string[]
+}
+
+/**
+ * One of each kind of resource, by the part of its paths before the first parameter. A documented route with a parameter whose kind
+ * has no row here fails the test of foreign ids: a new kind needs one line that makes one.
+ */
+export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
+  '/v2/serverless/': createEndpointVictim,
+  '/v2/': createQueueVictim,
+  '/v2/webhooks/deliveries/': createDeliveryVictim,
+  '/v2/pods/': createPodVictim,
+  '/v2/templates/': () => createOf('/v2/templates', { name: crypto.randomUUID(), image: 'builtin/idle' }),
+  '/v2/network-volumes/': () => createOf('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' }),
+  '/v2/global-volumes/': () => createOf('/v2/global-volumes', { name: 'models' }),
+  '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
+}
+
+/** Everything of a victim that lasts, as its owner reads it and as D1 holds it, without what only counts the time. */
+export async function snapshot({ owner, reads }: Victim): Promise<unknown> {
+  const replies: unknown[] = []
+  for (const path of reads) {
+    const { status, body } = await api(owner.key).get(path)
+    replies.push([path, status, withoutClocks(body)])
+  }
+  return { replies, rows: await rowsOf(owner) }
+}
+
+async function createOf(path: string, body: object): Promise<Victim> {
+  const owner = await createAccount()
+  const reply = await api(owner.key).post(path, body)
+  expect(reply.status).toBe(201)
+  return { owner, params: { id: reply.body.id }, reads: [path, `${path}/${reply.body.id}`] }
+}
+
+async function createEndpointVictim(): Promise<Victim> {
+  const queue = await setUpQueue()
+  const { worker } = await runAndTake(queue, { of: 'the victim' })
+  const path = `/v2/serverless/${queue.endpointId}`
+  const parts = ['releases', 'scaling', 'workers', 'builds'].map((part) => `${path}/${part}`)
+  return { owner: queue.account, params: { id: queue.endpointId, workerId: worker.id }, reads: [path, ...parts] }
+}
+
+async function createQueueVictim(): Promise<Victim> {
+  const queue = await setUpQueue()
+  const { jobId } = await runAndTake(queue, { of: 'the victim' })
+  const waiting = await run(queue, { waits: true })
+  const reads = ['health', `status/${jobId}`, `status/${waiting}`].map((part) => `/v2/${queue.endpointId}/${part}`)
+  return { owner: queue.account, params: { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions' }, reads }
+}
+
+async function createDeliveryVictim(): Promise<Victim> {
+  const setup = await setUpWebhooks()
+  const jobId = await finishJob(setup, '/ok')
+  const { id } = await waitForDelivery(setup, jobId, 'DELIVERED', 1)
+  return { owner: setup.queue.account, params: { id }, reads: ['/v2/webhooks/deliveries'] }
+}
+
+async function createPodVictim(): Promise<Victim> {
+  const scene = await podScene(gpus(1))
+  const { id } = await scene.create()
+  await scene.run(id)
+  return { owner: scene.account, params: { id }, reads: [PODS, `${PODS}/${id}`] }
+}
+
+function withoutClocks(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body, (name, value) => (/^(uptime\w*|delayTime)$/.test(name) ? undefined : value)))
+}
+
+/** All rows of D1 that belong to an account's team. */
+async function rowsOf(owner: Account): Promise<unknown> {
+  const tables = Object.values(schema).filter((table) => Object.values(getTableColumns(table)).some(({ name }) => name === 'team_id'))
+  const names = tables.map(getTableName)
+  const rows = await env.DB.batch(
+    names.map((name) =>
+      env.DB.prepare(`SELECT * FROM ${name} WHERE team_id = (SELECT personal_team_id FROM users WHERE id = ?)`).bind(owner.userId),
+    ),
+  )
+  return names.map((name, index) => [name, rows[index]?.results])
+}
