@@ -27,7 +27,7 @@ interface Fence {
 
 const RUN_LANGUAGES = ['sh', 'js', 'python'] as const
 const PRINTED_LANGUAGE = 'text'
-const FENCE = /^```(\S*) ?(.*)$/
+const FENCE = /^```([^`\s]*) ?([^`]*)$/
 const NOT_RUN = /^not run: (.+)$/
 const BACKGROUND = 'background'
 
