@@ -9,6 +9,7 @@ import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { type Caller, callerOf } from '../src/objects/caller.ts'
+import type { EndpointRpc, PlainReply, Sender, SubmitCall } from '../src/objects/endpoint.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { applyHostEvent } from '../src/queue/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/host-reports.ts'
@@ -16,21 +17,21 @@ import { cancelJob, drainWorker } from '../src/queue/transitions.ts'
 import { type Entry, holdToEnd } from './endpoint/call-limits.ts'
 import { cancelQueued, clientOperation } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
-import { run, type SubmitCall } from './endpoint/client/submissions.ts'
+import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { placeThrottled } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
-import { endpointNotFound, jsonReply, type PlainReply, plainProblem, problemReply } from './endpoint/replies.ts'
+import { endpointNotFound, jsonReply, plainProblem, problemReply } from './endpoint/replies.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
-import { type Sender, takeResult } from './endpoint/worker/worker-posts.ts'
+import { takeResult } from './endpoint/worker/worker-posts.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
 const MAX_PLAIN_REPLY_CHARS = 1_000_000
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain, rows in ./endpoint. */
-export class EndpointObject extends DurableObject<Env> {
+export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
   readonly core: EndpointCore
 
   constructor(ctx: DurableObjectState, env: Env) {

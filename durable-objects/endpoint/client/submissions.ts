@@ -4,11 +4,12 @@ import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { callerOf } from '../../../src/objects/caller.ts'
+import type { PlainReply, SubmitCall } from '../../../src/objects/endpoint.ts'
 import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { acceptJob, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import type { EndpointCore } from '../core.ts'
-import { jobNotFound, jsonReply, type PlainReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
+import { jobNotFound, jsonReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
 import { holdForRecord, recordJson, SYNC_WAIT_MS, timedOutRecord } from './client-reads.ts'
 
 /** The key under which a request may come again, and what it says. */
@@ -25,18 +26,6 @@ const KEY_MISUSED: Refused = {
   key: 'validationFailed',
   detail: 'Idempotency-Key (header): it was used with another request before; use a fresh key',
   headers: {},
-}
-
-/** A submit as it came, without the request around it. */
-export interface SubmitCall {
-  endpointId: string
-  operation: 'run' | 'runsync'
-  userId: string
-  body: string
-  /** Query parameters and headers as they came; null when absent. */
-  ttl: string | null
-  wait: string | null
-  idempotencyKey: string | null
 }
 
 /** `/runsync`, and `/run` with a body too large for `run`. */

@@ -1,7 +1,7 @@
 import type { Job } from '../../../src/domain/job/job.ts'
 import { finishJob, isTerminal } from '../../../src/domain/job/job.ts'
 import { notificationTexts } from '../../../src/domain/job/record.ts'
-import { DELIVERY_HEADER, type HandOver } from '../../../src/objects/hand-over.ts'
+import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { encodePieces, PieceStore } from '../../piece-store.ts'
@@ -102,7 +102,7 @@ export class Outbox {
     const { n, ...delivery } = row
     const response = await webhookSenderStub(this.core.env, teamId).fetch('https://webhook-sender/deliveries', {
       method: 'POST',
-      headers: { [DELIVERY_HEADER]: encodeURIComponent(JSON.stringify(delivery)) },
+      headers: handOverHeaders(delivery),
       body: this.pieces.stream(n, delivery.bytes),
     })
     return response.ok

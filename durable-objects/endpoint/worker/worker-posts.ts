@@ -1,19 +1,14 @@
 import { MAX_RESULT_BYTES } from '../../../src/contract/job-routes.ts'
 import { isRepeat, noteDelivery } from '../../../src/domain/job/delivery.ts'
-import { addChunk, finishJob, type Holder, type Job, judgePost, renewLease } from '../../../src/domain/job/job.ts'
+import { addChunk, finishJob, type Job, judgePost, renewLease } from '../../../src/domain/job/job.ts'
 import { readChunk, readWorkerPost, type WorkerPost } from '../../../src/domain/job/worker-post.ts'
-import type { Delivery } from '../../../src/host-protocol/delivery.ts'
+import type { Sender } from '../../../src/objects/endpoint.ts'
 import type { Effects } from '../../../src/queue/effects.ts'
 import { applyJob, drainWorker, noteSuccess, orderStop } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, readText } from '../replies.ts'
 import { MAX_CHUNK_BYTES, OUTPUT } from '../store/payload-store.ts'
 import { workerOf } from '../worker-of.ts'
-
-/** Who posts, and how its host numbered the post; null when no host did. */
-export interface Sender extends Holder {
-  delivery: Delivery | null
-}
 
 /** Room for the JSON around a result of the largest size. */
 const BODY_SLACK_BYTES = 64 * 1024

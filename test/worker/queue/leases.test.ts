@@ -1,6 +1,7 @@
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, freezeClock, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const P = 10_000
 
@@ -227,6 +228,7 @@ describe('timers', () => {
   it('[SCALE-5] an idle worker is stopped after its idle timeout and its row ends with the container', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 7 } })
     const { jobId, worker } = await runAndTake(queue)
+    await freezeClock(queue.endpointId)
     await worker.done(jobId, { output: 1 })
     await advance(queue.endpointId, 6_500)
     expect((await queue.get('/health')).body.workers.idle).toBe(1)
@@ -282,7 +284,7 @@ describe('trouble with workers', () => {
         queue: { reason: 'image pull failed: no such image' },
       })
       await advance(queue.endpointId, 500 * 2 ** attempt)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await settled(queue)
       const early = queue.host.desired().filter((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId && w.desired === 'running')
       expect(early, 'no start before the back-off has passed').toEqual([])
       await advance(queue.endpointId, 500 * 2 ** attempt)
@@ -293,9 +295,9 @@ describe('trouble with workers', () => {
   it('[STA-2] without capacity the reason names the constraint and the worker shows as throttled', async () => {
     const queue = await setUpQueue({ gpu: { pools: ['HOPPER_141'], count: 1 } })
     const jobId = await run(queue)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    const { body } = await queue.get(`/status/${jobId}`)
-    expect(body.queue.reason).toContain('no capacity: none of 1 online host fits (gpu NVIDIA H200: 1 > 0)')
+    const reason = async () => (await queue.get(`/status/${jobId}`)).body.queue.reason
+    await until(async () => (await reason())?.startsWith('no capacity'))
+    expect(await reason()).toContain('no capacity: none of 1 online host fits (gpu NVIDIA H200: 1 > 0)')
     expect((await queue.get('/health')).body.workers.throttled).toBe(1)
   })
 

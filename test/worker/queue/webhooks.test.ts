@@ -5,10 +5,10 @@ import { endpointStub } from '../../../src/objects/stubs.ts'
 import { setLogLevel } from '../../../src/platform/log.ts'
 import { api, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { advance, run } from '../../support/queue.ts'
+import { eventually } from '../../support/time.ts'
 import {
   advanceSender,
   cancelled,
-  eventually,
   finishJob,
   handOver,
   newHost,

@@ -61,14 +61,19 @@ describe('body size', () => {
 })
 
 describe('content type', () => {
-  it('[ERR-2] a body that is not JSON is 415', async () => {
+  it('[ERR-2] [RST-10] a body that is not `application/json` is 415', async () => {
     const { key } = await createAccount()
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx']) {
-      expect(await api(key).post(PATH, JSON.stringify(endpointBody()), { 'Content-Type': type }), type).toMatchObject({
+    const id = await createEndpoint(key)
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'application/merge-patch+json']
+    for (const type of types) {
+      const refused = {
         status: 415,
         body: { title: 'Unsupported Media Type', status: 415, detail: 'content type must be application/json' },
-      })
+      }
+      expect(await api(key).post(PATH, JSON.stringify(endpointBody()), { 'Content-Type': type }), type).toMatchObject(refused)
+      expect(await api(key).patch(`${PATH}/${id}`, { workers: { max: 2 } }, { 'Content-Type': type }), type).toMatchObject(refused)
     }
+    expect((await api(key).get(`${PATH}/${id}`)).body.workers.max).toBe(3)
     expect((await api(key).post(PATH, endpointBody(), { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201)
   })
 
@@ -77,7 +82,7 @@ describe('content type', () => {
     const bare = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` }, body: new Uint8Array([123, 125]) })
     expect(bare.status).toBe(415)
     const none = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` } })
-    expect(none.status).toBe(422)
+    expect(none.status).toBe(400)
   })
 })
 

@@ -147,13 +147,29 @@ describe('422', () => {
 })
 
 describe('400', () => {
-  it('[ERR-2] malformed JSON and an empty body', async () => {
+  it.each([
+    ['{', 'line 1, column 2: unexpected end'],
+    ['{"name":}', 'line 1, column 9: unexpected "}"'],
+    ['{\n  "name": "a",\n}', 'line 3, column 1: unexpected "}"'],
+  ])('[ERR-2] [PP-123] %j says where it stops being JSON', async (body, place) => {
     const { key } = await createAccount()
-    for (const body of ['{', '', '{"name":}']) {
-      expect(await api(key).post('/v2/serverless', body)).toMatchObject({
-        status: 400,
-        body: { title: 'Bad Request', status: 400, detail: 'request could not be processed' },
-      })
+    expect(await api(key).post('/v2/serverless', body)).toMatchObject({
+      status: 400,
+      body: { title: 'Bad Request', status: 400, detail: `the request body is not valid JSON: ${place}` },
+    })
+  })
+
+  it('[RST-10] a body that is missing or empty', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key)
+    const problem = { title: 'Bad Request', status: 400, detail: 'the request has no body: send a JSON object' }
+    for (const [method, path] of [
+      ['post', '/v2/serverless'],
+      ['patch', `/v2/serverless/${id}`],
+      ['put', '/v2/account/ssh-keys'],
+    ] as const) {
+      expect((await api(key)[method](path)).body, method).toEqual(problem)
+      expect((await api(key)[method](path, '')).body, method).toEqual(problem)
     }
   })
 
