@@ -95,7 +95,7 @@ describe('process runtime', () => {
     expect(env.find((entry) => entry.startsWith('RUNPOD_WEBHOOK_PING='))).toContain('=http://127.0.0.1:9/v2/ep/ping/')
   })
 
-  test('an unknown built-in image is refused with the known ones', async ({ expect }) => {
+  test('[HOST-5] an unknown built-in image is refused with the known ones', async ({ expect }) => {
     await expect(runtime.start(makeWorkload({ id: 'a', image: 'builtin/x' }), hooks)).rejects.toThrow(
       'unknown built-in image builtin/x; known: builtin/echo, builtin/idle, builtin/probe',
     )

@@ -188,7 +188,7 @@ describe('relay', () => {
     await expect.poll(async () => (await post()).status).toBe(200)
   })
 
-  test('everything but worker routes is 404', async ({ expect }) => {
+  test('[HOST-4] everything but worker routes is 404', async ({ expect }) => {
     const plane = await startPlane((_, response) => response.end('{}'))
     const { origin } = await startTestRelay(plane.url)
     for (const path of ['/', '/v2/ep/run', '/v2/pods', '/host/v1/token', '/v2/ep/job-take/', '/v1/ep/ping/w1']) {

@@ -88,6 +88,23 @@ describe('leases end and jobs move on', () => {
     expect(await worker.stopPoll()).toEqual([jobId])
   })
 
+  it.each([
+    ['1.7.10', 'IN_QUEUE'],
+    ['1.7.11', 'IN_PROGRESS'],
+    ['1.8.0', 'IN_PROGRESS'],
+    ['1.9.3', 'IN_PROGRESS'],
+    ['1.10.0', 'IN_PROGRESS'],
+    ['1.10.1', 'IN_QUEUE'],
+    ['no version', 'IN_QUEUE'],
+  ])('[WRK-21, LSE-5] a job that SDK %s misses in two pings is %s', async (sdkVersion, status) => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId], sdkVersion)
+    await worker.ping([], sdkVersion)
+    await worker.ping([], sdkVersion)
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe(status)
+  })
+
   it('[LSE-10] another boot of the same worker changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
@@ -99,7 +116,7 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_PROGRESS' })
   })
 
-  it('[LSE-7, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails and says why', async () => {
+  it('[LSE-7, TMO-6, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails and says why', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -310,6 +327,17 @@ describe('trouble with workers', () => {
     const take = await send(worker.url('RUNPOD_WEBHOOK_GET_JOB', ''), bad)
     expect([take.status, take.headers.get('retry-after')]).toEqual([429, '5'])
     expect((await send(worker.url('RUNPOD_WEBHOOK_POST_OUTPUT', 'x'), { ...bad, method: 'POST', body: '{}' })).status).toBe(401)
+  })
+
+  it('[PP-20, WRK-2] the key of a worker opens its own endpoint alone', async () => {
+    const [own, other] = [await setUpQueue(), await setUpQueue()]
+    const { jobId, worker } = await runAndTake(own)
+    expect(worker.token).toMatch(/^ppw_/)
+    const { send } = await import('../../support/harness.ts')
+    const post = (url: string) => send(url, { method: 'POST', headers: { Authorization: worker.token }, body: '{"output":1}' })
+    const url = worker.url('RUNPOD_WEBHOOK_POST_OUTPUT', jobId)
+    expect((await post(url.replace(own.endpointId, other.endpointId))).status).toBe(401)
+    expect((await post(url)).status).toBe(200)
   })
 
   it('[WRK-18] posts about unknown jobs are answered 200', async () => {
