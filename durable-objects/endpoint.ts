@@ -1,4 +1,3 @@
-import { DurableObject } from 'cloudflare:workers'
 import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
@@ -25,13 +24,14 @@ import { endpointNotFound, jsonReply, plainProblem, problemReply } from './endpo
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
 import { takeResult } from './endpoint/worker/worker-posts.ts'
+import { PlaneObject } from './plane-object.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
 const MAX_PLAIN_REPLY_CHARS = 1_000_000
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain, rows in ./endpoint. */
-export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
+export class EndpointObject extends PlaneObject implements EndpointRpc {
   readonly core: EndpointCore
 
   constructor(ctx: DurableObjectState, env: Env) {
