@@ -200,7 +200,12 @@ export class ObjectQueue implements QueueUnderTest {
         // Commits are in order, so this one comes after all that was asked for before.
         await core.transact(() => undefined)
         const openBoots = core.parking.openTakes().map((take) => `${take.workerId}/${take.boot}`)
-        return { idle: core.inFlight.size === 0, workers: core.workers.all(), openBoots, alarmAtMs: await core.ctx.storage.getAlarm() }
+        return {
+          idle: core.inFlight.size === 0,
+          workers: core.state.workers.all(),
+          openBoots,
+          alarmAtMs: await core.ctx.storage.getAlarm(),
+        }
       })
       return this.seen.idle
     }, SETTLED_LOOK_MS)

@@ -14,7 +14,7 @@ import {
   showIdle,
 } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
-import { silentAtMs, type Worker } from '../../../src/domain/worker/worker.ts'
+import { silentAtMs } from '../../../src/domain/worker/worker.ts'
 import { queuedJob } from '../../support/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }
@@ -46,7 +46,7 @@ describe('leases', () => {
   })
 
   test('[LSE-7] silence counts from the last ping', () => {
-    const worker = { lastSeenAtMs: 5_000 } as Worker
+    const worker = { lastSeenAtMs: 5_000, excusedUntilMs: null }
     expect(silentAtMs(worker, 40_000)).toBe(45_000)
   })
 

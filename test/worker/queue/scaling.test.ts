@@ -144,7 +144,10 @@ describe('[PP-54] the decision log', () => {
           held: new Map(),
         } as const
         const bounds = { heldNormal: new Map(), min: 0, max: 1_000, idleTimeoutMs: 0, version: 1, launchNotBeforeMs: 0, nowMs: i }
-        object.core.decisions.note({ desired: i, current: 0, start: 0, stop: [], reason: 'r', nextAtMs: null }, { ...inputs, ...bounds })
+        object.core.state.decisions.note(
+          { desired: i, current: 0, start: 0, stop: [], reason: 'r', nextAtMs: null },
+          { ...inputs, ...bounds },
+        )
       }
     })
     await evictDurableObject(endpointStub(env, queue.endpointId))

@@ -53,8 +53,8 @@ describe('nothing gets stuck', () => {
     const stub = endpointStub(env, queue.endpointId)
     const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
     await runInDurableObject(stub, (object) => {
-      const worker = object.core.workers.get(workload.id)
-      if (worker) object.core.workers.save({ ...worker, phase: 'PLACING', hostId: null })
+      const worker = object.core.state.workers.get(workload.id)
+      if (worker) object.core.state.workers.save({ ...worker, phase: 'PLACING', hostId: null, nextAttemptAtMs: 0, attempts: 0 })
     })
     await queue.host.report(workload.id, { state: 'error', reason: 'engine refused' })
     await queue.host.waitFor((w) => w.id === workload.id && w.desired === 'stopped')
@@ -246,10 +246,11 @@ it('[LSE-1] a take whose commit failed is not parked: no job is leased to it', a
   const { jobId, worker } = await runAndTake(queue)
   await worker.done(jobId, { output: 1 })
   const stub = endpointStub(env, queue.endpointId)
-  await runInDurableObject(stub, ({ core: { timers } }) => {
-    const rearm = timers.rearm.bind(timers)
-    timers.rearm = () => {
-      timers.rearm = rearm
+  await runInDurableObject(stub, ({ core: { outbox } }) => {
+    // Asked for at the end of every commit.
+    const dueAtMs = outbox.dueAtMs.bind(outbox)
+    outbox.dueAtMs = () => {
+      outbox.dueAtMs = dueAtMs
       throw new Error('the disk is full')
     }
   })
