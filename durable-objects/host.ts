@@ -58,12 +58,12 @@ export class HostObject extends DurableObject<Env> {
 
   /**
    * Says that a pod's row is about to change; to be followed by `syncPod`, and if the caller dies before, this object looks at the row by
-   * itself. False when the host is suspect: a new pod had better go elsewhere.
+   * itself. False when the host is suspect or has to be told too much: a new pod had better go elsewhere.
    */
   async markPod(hostId: string, podId: string): Promise<boolean> {
     this.store.setHostId(hostId)
     await this.pods.mark(podId)
-    return this.links.heardWithin(SUSPECT_AFTER_MS)
+    return this.takesMore()
   }
 
   /** As `HostPods.unmark`. */
@@ -97,7 +97,7 @@ export class HostObject extends DurableObject<Env> {
    */
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
     if (!this.store.get(workload.id)) {
-      if (!this.links.heardWithin(SUSPECT_AFTER_MS)) return false
+      if (!this.takesMore()) return false
       this.store.setHostId(hostId)
       await this.desired.want(this.ctx.storage, workload, ownerId)
     }
@@ -123,9 +123,14 @@ export class HostObject extends DurableObject<Env> {
     return known
   }
 
+  private takesMore(): boolean {
+    return this.links.heardWithin(SUSPECT_AFTER_MS) && this.desired.hasRoom()
+  }
+
   /** What the operator sees of the link; null before there has been one. */
-  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean } | null> {
-    return this.presenceOf.view()
+  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null> {
+    const view = this.presenceOf.view()
+    return view && { ...view, oversize: this.desired.isOversize() }
   }
 
   /** Marks an assertion as used (HOST-38). */

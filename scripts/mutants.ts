@@ -72,6 +72,7 @@ const AGENT_TESTS = [
   'full-disk',
   'parts',
   'log-spool',
+  'log-shipper',
 ].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
