@@ -8,13 +8,13 @@ import {
   type SigningSecrets,
 } from '../src/domain/webhook/delivery.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
+import { type HandOver, readHandOver } from '../src/objects/hand-over.ts'
 import { toHex } from '../src/platform/encoding.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { applySchema } from './sql-migrations.ts'
 import { Attempts } from './webhook/attempts.ts'
 import { type Delivery, DeliveryStore, type LogFilter, SENDER_SCHEMA } from './webhook/delivery-store.ts'
-import { type HandOver, readHandOver } from './webhook/hand-over.ts'
 import { SecretStore } from './webhook/secret-store.ts'
 
 const ALARM_RETRY_MS = 5_000

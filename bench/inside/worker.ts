@@ -1,7 +1,7 @@
 import { parseJobCall } from '../../src/contract/job-routes.ts'
 import type { Env } from '../../src/env.ts'
+import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
-import { callEndpoint } from '../../src/services/endpoints/endpoint-calls.ts'
 import plane, { PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
 import { DOOR_HEADER, type Door } from './doors.ts'
 import { OpenEndpointObject } from './endpoint.ts'

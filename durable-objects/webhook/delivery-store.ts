@@ -1,7 +1,7 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
 import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
+import type { HandOver } from '../../src/objects/hand-over.ts'
 import { PieceStore } from '../piece-store.ts'
-import type { HandOver } from './hand-over.ts'
 
 /** A row of the delivery log. `n` is its rowid and the key of its body. */
 export interface Delivery extends HandOver {

@@ -463,7 +463,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'small posts come without their number',
-    file: 'src/services/endpoints/endpoint-calls.ts',
+    file: 'src/objects/endpoint-calls.ts',
     find: 'parseDelivery(request.headers.get(DELIVERY_HEADER))',
     replace: 'null',
   },

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { DELIVERY_HEADER, type HandOver } from '../../durable-objects/webhook/hand-over.ts'
 import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
+import { DELIVERY_HEADER, type HandOver } from '../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../src/objects/stubs.ts'
 import { env, expect, runInDurableObject, teamOf } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'

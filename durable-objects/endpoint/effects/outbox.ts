@@ -1,10 +1,10 @@
 import type { Job } from '../../../src/domain/job/job.ts'
 import { finishJob, isTerminal } from '../../../src/domain/job/job.ts'
 import { notificationTexts } from '../../../src/domain/job/record.ts'
+import { DELIVERY_HEADER, type HandOver } from '../../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { encodePieces, PieceStore } from '../../piece-store.ts'
-import { DELIVERY_HEADER, type HandOver } from '../../webhook/hand-over.ts'
 import type { EndpointCore } from '../core.ts'
 import { INPUT } from '../store/payload-store.ts'
 
