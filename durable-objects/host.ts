@@ -5,6 +5,8 @@ import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { announceCapacity } from '../src/effects/capacity.ts'
 import type { Env } from '../src/env.ts'
 import type { AgentMessage, Workload, WorkloadReport, WorkloadStats } from '../src/host-protocol/messages.ts'
+import type { HostRpc } from '../src/objects/host.ts'
+import { hostOfLink } from '../src/objects/host-link.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { Alarms } from './alarms.ts'
 import { spendAssertion } from './host/assertions.ts'
@@ -25,7 +27,7 @@ const ALARM_RETRY_MS = 5_000
 type Hello = Extract<AgentMessage, { type: 'hello' }>
 
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
-export class HostObject extends DurableObject<Env> {
+export class HostObject extends DurableObject<Env> implements HostRpc {
   private readonly store: WorkloadStore
   readonly links: HostLinks
   private readonly reports: HostReports
@@ -56,45 +58,32 @@ export class HostObject extends DurableObject<Env> {
     this.removal = new HostRemoval({ env, store, links, pods, reports, alarms, now, lastHeardMs })
   }
 
-  /**
-   * Says that a pod's row is about to change; to be followed by `syncPod`, and if the caller dies before, this object looks at the row by
-   * itself. False when the host is suspect or has to be told too much: a new pod had better go elsewhere.
-   */
   async markPod(hostId: string, podId: string): Promise<boolean> {
     this.store.setHostId(hostId)
     await this.pods.mark(podId)
     return this.takesMore()
   }
 
-  /** As `HostPods.unmark`. */
   async unmarkPod(podId: string): Promise<void> {
     this.pods.unmark(podId)
   }
 
-  /** Puts in force what a pod's row says now, and takes one mark away. */
   async syncPod(hostId: string, podId: string): Promise<void> {
     await this.pods.settle(hostId, podId)
   }
 
-  /** As `HostPods.waitForChange`. */
   async podChanged(podId: string, timeoutMs: number): Promise<void> {
     await this.pods.waitForChange(podId, timeoutMs)
   }
 
-  /** As `HostPods.moveAway`: this host is lost or being emptied. */
   async movePods(hostId: string): Promise<void> {
     await this.pods.moveAway(hostId)
   }
 
-  /** What containers use at the moment, as far as their agent has said lately. Kept in memory only. */
   async readStats(workloadIds: string[]): Promise<WorkloadStats[]> {
     return this.stats.read(workloadIds, this.now())
   }
 
-  /**
-   * Makes the host run a workload. Repeating it changes nothing. False when the host is suspect (no beat for three intervals): it is still
-   * online by its lease, but what is given to it now may have to wait for its return.
-   */
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
     if (!this.store.get(workload.id)) {
       if (!this.takesMore()) return false
@@ -105,12 +94,10 @@ export class HostObject extends DurableObject<Env> {
     return true
   }
 
-  /** Whether the host has been told to run this workload. */
   async knows(workloadId: string): Promise<boolean> {
     return this.store.get(workloadId) !== null
   }
 
-  /** Makes the host stop a workload. False when it knows no such workload, so nothing of it can be running. */
   async stop(workloadId: string, graceMs: number): Promise<boolean> {
     const known = this.ctx.storage.transactionSync(() => {
       const row = this.store.get(workloadId)
@@ -127,37 +114,32 @@ export class HostObject extends DurableObject<Env> {
     return this.links.heardWithin(SUSPECT_AFTER_MS) && this.desired.hasRoom()
   }
 
-  /** What the operator sees of the link; null before there has been one. */
   async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null> {
     const view = this.presenceOf.view()
     return view && { ...view, oversize: this.desired.isOversize() }
   }
 
-  /** Marks an assertion as used (HOST-38). */
   async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {
     return spendAssertion(this.ctx.storage.sql, jti, this.now())
   }
 
-  /** As `HostRemoval.expect`. */
   async expectRemoval(hostId: string): Promise<void> {
     this.store.setHostId(hostId)
     await this.removal.expect()
   }
 
-  /** As `HostRemoval.revoke`. */
   async revoke(hostId: string): Promise<void> {
     this.store.setHostId(hostId)
     await this.removal.revoke(hostId)
   }
 
-  /** Workload state changes, as `HostReports.passOn`. */
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
     await this.reports.passOn(hostId, reports)
   }
 
-  /** The agent's link; the Worker has checked the access token and passes the host's id. */
+  /** The agent's link; the Worker has checked the access token. */
   override async fetch(request: Request): Promise<Response> {
-    this.store.setHostId(request.headers.get('x-podplane-host') ?? '')
+    this.store.setHostId(hostOfLink(request))
     const { agent, plane } = this.links.accept()
     this.sendIfRevoked(plane)
     return new Response(null, { status: 101, webSocket: agent })

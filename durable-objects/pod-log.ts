@@ -5,6 +5,8 @@ import { findPodForHost } from '../src/db/pods.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
+import { logRequestOf, TOO_MANY_READERS } from '../src/objects/log-reading.ts'
+import type { LogWriter, PodLogRpc } from '../src/objects/pod-log.ts'
 import { endpointStub } from '../src/objects/stubs.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { LogArchive } from './pod-log/archive.ts'
@@ -16,25 +18,8 @@ import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 export const LOG_RETENTION_MS = 24 * 3_600_000
 const ALARM_RETRY_MS = 60_000
 
-/** Who writes a log: see `LogOwner` of the services. */
-export interface LogWriter {
-  kind: LogKind
-  ownerId: string
-  workloadId: string
-}
-
-/** What a reader wants; the caller has checked that `ownerId` is the reader's. */
-export interface LogRequest {
-  kind: LogKind
-  ownerId: string
-  /** Whether the owner has this worker or pod now: then its log may be awaited before there is a line. */
-  isKnown: boolean
-  start: LogStart
-  source?: LogSourceParam | undefined
-}
-
 /** The log of one worker or pod: a bounded tail and those who follow it (SCALE-8, LOG-1 to LOG-6). */
-export class PodLogObject extends DurableObject<Env> {
+export class PodLogObject extends DurableObject<Env> implements PodLogRpc {
   readonly store: LogStore
   readonly archive: LogArchive
   readonly history: LogHistory
@@ -51,10 +36,6 @@ export class PodLogObject extends DurableObject<Env> {
     this.followers = new Followers(this.history)
   }
 
-  /**
-   * Takes what is new of a batch and returns the highest number it has of that workload. A repeat changes nothing (HOST-11). Null when the
-   * log belongs to somebody else.
-   */
   async append({ kind, ownerId, workloadId }: LogWriter, lines: readonly LogLine[]): Promise<number | null> {
     this.store.makeTables()
     const taken = this.ctx.storage.transactionSync(() => {
@@ -73,13 +54,13 @@ export class PodLogObject extends DurableObject<Env> {
     return taken
   }
 
-  /** The stream of a `LogRequest`, which is the body. 404 when the owner has no such log (LOG-6), 429 when it has too many readers. */
+  /** The stream that `readLog` asks for. 404 when the owner has no such log (LOG-6), 429 when it has too many readers. */
   override async fetch(request: Request): Promise<Response> {
-    const { kind, ownerId, isKnown, start, source } = (await request.json()) as LogRequest
+    const { kind, ownerId, isKnown, start, source } = await logRequestOf(request)
     const owner = this.store.owner()
     const isReadable = owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
     if (!isReadable) return new Response(null, { status: 404 })
-    if (this.followers.isFull()) return new Response(null, { status: 429 })
+    if (this.followers.isFull()) return new Response(null, { status: TOO_MANY_READERS })
     const cursor = await this.cursorOf(start, source)
     return new Response(cursor === null ? TIMEOUT_EVENT : this.followers.follow(cursor, source, request.signal))
   }

@@ -9,18 +9,18 @@ import {
   takeRequest,
 } from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
+import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
 import { applySchema } from './sql-migrations.ts'
 
 const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER NOT NULL, count INTEGER NOT NULL) WITHOUT ROWID']
 
 /** Counts the REST requests of one account, exactly: every request of the account meets the same object (RATE-1, RATE-5). */
-export class RateLimiterObject extends DurableObject<Env> {
+export class RateLimiterObject extends DurableObject<Env> implements RateLimiterRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, SCHEMA)
   }
 
-  /** Spends one request if every window has room. `nowMs` is for tests; the object's own clock decides otherwise. */
   take(quota: RateQuota, nowMs = Date.now()): RateVerdict {
     return this.ctx.storage.transactionSync(() => {
       const verdict = takeRequest(this.load(), quota, nowMs)

@@ -9,21 +9,19 @@ import {
 } from '../src/domain/webhook/delivery.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
 import { type HandOver, readHandOver } from '../src/objects/hand-over.ts'
+import type { DeliveryFilter, RedeliverResult, WebhookSenderRpc } from '../src/objects/webhook-sender.ts'
 import { toHex } from '../src/platform/encoding.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { applySchema } from './sql-migrations.ts'
 import { Attempts } from './webhook/attempts.ts'
-import { type Delivery, DeliveryStore, type LogFilter, SENDER_SCHEMA } from './webhook/delivery-store.ts'
+import { type Delivery, DeliveryStore, SENDER_SCHEMA } from './webhook/delivery-store.ts'
 import { SecretStore } from './webhook/secret-store.ts'
 
 const ALARM_RETRY_MS = 5_000
 
-/** What came of asking for a delivery again. */
-export type RedeliverResult = 'unknown' | 'pending' | Delivery
-
 /** Delivers one team's webhooks: what endpoints hand over is durable here, and receivers hold up nobody but themselves. */
-export class WebhookSenderObject extends DurableObject<Env> {
+export class WebhookSenderObject extends DurableObject<Env> implements WebhookSenderRpc {
   readonly settings: Settings
   readonly store: DeliveryStore
   readonly secrets: SecretStore
@@ -63,11 +61,10 @@ export class WebhookSenderObject extends DurableObject<Env> {
     return this.secrets.rotate(this.now())
   }
 
-  async deliveries(filter: LogFilter): Promise<Delivery[]> {
+  async deliveries(filter: DeliveryFilter): Promise<Delivery[]> {
     return this.store.log(filter)
   }
 
-  /** Sends a delivery that is over once more: the same id and body, three fresh attempts. */
   async redeliver(id: string): Promise<RedeliverResult> {
     const delivery = this.store.byId(id)
     if (!delivery) return 'unknown'

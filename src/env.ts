@@ -1,22 +1,22 @@
-import type { EndpointObject } from '../durable-objects/endpoint.ts'
-import type { HostObject } from '../durable-objects/host.ts'
-import type { PodLogObject } from '../durable-objects/pod-log.ts'
-import type { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
-import type { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
+import type { EndpointRpc } from './objects/endpoint.ts'
+import type { HostRpc } from './objects/host.ts'
+import type { PodLogRpc } from './objects/pod-log.ts'
+import type { RateLimiterRpc } from './objects/rate-limiter.ts'
+import type { WebhookSenderRpc } from './objects/webhook-sender.ts'
 import type { LogLevel } from './platform/log.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
   DB: D1Database
   ASSETS: Fetcher
-  ENDPOINT: DurableObjectNamespace<EndpointObject>
-  HOST: DurableObjectNamespace<HostObject>
-  RATE_LIMITER: DurableObjectNamespace<RateLimiterObject>
-  WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderObject>
-  POD_LOG: DurableObjectNamespace<PodLogObject>
+  ENDPOINT: DurableObjectNamespace<EndpointRpc>
+  HOST: DurableObjectNamespace<HostRpc>
+  RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
+  WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderRpc>
+  POD_LOG: DurableObjectNamespace<PodLogRpc>
   /** Older lines of logs; without it they are dropped. */
   LOGS?: R2Bucket
   BASE_URL: string

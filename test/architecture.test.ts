@@ -8,55 +8,161 @@ const listFiles = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 const source = (file: string) => readFileSync(join(ROOT, file), 'utf8')
-const importsOf = (file: string): { target: string; typeOnly: boolean }[] =>
-  [...source(file).matchAll(/^(?:import|export)\s+(type\s)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => {
-    const specifier = match[2] ?? match[3] ?? ''
-    const target = specifier.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), specifier)) : specifier
-    return { target, typeOnly: match[1] !== undefined }
+const IMPORTS = /^(?:import|export)\s[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
+/** What a file imports, for its types alone too: files from the root of the project, packages by their name. */
+const importsOf = (file: string): string[] =>
+  [...source(file).matchAll(IMPORTS)].map((match) => {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? ''
+    return specifier.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), specifier)) : specifier
   })
 
-/** From left to right; a layer imports itself and what stands before it. */
-const LAYERS = ['src/contract', 'src/domain', 'src/db', 'src/services', 'src/http', 'src/app.ts', 'src/worker.ts']
-const layerOf = (path: string) => LAYERS.findIndex((layer) => path === layer || path.startsWith(`${layer}/`))
+/**
+ * The rooms of the plane, from left to right: each knows itself and what stands before it. Where a row holds two, neither knows the other.
+ * `env.ts` names the bindings and so the interfaces of the objects.
+ */
+const PLANE: readonly (readonly string[])[] = [
+  ['src/contract'],
+  ['src/host-protocol', 'src/platform'],
+  ['src/domain'],
+  ['src/queue'],
+  ['src/db'],
+  ['src/objects', 'src/env.ts'],
+  ['src/effects'],
+  ['src/services', 'durable-objects'],
+  ['src/http'],
+  ['src/app.ts'],
+  ['src/worker.ts'],
+]
+/** Neighbours of one row that are one room in two places. */
+const TWINS = ['src/objects', 'src/env.ts']
+/** Rooms that know less than what stands to their left. */
+const NARROWER: Readonly<Record<string, readonly string[]>> = {
+  'src/domain': ['src/contract', 'src/host-protocol'],
+  'src/queue': ['src/contract', 'src/host-protocol', 'src/domain'],
+  'src/http': [
+    'src/contract',
+    'src/host-protocol',
+    'src/platform',
+    'src/domain',
+    'src/objects',
+    'src/env.ts',
+    'src/effects',
+    'src/services',
+  ],
+  'src/app.ts': ['src/contract', 'src/platform', 'src/http'],
+  'src/worker.ts': ['durable-objects', 'src/app.ts', 'src/env.ts', 'src/http'],
+}
+/** Programs for Node, each with all that it knows beside itself. */
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  'src/node': [],
+  'src/host-agent': ['src/host-protocol', 'src/node'],
+  'src/local': ['src/contract', 'src/domain', 'src/node', 'src/host-agent/plane/enrolment.ts', 'src/host-agent/gpus/simulated.ts'],
+  'src/cli': ['src/node', 'src/local/api-client.ts', 'src/local/data-dir.ts'],
+}
+/** What the endpoint object and the queue still hold of each other; the queue moves out of the object. */
+const UNDER_WAY = ['src/queue', 'durable-objects/endpoint']
+const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
-describe('imports', () => {
-  for (const file of listFiles('src').filter((name) => layerOf(name) >= 0)) {
-    it(`${file} imports only from its left`, () => {
-      for (const { target } of importsOf(file)) {
-        if (layerOf(target) >= 0) expect(layerOf(target), target).toBeLessThanOrEqual(layerOf(file))
-      }
+const isIn = (path: string, room: string) => path === room || path.startsWith(`${room}/`)
+const roomOf = (path: string) => ROOMS.find((room) => isIn(path, room))
+const SOURCES = [...listFiles('src'), ...listFiles('durable-objects')]
+const GRAPH = new Map(SOURCES.map((file) => [file, importsOf(file)]))
+
+/** What a room may import of the project beside itself. */
+function knownTo(room: string): readonly string[] {
+  const named = NARROWER[room] ?? PROGRAMS[room]
+  if (named) return named
+  const row = PLANE.findIndex((rooms) => rooms.includes(room))
+  return [...PLANE.slice(0, row).flat(), ...(TWINS.includes(room) ? TWINS : [])]
+}
+
+/** Files that reach one another through imports, each group sorted (Tarjan). */
+function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const circles: string[][] = []
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const visit = (file: string): number => {
+    order.set(file, order.size)
+    lowest.set(file, order.size - 1)
+    open.push(file)
+    for (const target of graph.get(file) ?? []) {
+      if (!graph.has(target)) continue
+      const reached = order.has(target) ? (open.includes(target) ? (order.get(target) ?? 0) : Number.POSITIVE_INFINITY) : visit(target)
+      lowest.set(file, Math.min(lowest.get(file) ?? 0, reached))
+    }
+    const low = lowest.get(file) ?? 0
+    if (low !== order.get(file)) return low
+    const group = open.splice(open.indexOf(file))
+    if (group.length > 1 || graph.get(file)?.includes(file)) circles.push(group.sort())
+    return low
+  }
+  for (const file of graph.keys()) if (!order.has(file)) visit(file)
+  return circles
+}
+
+describe('rooms', () => {
+  it('every source stands in one', () => {
+    expect(SOURCES.filter((file) => roomOf(file) === undefined)).toEqual([])
+  })
+
+  for (const room of ROOMS) {
+    it(`${room} knows what it may know and nothing else`, () => {
+      const allowed = [room, ...knownTo(room), ...(UNDER_WAY.includes(room) ? UNDER_WAY : [])]
+      const wrong = SOURCES.filter((file) => isIn(file, room)).flatMap((file) =>
+        (GRAPH.get(file) ?? [])
+          .filter((target) => /^(src|durable-objects|test|bench|scripts)\//.test(target) && !allowed.some((known) => isIn(target, known)))
+          .map((target) => `${file} → ${target}`),
+      )
+      expect(wrong).toEqual([])
     })
   }
 
-  it('the contract knows zod and itself', () => {
-    for (const file of listFiles('src/contract')) {
-      for (const { target } of importsOf(file))
-        expect(target === 'zod' || target.startsWith('src/contract/'), `${file}: ${target}`).toBe(true)
+  it('no files import one another in a circle, for types alone either', () => {
+    const others = ['test', 'bench', 'scripts'].flatMap(listFiles)
+    const graph = new Map([...GRAPH, ...others.map((file) => [file, importsOf(file)] as const)])
+    const circles = findCircles(graph).filter((files) => !files.every((file) => UNDER_WAY.some((folder) => isIn(file, folder))))
+    expect(circles).toEqual([])
+  })
+
+  it('the search for circles finds them', () => {
+    const graph = new Map([
+      ['a', ['b', 'x']],
+      ['b', ['c']],
+      ['c', ['b', 'd']],
+      ['d', ['e']],
+      ['e', []],
+      ['f', ['f']],
+    ])
+    expect(findCircles(graph)).toEqual([['b', 'c'], ['f']])
+  })
+
+  it('the contract and the host protocol need no package but zod', () => {
+    for (const file of [...listFiles('src/contract'), ...listFiles('src/host-protocol')]) {
+      for (const target of GRAPH.get(file) ?? []) expect(target === 'zod' || roomOf(target) !== undefined, `${file}: ${target}`).toBe(true)
     }
   })
 
-  it('the domain knows the contract, the host protocol and itself', () => {
-    const allowed = ['src/contract/', 'src/domain/', 'src/host-protocol/']
-    for (const file of listFiles('src/domain')) {
-      for (const { target } of importsOf(file))
-        expect(
-          allowed.some((prefix) => target.startsWith(prefix)),
-          `${file}: ${target}`,
-        ).toBe(true)
+  it('rules need no package', () => {
+    for (const file of [...listFiles('src/domain'), ...listFiles('src/queue')]) {
+      for (const target of GRAPH.get(file) ?? []) expect(roomOf(target), `${file}: ${target}`).toBeDefined()
     }
   })
 
-  it('routes and services write no SQL', () => {
-    for (const file of [...listFiles('src/http'), ...listFiles('src/services')]) {
-      for (const { target } of importsOf(file)) expect(target.startsWith('drizzle-orm'), `${file}: ${target}`).toBe(false)
-    }
+  it('only tables and queries write SQL for D1', () => {
+    const writers = SOURCES.filter((file) => GRAPH.get(file)?.some((target) => target.startsWith('drizzle-orm')))
+    expect(writers.filter((file) => !isIn(file, 'src/db'))).toEqual([])
   })
 
-  it('objects are bound by type alone: no layer pulls a Durable Object class into its code', () => {
-    const classes = /^durable-objects\/(endpoint|host|pod-log|rate-limiter|webhook-sender)\.ts$/
-    for (const file of listFiles('src').filter((name) => name !== 'src/worker.ts')) {
-      for (const { target, typeOnly } of importsOf(file)) expect(classes.test(target) && !typeOnly, `${file}: ${target}`).toBe(false)
-    }
+  it('routes reach objects through verbs', () => {
+    const callers = SOURCES.filter((file) => GRAPH.get(file)?.includes('src/objects/stubs.ts')).map(roomOf)
+    expect([...new Set(callers)].sort()).toEqual(['durable-objects', 'src/effects', 'src/objects', 'src/services'])
+  })
+
+  it('verbs and effects know nothing of HTTP', () => {
+    const http = /\bnew (Request|Response|Headers)\b|: (Request|Response|Headers)\b|<Response>/
+    for (const file of [...listFiles('src/services'), ...listFiles('src/effects')])
+      expect(http.exec(source(file))?.[0], file).toBeUndefined()
   })
 })
 

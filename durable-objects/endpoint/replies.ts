@@ -1,14 +1,8 @@
 import { Problem, type ProblemKey, problemBody } from '../../src/contract/problems.ts'
 import { announcedBytes } from '../../src/domain/text/body-length.ts'
+import type { PlainReply } from '../../src/objects/endpoint.ts'
 
 /** Replies of the job API: always JSON, 200 exactly on success (API-2, API-3). */
-
-/** A small reply as plain data: what an RPC carries for a third of the cost of a `Response`. */
-export interface PlainReply {
-  status: number
-  body: string
-  headers: Record<string, string>
-}
 
 /** The reply as it goes to the client. */
 export function toResponse({ status, body, headers }: PlainReply): Response {

@@ -7,26 +7,43 @@ import {
   startAttempt,
 } from '../../src/domain/webhook/delivery.ts'
 import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/places.ts'
+import type { Settings } from '../../src/env.ts'
 import { logEvent } from '../../src/platform/log.ts'
-import type { WebhookSenderObject } from '../webhook-sender.ts'
-import type { Delivery } from './delivery-store.ts'
+import type { Delivery, DeliveryStore } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
+import type { SecretStore } from './secret-store.ts'
 
 /** Targets remembered as failing; the one known longest is forgotten first, which gives it a few more places at once. */
 const MAX_FAILING = 1_000
 /** When an attempt that was cut off is found, at the latest. */
 const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
 
+/** What attempts need of the object that makes them. */
+export interface AttemptsHome {
+  readonly settings: Pick<Settings, 'webhookAllow' | 'webhooksPerReceiver'>
+  readonly store: DeliveryStore
+  readonly secrets: SecretStore
+  /** Where requests to receivers start: an invocation of its own for each. */
+  readonly attempt: Fetcher
+  readonly attemptTimeoutMs: number
+  now(): number
+  /** Runs a change that is undone as a whole when it throws. */
+  transact(run: () => void): void
+  /** Keeps the object alive until the work is done. */
+  hold(work: Promise<void>): void
+  setAlarm(atMs: number): void
+}
+
 /** Starts attempts that are due and records how they ended. */
 export class Attempts {
-  private readonly sender: WebhookSenderObject
+  private readonly sender: AttemptsHome
   /** Attempts under way, by the number of their delivery. */
   private readonly running = new Map<number, UnderWay>()
   /** Targets whose last attempt failed. */
   private readonly failing = new Set<string>()
   private armedAtMs: number | null = null
 
-  constructor(sender: WebhookSenderObject) {
+  constructor(sender: AttemptsHome) {
     this.sender = sender
   }
 

@@ -1,25 +1,17 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
 import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
 import type { HandOver } from '../../src/objects/hand-over.ts'
+import type { DeliveryFilter, LoggedDelivery } from '../../src/objects/webhook-sender.ts'
 import { PieceStore } from '../piece-store.ts'
 
 /** A row of the delivery log. `n` is its rowid and the key of its body. */
-export interface Delivery extends HandOver {
+export interface Delivery extends HandOver, LoggedDelivery {
   n: number
   /** Scheme, host and port of the receiver: what concurrency is bounded by. */
   origin: string
   /** The URL without its query: what may hang by itself at a receiver that answers elsewhere. */
   target: string
   traceparent: string
-  createdAtMs: number
-  state: DeliveryState
-}
-
-export interface LogFilter {
-  endpointId?: string | undefined
-  jobId?: string | undefined
-  after: { createdAt: number; id: string } | null
-  limit: number
 }
 
 /** Tables of a sender object, as steps that are applied once and in order; a landed step never changes. */
@@ -152,7 +144,7 @@ export class DeliveryStore {
   }
 
   /** Newest first. */
-  log({ endpointId, jobId, after, limit }: LogFilter): Delivery[] {
+  log({ endpointId, jobId, after, limit }: DeliveryFilter): Delivery[] {
     return this.select(
       `WHERE (?1 IS NULL OR endpoint_id = ?1) AND (?2 IS NULL OR job_id = ?2) AND (?3 IS NULL OR (created_at, id) < (?3, ?4))
        ORDER BY created_at DESC, id DESC LIMIT ?5`,

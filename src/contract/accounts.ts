@@ -30,7 +30,7 @@ export const KeyPermission = z.enum(['ALL', 'READ_ONLY', 'RESTRICTED']).meta({ i
 export const CreateKeyRequest = z
   .strictObject({
     name: Name,
-    permission: KeyPermission.optional().meta({ description: 'ALL by default.' }),
+    permission: KeyPermission.optional().meta({ default: 'ALL' }),
     scopes: z
       .array(z.string().regex(SCOPE_FORM))
       .optional()

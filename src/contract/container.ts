@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT } from './fields.ts'
+import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT, wholeNumber } from './fields.ts'
 import { IMAGE_FORM, isImageReference, MAX_IMAGE_LENGTH } from './image-reference.ts'
 
 /** One word about a text is enough. */
@@ -26,8 +26,14 @@ export const containerRequestFields = {
   }),
   cmd: Words.optional().meta({ description: 'Arguments of the entrypoint, in exec form. Empty clears.' }),
   entrypoint: Words.optional().meta({ description: "Overrides the image's entrypoint, in exec form. Empty clears." }),
-  disk: z.number().int().min(1).optional().meta({ description: 'Container disk, GB; wiped on restart.' }),
-  env: z.record(z.string().regex(ENV_NAME), z.string().regex(NO_NUL)).optional().meta({ description: 'Environment variables.' }),
+  disk: wholeNumber(1).optional().meta({ description: 'Container disk, GB; wiped on restart.' }),
+  env: z
+    .record(z.string().regex(ENV_NAME), z.string().regex(NO_NUL))
+    .optional()
+    .meta({
+      description: 'Environment variables.',
+      propertyNames: { pattern: ENV_NAME.source },
+    }),
   image: ImageOrNone.optional(),
   ports: z.array(z.string().regex(PORT)).optional().meta({ description: 'Exposed ports, each `<port>/http` or `<port>/tcp`.' }),
   registry: z
@@ -43,7 +49,7 @@ export const containerResponseFields = {
   args: z.string().meta({ description: 'Command in stored form.' }),
   cmd: z.array(z.string()).meta({ description: 'Arguments of the entrypoint.' }),
   entrypoint: z.array(z.string()).meta({ description: "Overrides the image's entrypoint." }),
-  disk: z.number().int().min(1).meta({ description: 'Container disk, GB.' }),
+  disk: wholeNumber(1).meta({ description: 'Container disk, GB.' }),
   env: z.record(z.string(), z.string()).meta({ description: 'Environment variables.' }),
   image: z.string().meta({ description: 'Container image reference.' }),
   ports: z.array(z.string()).meta({ description: 'Exposed ports.' }),

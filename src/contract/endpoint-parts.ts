@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId } from './fields.ts'
+import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from './defaults.ts'
+import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from './fields.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
 export const MAX_WORKERS = 1000
@@ -16,22 +17,36 @@ export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({
   description: 'A boolean is accepted as FLASHBOOT (true) or OFF (false).',
 })
 
-export const EndpointWorkers = z
+const WorkerCount = z.number().int().min(0).max(MAX_WORKERS)
+const MIN_WORKERS_TEXT = 'Workers kept even without jobs.'
+const MAX_WORKERS_TEXT = 'Most workers at a time.'
+// Refused beside REQUEST_COUNT (END-6), so there is no value that a client could send always.
+const idleTimeout = z
+  .number()
+  .int()
+  .min(1)
+  .max(MAX_IDLE_TIMEOUT_SECONDS)
+  .optional()
+  .meta({ description: `Seconds an idle worker is kept: ${ENDPOINT_DEFAULTS.workers.idleTimeout} at first. Not used with REQUEST_COUNT.` })
+
+export const CreateEndpointWorkers = z
   .strictObject({
-    min: z.number().int().min(0).max(MAX_WORKERS).optional().meta({ description: 'Workers kept even without jobs; 0 by default.' }),
-    max: z.number().int().min(0).max(MAX_WORKERS).optional().meta({ description: 'Most workers at a time; 3 by default.' }),
-    idleTimeout: z
-      .number()
-      .int()
-      .min(1)
-      .max(MAX_IDLE_TIMEOUT_SECONDS)
-      .optional()
-      .meta({ description: 'Seconds an idle worker is kept; 5 by default. Not used with REQUEST_COUNT.' }),
+    min: WorkerCount.optional().meta({ description: MIN_WORKERS_TEXT, default: ENDPOINT_DEFAULTS.workers.min }),
+    max: WorkerCount.optional().meta({ description: MAX_WORKERS_TEXT, default: ENDPOINT_DEFAULTS.workers.max }),
+    idleTimeout,
   })
-  .meta({ id: 'EndpointWorkers', example: { min: 0, max: 3, idleTimeout: 5 } })
+  .meta({ id: 'CreateEndpointWorkers', example: { min: 0, max: 3, idleTimeout: 5 } })
+
+export const UpdateEndpointWorkers = z
+  .strictObject({
+    min: WorkerCount.optional().meta({ description: MIN_WORKERS_TEXT }),
+    max: WorkerCount.optional().meta({ description: MAX_WORKERS_TEXT }),
+    idleTimeout,
+  })
+  .meta({ id: 'UpdateEndpointWorkers', example: { max: 10 } })
 
 export const EndpointWorkersView = z
-  .object({ min: z.number().int().min(0), max: z.number().int().min(0), idleTimeout: z.number().int().optional() })
+  .object({ min: wholeNumber(0), max: wholeNumber(0), idleTimeout: wholeNumber(1).optional() })
   .meta({ id: 'EndpointWorkersView', example: { min: 0, max: 3, idleTimeout: 5 } })
 
 const QueueDelayScaling = z
@@ -44,7 +59,7 @@ const QueueDelayScaling = z
 const RequestCountScaling = z
   .strictObject({
     type: z.literal('REQUEST_COUNT'),
-    requestCount: z.number().int().min(1).meta({ description: 'Queued and running jobs that one worker stands for.' }),
+    requestCount: wholeNumber(1).meta({ description: 'Queued and running jobs that one worker stands for.' }),
   })
   .meta({ id: 'RequestCountScaling', example: { type: 'REQUEST_COUNT', requestCount: 4 } })
 
@@ -52,32 +67,27 @@ export const EndpointScaling = z
   .discriminatedUnion('type', [QueueDelayScaling, RequestCountScaling])
   .meta({ id: 'EndpointScaling', example: { type: 'QUEUE_DELAY', queueDelay: 4 } })
 
-/** LIM-4: results are kept at least this long, and a job lives for seven days at most. */
-export const DEFAULT_RETENTION = { run: 1_800_000, runSync: 60_000 } as const
+/** A job lives for seven days at most. */
 const MAX_RETENTION_MS = 604_800_000
+const RunRetention = z.number().int().min(RETENTION_DEFAULTS.run).max(MAX_RETENTION_MS)
+const RunSyncRetention = z.number().int().min(RETENTION_DEFAULTS.runSync).max(MAX_RETENTION_MS)
+const RUN_RETENTION_TEXT = 'Milliseconds that the result of a /run job is kept.'
+const RUN_SYNC_RETENTION_TEXT = 'Milliseconds that the result of a /runsync job is kept.'
+const RETENTION_TEXT = 'How long results stay readable. Never beyond the ttl of the job.'
+
+export const CreateResultRetention = z
+  .strictObject({
+    run: RunRetention.optional().meta({ description: RUN_RETENTION_TEXT, default: RETENTION_DEFAULTS.run }),
+    runSync: RunSyncRetention.optional().meta({ description: RUN_SYNC_RETENTION_TEXT, default: RETENTION_DEFAULTS.runSync }),
+  })
+  .meta({ id: 'CreateResultRetention', description: RETENTION_TEXT, example: { runSync: 300_000 } })
 
 export const ResultRetention = z
   .strictObject({
-    run: z
-      .number()
-      .int()
-      .min(DEFAULT_RETENTION.run)
-      .max(MAX_RETENTION_MS)
-      .optional()
-      .meta({ description: 'Milliseconds that the result of a /run job is kept; 30 minutes by default.' }),
-    runSync: z
-      .number()
-      .int()
-      .min(DEFAULT_RETENTION.runSync)
-      .max(MAX_RETENTION_MS)
-      .optional()
-      .meta({ description: 'Milliseconds that the result of a /runsync job is kept; 1 minute by default.' }),
+    run: RunRetention.optional().meta({ description: RUN_RETENTION_TEXT }),
+    runSync: RunSyncRetention.optional().meta({ description: RUN_SYNC_RETENTION_TEXT }),
   })
-  .meta({
-    id: 'ResultRetention',
-    description: 'How long results stay readable. Never beyond the ttl of the job.',
-    example: { run: 1_800_000, runSync: 300_000 },
-  })
+  .meta({ id: 'ResultRetention', description: RETENTION_TEXT, example: { run: 1_800_000, runSync: 300_000 } })
 
 const Pools = z.array(ResourceId).min(1).meta({ description: 'GPU pools in order of preference.' })
 /** A leading hyphen is how the older interfaces spell an exclusion, so it is refused here (END-4). */
@@ -90,13 +100,14 @@ const ExcludedTypes = z
   )
   .refine(isUnique, { error: 'items must be unique' })
   .meta({ uniqueItems: true, description: 'GPU types of those pools that are not wanted.' })
-const GpuCount = z.number().int().min(1).meta({ description: 'GPUs of one worker; 1 by default.' })
+const GpuCount = wholeNumber(1)
+const GPU_COUNT_TEXT = 'GPUs of one worker.'
 
 export const CreateEndpointGpuConfig = z
   .strictObject({
     pools: Pools,
     excludedTypes: ExcludedTypes.optional(),
-    count: GpuCount.optional(),
+    count: GpuCount.optional().meta({ description: GPU_COUNT_TEXT, default: ENDPOINT_DEFAULTS.gpuCount }),
     allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
     minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
   })
@@ -106,7 +117,7 @@ export const UpdateEndpointGpuConfig = z
   .strictObject({
     pools: Pools.optional(),
     excludedTypes: ExcludedTypes.optional().meta({ description: 'Needs `pools`; `pools` alone clears the exclusions.' }),
-    count: GpuCount.optional(),
+    count: GpuCount.optional().meta({ description: GPU_COUNT_TEXT }),
     allowedCudaVersions: CudaVersions.optional().meta({ description: 'Empty clears.' }),
     minCudaVersion: z
       .string()
@@ -120,7 +131,7 @@ export const EndpointGpuConfig = z
   .object({
     pools: z.array(z.string()),
     excludedTypes: z.array(z.string()),
-    count: z.number().int().min(1),
+    count: wholeNumber(1),
     allowedCudaVersions: z.array(z.string()),
     minCudaVersion: z.string().nullable(),
   })
@@ -132,13 +143,13 @@ export const EndpointGpuConfig = z
 export const CreateCpuConfig = z
   .strictObject({
     id: ResourceId.meta({ description: 'CPU flavor.' }),
-    vcpuCount: z.number().int().min(2).meta({ description: 'A power of two within the range of the flavor.' }),
-    memory: z.number().int().min(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+    vcpuCount: wholeNumber(2).meta({ description: 'A power of two within the range of the flavor.' }),
+    memory: wholeNumber(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
   })
   .meta({ id: 'CreateCpuConfig', example: { id: 'cpu3c', vcpuCount: 2 } })
 
 export const CpuConfig = z
-  .object({ id: z.string(), vcpuCount: z.number().int().min(2), memory: z.number().int().min(1) })
+  .object({ id: z.string(), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
   .meta({ id: 'CpuConfig', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
 
 /** In order of preference; the same flavor at several sizes is fine (END-4). */

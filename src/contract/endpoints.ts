@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import { containerRequestFields, containerResponseFields } from './container.ts'
+import { ENDPOINT_DEFAULTS } from './defaults.ts'
 import {
   CpuConfig,
   CpuOptions,
   CreateEndpointGpuConfig,
+  CreateEndpointWorkers,
+  CreateResultRetention,
   EndpointGpuConfig,
   EndpointScaling,
   EndpointType,
-  EndpointWorkers,
   EndpointWorkersView,
   FlashBoot,
   FlashBootRequest,
   ResultRetention,
   UpdateEndpointGpuConfig,
+  UpdateEndpointWorkers,
 } from './endpoint-parts.ts'
-import { DataCenterId, Name, ResourceId, Timestamp } from './fields.ts'
+import { DataCenterId, Name, ResourceId, Timestamp, wholeNumber } from './fields.ts'
 import { Pagination } from './pagination.ts'
 
 /** Bounds of an execution timeout, milliseconds: 5 seconds to 7 days (TMO-2). */
@@ -25,27 +28,23 @@ const sharedRequestFields = {
   ...containerRequestFields,
   cpu: CpuOptions.optional(),
   dataCenterIds: z.array(DataCenterId).optional().meta({ description: 'Where workers may run; empty for anywhere.' }),
-  flashboot: FlashBootRequest.optional(),
   networkVolumes: z.array(ResourceId).optional().meta({ description: 'Ids of network volumes.' }),
-  scaling: EndpointScaling.optional(),
-  timeout: z
-    .number()
-    .int()
-    .min(MIN_TIMEOUT_MS)
-    .max(MAX_TIMEOUT_MS)
-    .optional()
-    .meta({ description: 'Default execution timeout of a job, milliseconds; 600000 by default.' }),
-  resultRetention: ResultRetention.optional(),
-  type: EndpointType.optional(),
-  workers: EndpointWorkers.optional(),
 }
+const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
+const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
 
 export const CreateEndpointRequest = z
   .strictObject({
     ...sharedRequestFields,
+    flashboot: FlashBootRequest.optional().meta({ default: ENDPOINT_DEFAULTS.flashboot }),
     gpu: CreateEndpointGpuConfig.optional(),
     name: Name.optional().meta({ description: 'Required unless `templateId` is set, whose name is then the default.' }),
+    resultRetention: CreateResultRetention.optional(),
+    scaling: EndpointScaling.optional().meta({ default: ENDPOINT_DEFAULTS.scaling }),
     templateId: ResourceId.optional().meta({ description: 'A serverless template that fills what the body leaves out.' }),
+    timeout: Timeout.optional().meta({ description: TIMEOUT_TEXT, default: ENDPOINT_DEFAULTS.timeout }),
+    type: EndpointType.optional().meta({ default: ENDPOINT_DEFAULTS.type }),
+    workers: CreateEndpointWorkers.optional(),
   })
   .meta({
     id: 'CreateEndpointRequest',
@@ -65,9 +64,15 @@ export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
 export const UpdateEndpointRequest = z
   .strictObject({
     ...sharedRequestFields,
+    flashboot: FlashBootRequest.optional(),
     gpu: UpdateEndpointGpuConfig.optional(),
     name: Name.optional(),
+    resultRetention: ResultRetention.optional(),
+    scaling: EndpointScaling.optional(),
     templateId: z.string().optional().meta({ description: 'Applied once, as on create.' }),
+    timeout: Timeout.optional().meta({ description: TIMEOUT_TEXT }),
+    type: EndpointType.optional(),
+    workers: UpdateEndpointWorkers.optional(),
   })
   .meta({
     id: 'UpdateEndpointRequest',
@@ -77,15 +82,17 @@ export const UpdateEndpointRequest = z
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 const url = z.string().meta({ format: 'uri' })
+/** Not a URL until the id of a job stands in it. */
+const jobUrl = z.string().meta({ format: 'uri-template' })
 
 const QueueBasedRequestUrls = z
   .object({
     run: url,
     runSync: url,
-    status: url,
-    stream: url,
-    cancel: url,
-    retry: url,
+    status: jobUrl,
+    stream: jobUrl,
+    cancel: jobUrl,
+    retry: jobUrl,
     purgeQueue: url,
     health: url,
   })
@@ -118,7 +125,7 @@ export const Endpoint = z
     scaling: EndpointScaling,
     dataCenterIds: z.array(z.string()),
     networkVolumes: z.array(z.string()),
-    timeout: z.number().int(),
+    timeout: wholeNumber(MIN_TIMEOUT_MS),
     resultRetention: ResultRetention.optional().meta({ description: 'Only when it differs from the default.' }),
     flashboot: FlashBoot,
     createdAt: Timestamp,

@@ -23,6 +23,12 @@ const MAX_CUDA_VERSION_LENGTH = 16
 /** Every host is compared with every one of them, and a refusal names them. */
 const MAX_CUDA_VERSIONS = 64
 
+/** What a 32-bit integer holds, so that every client's language can (PP-121). */
+const MAX_WHOLE = 2 ** 31 - 1
+
+/** A whole number that nothing but its kind bounds from above (PP-121). */
+export const wholeNumber = (min: number) => z.number().int().min(min).max(MAX_WHOLE)
+
 export const Name = z.string().min(1).regex(PLAIN_TEXT)
 export const ShortName = Name.max(MAX_NAME_LENGTH)
 export const ResourceId = z.string().min(1).regex(PLAIN_TEXT)

@@ -9,9 +9,9 @@ const Cloud = z.enum(['SECURE', 'COMMUNITY']).meta({ id: 'HostCloud' })
 
 export const CreateJoinTokenRequest = z
   .strictObject({
-    dataCenterId: DataCenterId.optional().meta({ description: '`LOCAL-1` by default.' }),
+    dataCenterId: DataCenterId.optional().meta({ default: DEFAULT_DATA_CENTER_ID }),
     name: Name.max(128).optional().meta({ description: 'Replaces the name that the machine gives itself.' }),
-    cloud: Cloud.optional().meta({ description: '`SECURE` by default.' }),
+    cloud: Cloud.optional().meta({ default: 'SECURE' }),
   })
   .meta({ id: 'CreateJoinTokenRequest', example: { dataCenterId: 'EU-RO-1', name: 'gpu-07' } })
 export type CreateJoinTokenRequest = z.infer<typeof CreateJoinTokenRequest>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JOB_DEFAULTS } from './defaults.ts'
 
 // Schemas of the job API for the document. The queue itself reads bodies without them: inputs are opaque and may be megabytes.
 
@@ -15,14 +16,14 @@ export const JobPolicy = z
       .max(MAX_LIFE_MS)
       .optional()
       .meta({ description: 'Milliseconds that one attempt may run; overrides the endpoint.' }),
-    lowPriority: z.boolean().optional().meta({ description: 'Does not trigger scaling.' }),
+    lowPriority: z.boolean().optional().meta({ description: 'Does not trigger scaling.', default: JOB_DEFAULTS.lowPriority }),
     ttl: z
       .number()
       .int()
       .min(10_000)
       .max(MAX_LIFE_MS)
       .optional()
-      .meta({ description: 'Milliseconds from submission after which the job is deleted, whatever its state.' }),
+      .meta({ description: 'Milliseconds from submission after which the job is deleted, whatever its state.', default: JOB_DEFAULTS.ttl }),
   })
   .meta({ id: 'JobPolicy', example: { executionTimeout: 600000, lowPriority: false, ttl: 86400000 } })
 
@@ -137,7 +138,10 @@ export const RequestSeriesReply = z
   })
 
 export const SeriesQuery = z.object({
-  interval: z.enum(['m', 'h', 'd']).optional().meta({ description: 'The last 60 minutes, 24 hours or 7 days; hours by default.' }),
+  interval: z
+    .enum(['m', 'h', 'd'])
+    .optional()
+    .meta({ description: 'The last 60 minutes, 24 hours or 7 days.', default: JOB_DEFAULTS.interval }),
 })
 
 export const OpenaiBody = z
@@ -164,11 +168,18 @@ export const OpenaiProblem = z
   })
 
 export const RequestsQuery = z.object({
-  limit: z.number().int().optional().meta({ description: 'At most so many, 1 to 1000, 100 by default; values outside are clamped.' }),
+  limit: z
+    .number()
+    .int()
+    .optional()
+    .meta({ description: 'At most so many, 1 to 1000; values outside are clamped.', default: JOB_DEFAULTS.requests }),
 })
 
 export const StreamQuery = z.object({
-  wait: z.number().int().optional().meta({ description: 'Milliseconds to wait for a chunk, 1000 to 300000; values outside are clamped.' }),
+  wait: z.number().int().optional().meta({
+    description: 'Milliseconds to wait for a chunk, 1000 to 300000; values outside are clamped.',
+    default: JOB_DEFAULTS.streamWait,
+  }),
   from: z.number().int().optional().meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
 })
 
@@ -202,5 +213,5 @@ export const WaitQuery = z.object({
     .number()
     .int()
     .optional()
-    .meta({ description: 'Milliseconds to wait for the job, 1000 to 300000, 90000 by default; values outside are clamped.' }),
+    .meta({ description: 'Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.', default: JOB_DEFAULTS.wait }),
 })

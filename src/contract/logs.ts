@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from './query-numbers.ts'
+import { queryInteger } from './query-values.ts'
 
 /** Most lines that a log keeps, so also the most that `tail` may ask for (LOG-2). */
 export const LOG_TAIL_MAX = 5_000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ResourceId } from './fields.ts'
+import { ResourceId, wholeNumber } from './fields.ts'
 
 /** Absolute, without control characters (MNT-5, GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
@@ -13,7 +13,7 @@ const MIN_PERSISTENT_GB = 10
 export const MountPath = z.string().regex(MOUNT_PATH).max(MAX_PATH_LENGTH).meta({ description: 'Absolute path inside the container.' })
 
 export const PersistentMount = z
-  .strictObject({ size: z.number().int().min(MIN_PERSISTENT_GB).meta({ description: 'GB.' }), path: MountPath })
+  .strictObject({ size: wholeNumber(MIN_PERSISTENT_GB).meta({ description: 'GB.' }), path: MountPath })
   .meta({ id: 'PersistentMount', description: "Storage of the pod's own host.", example: { size: 20, path: '/workspace' } })
 
 export const NetworkMount = z.strictObject({ volumeId: ResourceId, path: MountPath }).meta({
@@ -29,7 +29,7 @@ export const GlobalMount = z
 export const GlobalMountRequest = z
   .strictObject({
     volumeId: ResourceId,
-    path: MountPath.optional().meta({ description: '`/workspace-global` by default; on update the present one.' }),
+    path: MountPath.optional().meta({ description: 'Without it `/workspace-global`; on update the present one.' }),
   })
   .meta({ id: 'GlobalMountRequest', example: { volumeId: '3h8k1v7p2m4x9d' } })
 

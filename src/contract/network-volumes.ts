@@ -27,7 +27,7 @@ export const CreateNetworkVolumeRequest = z
     name: ShortName.meta({ description: 'Need not be unique.' }),
     size: Size,
     dataCenter: ResourceId.meta({ description: 'A data center of the catalogue, or one that a machine has joined in.' }),
-    type: VolumeType.optional().meta({ description: "The data center's first type by default." }),
+    type: VolumeType.optional().meta({ description: 'Without it the first type of the data center.' }),
   })
   .meta({ id: 'CreateNetworkVolumeRequest', example: EXAMPLE })
 export type CreateNetworkVolumeRequest = z.infer<typeof CreateNetworkVolumeRequest>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from './query-numbers.ts'
+import { queryInteger } from './query-values.ts'
 
 /** Largest and default page (PAG-2). */
 export const MAX_PAGE_SIZE = 1000

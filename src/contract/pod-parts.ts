@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { CudaVersion, CudaVersions, ResourceId } from './fields.ts'
+import { POD_DEFAULTS } from './defaults.ts'
+import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from './fields.ts'
 
 export const PodStatus = z
   .enum(['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'])
@@ -20,11 +21,11 @@ export const OnHostLoss = z.enum(['WAIT', 'REPLACE']).meta({
 export const PodGpuRequest = z
   .strictObject({
     id: ResourceId.meta({ description: 'GPU type.' }),
-    count: z.number().int().min(1).optional().meta({ description: '1 by default.' }),
+    count: wholeNumber(1).optional().meta({ default: POD_DEFAULTS.gpuCount }),
     allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; not together with a floor.' }),
     minCudaVersion: CudaVersion.optional().meta({ description: 'Lowest CUDA version.' }),
-    minRamPerGpu: z.number().int().min(1).optional().meta({ description: 'GB of memory that the host must have for each GPU.' }),
-    minVcpuCountPerGpu: z.number().int().min(1).optional().meta({ description: 'vCPUs that the host must have for each GPU.' }),
+    minRamPerGpu: wholeNumber(1).optional().meta({ description: 'GB of memory that the host must have for each GPU.' }),
+    minVcpuCountPerGpu: wholeNumber(1).optional().meta({ description: 'vCPUs that the host must have for each GPU.' }),
   })
   .meta({ id: 'PodGpuRequest', example: { id: 'NVIDIA GeForce RTX 4090', count: 1 } })
 export type PodGpuRequest = z.infer<typeof PodGpuRequest>
@@ -32,8 +33,8 @@ export type PodGpuRequest = z.infer<typeof PodGpuRequest>
 export const PodCpuRequest = z
   .strictObject({
     id: ResourceId.meta({ description: 'CPU flavor.' }),
-    vcpuCount: z.number().int().min(2).meta({ description: 'A power of two within the range of the flavor.' }),
-    memory: z.number().int().min(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+    vcpuCount: wholeNumber(2).meta({ description: 'A power of two within the range of the flavor.' }),
+    memory: wholeNumber(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
   })
   .meta({ id: 'PodCpuRequest', example: { id: 'cpu3c', vcpuCount: 2 } })
 export type PodCpuRequest = z.infer<typeof PodCpuRequest>
@@ -41,20 +42,20 @@ export type PodCpuRequest = z.infer<typeof PodCpuRequest>
 export const PodGpuView = z
   .object({
     id: z.string(),
-    count: z.number().int().min(1),
+    count: wholeNumber(1),
     vcpuCount: z.number().min(1).meta({ description: 'vCPUs of the whole pod.' }),
     memory: z.number().min(1).meta({ description: 'GB of memory of the whole pod.' }),
   })
   .meta({ id: 'PodGpu', example: { id: 'NVIDIA GeForce RTX 4090', count: 1, vcpuCount: 16, memory: 64 } })
 
 export const PodCpuView = z
-  .object({ id: z.string(), vcpuCount: z.number().int().min(2), memory: z.number().int().min(1) })
+  .object({ id: z.string(), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
   .meta({ id: 'PodCpu', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
 
 export const SshEndpoint = z
   .object({
     host: z.string(),
-    port: z.number().int(),
+    port: wholeNumber(0),
     username: z.string(),
     command: z.string().meta({ description: 'Ready to run.' }),
   })
@@ -76,7 +77,7 @@ export const PodSsh = z
 export type PodSsh = z.infer<typeof PodSsh>
 
 export const PodCluster = z
-  .object({ id: z.string(), rank: z.number().int().nullable() })
+  .object({ id: z.string(), rank: wholeNumber(0).nullable() })
   .meta({ id: 'PodCluster', example: { id: '4q8w2e6r1t5y9u', rank: null } })
 
 export const GlobalNetworking = z.object({ enabled: z.boolean() }).meta({ id: 'GlobalNetworking', example: { enabled: false } })
@@ -85,8 +86,8 @@ const Percent = z.number().int().min(0).max(100)
 
 const PortMapping = z
   .object({
-    private: z.number().int(),
-    public: z.number().int().nullable(),
+    private: wholeNumber(0),
+    public: wholeNumber(0).nullable(),
     type: z.string(),
     ip: z
       .string()
@@ -97,7 +98,7 @@ const PortMapping = z
 
 export const PodRuntime = z
   .object({
-    uptime: z.number().int().optional().meta({ description: 'Seconds since the container started.' }),
+    uptime: wholeNumber(0).optional().meta({ description: 'Seconds since the container started.' }),
     gpus: z
       .array(z.object({ util: Percent, memoryUtil: Percent }))
       .optional()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { containerRequestFields, containerResponseFields } from './container.ts'
+import { POD_DEFAULTS } from './defaults.ts'
 import { DataCenterId, Name, PLAIN_TEXT, ResourceId, Timestamp } from './fields.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { PageQuery, Pagination } from './pagination.ts'
@@ -18,6 +19,7 @@ import {
   PodSsh,
   PodStatus,
 } from './pod-parts.ts'
+import { queryFlag } from './query-values.ts'
 
 /** Most data centers that one create may name. */
 const MAX_DATA_CENTERS = 100
@@ -39,13 +41,13 @@ export const CreatePodRequest = z
   .strictObject({
     ...containerRequestFields,
     name: Name,
-    cloud: CloudType.optional().meta({ description: '`SECURE` by default.' }),
+    cloud: CloudType.optional().meta({ default: POD_DEFAULTS.cloud }),
     gpu: PodGpuRequest.optional(),
     cpu: PodCpuRequest.optional(),
     dataCenterIds: z.array(DataCenterId).max(MAX_DATA_CENTERS).optional().meta({ description: 'Tried in this order; empty for anywhere.' }),
-    globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
+    globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.', default: false }),
     mounts: PodMountsRequest.optional(),
-    onHostLoss: OnHostLoss.optional().meta({ description: '`WAIT` by default; `REPLACE` not with a persistent mount.' }),
+    onHostLoss: OnHostLoss.optional().meta({ description: '`REPLACE` not with a persistent mount.', default: POD_DEFAULTS.onHostLoss }),
     startJupyter: z
       .boolean()
       .optional()
@@ -117,6 +119,10 @@ export const ListPodsResponse = z
   .object({ pods: z.array(Pod), pagination: Pagination })
   .meta({ id: 'ListPodsResponse', example: { pods: [POD_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })
 
+const HostPreview = z
+  .object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: '`<constraint>: <wanted> > <there is>`' }) })
+  .meta({ id: 'PodPlacementHost', example: { hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['gpu NVIDIA L4: 1 > 0'] } })
+
 export const PodPlacementPreview = z
   .object({
     fits: z.boolean(),
@@ -125,9 +131,7 @@ export const PodPlacementPreview = z
     gpu: PodGpuView.optional(),
     cpu: PodCpuView.optional(),
     cost: z.number().meta({ description: 'USD per hour.', format: 'float' }),
-    hosts: z
-      .array(z.object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: '`<constraint>: <wanted> > <there is>`' }) }))
-      .meta({ description: 'Hosts that were looked at, those that fit first, and what each lacks.' }),
+    hosts: z.array(HostPreview).meta({ description: 'Hosts that were looked at, those that fit first, and what each lacks.' }),
   })
   .meta({
     id: 'PodPlacementPreview',
@@ -142,10 +146,8 @@ export const PodPlacementPreview = z
   })
 export type PodPlacementPreview = z.infer<typeof PodPlacementPreview>
 
-const Flag = z.enum(['true', 'false'])
-
 export const ListPodsQuery = PageQuery.extend({
-  includeClusterPods: Flag.default('false').meta({
+  includeClusterPods: queryFlag().meta({
     description: 'Also members of clusters.',
     param: { name: 'includeClusterPods', in: 'query' },
   }),
@@ -160,7 +162,7 @@ export const GetPodQuery = z.object({
 })
 
 export const CreatePodQuery = z.object({
-  dryRun: Flag.default('false').meta({
+  dryRun: queryFlag().meta({
     description: 'Say where the pod would go, or what each host lacks, and create nothing.',
     param: { name: 'dryRun', in: 'query' },
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { containerRequestFields, containerResponseFields, Image } from './container.ts'
+import { TEMPLATE_DEFAULTS } from './defaults.ts'
 import { CudaVersions, PLAIN_TEXT, ShortName } from './fields.ts'
 import { PersistentMount } from './mounts.ts'
 import { Pagination } from './pagination.ts'
@@ -15,6 +16,9 @@ export const TemplateMounts = z
 
 const CredentialId = z.string().regex(PLAIN_TEXT)
 
+const SERVERLESS_TEXT = 'For endpoints, not for pods.'
+const PUBLIC_TEXT = 'Every account may read and use it, env included.'
+
 const requestFields = {
   ...containerRequestFields,
   registry: z
@@ -24,11 +28,11 @@ const requestFields = {
       description: 'Id of a registry credential, also as `{"id"}`; null or empty for none.',
     }),
   mounts: TemplateMounts.optional().meta({ description: 'On update replaces what was there; `{}` removes it.' }),
-  serverless: z.boolean().optional().meta({ description: 'For endpoints, not for pods; false by default.' }),
-  public: z.boolean().optional().meta({ description: 'Every account may read and use it, env included; false by default.' }),
+  serverless: z.boolean().optional().meta({ description: SERVERLESS_TEXT }),
+  public: z.boolean().optional().meta({ description: PUBLIC_TEXT }),
   category: TemplateCategory.optional(),
-  startSsh: z.boolean().optional().meta({ description: 'true by default.' }),
-  startJupyter: z.boolean().optional().meta({ description: 'true by default.' }),
+  startSsh: z.boolean().optional(),
+  startJupyter: z.boolean().optional(),
   allowedCudaVersions: CudaVersions.optional().meta({ description: 'Exact CUDA versions; empty for any.' }),
 }
 
@@ -62,6 +66,12 @@ export const CreateTemplateRequest = z
     ...requestFields,
     name: ShortName.meta({ description: 'Unique in the account.' }),
     image: Image,
+    disk: requestFields.disk.meta({ default: TEMPLATE_DEFAULTS.disk }),
+    serverless: requestFields.serverless.meta({ description: SERVERLESS_TEXT, default: TEMPLATE_DEFAULTS.serverless }),
+    public: requestFields.public.meta({ description: PUBLIC_TEXT, default: TEMPLATE_DEFAULTS.public }),
+    category: requestFields.category.meta({ default: TEMPLATE_DEFAULTS.category }),
+    startSsh: requestFields.startSsh.meta({ default: TEMPLATE_DEFAULTS.startSsh }),
+    startJupyter: requestFields.startJupyter.meta({ default: TEMPLATE_DEFAULTS.startJupyter }),
   })
   .meta({ id: 'CreateTemplateRequest', example: EXAMPLE })
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>

@@ -6,9 +6,9 @@ import { type Candidate, type ComputeShape, type Refusal, rankHosts } from '../d
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { hostStub } from '../objects/stubs.ts'
-import { openRegistry } from '../services/resources/registries.ts'
 import { freeCapacity } from './capacity.ts'
 import { grantLog } from './log-access.ts'
+import { openLogin } from './registry-login.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
@@ -57,7 +57,7 @@ async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: Work
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
   const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
   const { registry } = config.container
-  const registryAuth = registry === null ? null : await openRegistry(env, config.teamId, registry)
+  const registryAuth = registry === null ? null : await openLogin(env, config.teamId, registry)
   const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(registryAuth && { registryAuth }) }
   const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }

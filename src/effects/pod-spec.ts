@@ -4,9 +4,9 @@ import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
 import { decodeArgs } from '../domain/resources/container.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
-import { openRegistry } from '../services/resources/registries.ts'
 import { grantLog } from './log-access.ts'
 import { issuePodKey } from './pod-key.ts'
+import { openLogin } from './registry-login.ts'
 
 /** SIGTERM to SIGKILL of a pod's container. */
 const STOP_GRACE_MS = 10_000
@@ -15,7 +15,7 @@ const STOP_GRACE_MS = 10_000
 export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): Promise<Workload> {
   const id = workloadIdOf(pod.id, wish.generation)
   const { container } = pod.spec
-  const registryAuth = container.registry === null ? null : await openRegistry(env, pod.teamId, container.registry)
+  const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry)
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   return applyWish(
     {

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { AppEnv } from './app-env.ts'
+import { openApiDocument } from './document.ts'
 import { requireOperatorKey } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { openApiApp } from './openapi-app.ts'
@@ -31,7 +32,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
 
 /** The OpenAPI 3.1 document of the operator API. */
 export function adminDocument() {
-  return adminApi().getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: [{ url: '/' }] })
+  return openApiDocument(adminApi(), INFO)
 }
 
 let documentText: string | undefined

@@ -4,8 +4,9 @@ import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
-import { hostStub } from '../objects/stubs.ts'
+import { openHostLink } from '../objects/host-link.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
+import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
 
@@ -20,7 +21,7 @@ export function hostApi(): Hono<AppEnv> {
   app.post('/events', async (c) => {
     const hostId = await requireHost(c)
     const { reports } = await readBody(c, EventsRequest)
-    await hostStub(c.env, hostId).report(hostId, reports)
+    await takeReports(c.env, hostId, reports)
     return c.json({})
   })
   app.post('/logs', async (c) => {
@@ -33,9 +34,7 @@ export function hostApi(): Hono<AppEnv> {
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
       throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
     }
-    const headers = new Headers(c.req.raw.headers)
-    headers.set('x-podplane-host', hostId)
-    return hostStub(c.env, hostId).fetch(new Request(c.req.raw, { headers }))
+    return openHostLink(c.env, hostId, c.req.raw)
   })
   return app
 }

@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { RESERVED_WORDS } from '../contract/reserved-words.ts'
 import type { AppEnv } from './app-env.ts'
+import { openApiDocument } from './document.ts'
 import { registerJobDocumentation } from './documented-jobs.ts'
 import { requireApiKey } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
@@ -58,7 +59,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
 export function restDocument() {
   const app = restApi()
   registerJobDocumentation(app)
-  return app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: [{ url: '/' }] })
+  return openApiDocument(app, INFO)
 }
 
 let documentText: string | undefined

@@ -1,10 +1,11 @@
-import type { JobCall } from '../../contract/job-routes.ts'
-import { Problem } from '../../contract/problems.ts'
-import { announcedBytes } from '../../domain/text/body-length.ts'
-import type { Env } from '../../env.ts'
-import { DELIVERY_HEADER, parseDelivery } from '../../host-protocol/delivery.ts'
-import { type Caller, withCaller } from '../../objects/caller.ts'
-import { endpointStub } from '../../objects/stubs.ts'
+import type { JobCall } from '../contract/job-routes.ts'
+import { Problem } from '../contract/problems.ts'
+import { announcedBytes } from '../domain/text/body-length.ts'
+import type { Env } from '../env.ts'
+import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
+import { type Caller, withCaller } from './caller.ts'
+import type { SubmitCall } from './endpoint.ts'
+import { endpointStub } from './stubs.ts'
 
 /** A body up to this size is read in the Worker; a larger one is streamed, so that many at a time do not fill the isolate's memory. */
 const MAX_PLAIN_BODY_BYTES = 64 * 1024
@@ -54,10 +55,10 @@ async function readSmall(request: Request): Promise<string> {
   throw new Problem('payloadTooLarge', { detail: 'request body is longer than its Content-Length' })
 }
 
-async function plainSubmit(request: Request, call: JobCall, caller: Caller) {
+async function plainSubmit(request: Request, call: JobCall, caller: Caller): Promise<SubmitCall> {
   return {
     endpointId: call.endpointId,
-    operation: 'run' as const,
+    operation: 'run',
     userId: caller.userId,
     body: await readSmall(request),
     ttl: call.query.get('ttl'),

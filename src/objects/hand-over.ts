@@ -9,9 +9,15 @@ export interface HandOver {
   bytes: number
 }
 
-/** Carries a `HandOver` as URI-encoded JSON. */
-export const DELIVERY_HEADER = 'x-delivery'
+/** Carries a `HandOver` as URI-encoded JSON, because a URL may hold what a header may not. */
+const HAND_OVER_HEADER = 'x-delivery'
 
+/** The headers of a request that hands a delivery over. */
+export function handOverHeaders(delivery: HandOver): Record<string, string> {
+  return { [HAND_OVER_HEADER]: encodeURIComponent(JSON.stringify(delivery)) }
+}
+
+/** What `handOverHeaders` wrote. */
 export function readHandOver(headers: Headers): HandOver {
-  return JSON.parse(decodeURIComponent(headers.get(DELIVERY_HEADER) ?? ''))
+  return JSON.parse(decodeURIComponent(headers.get(HAND_OVER_HEADER) ?? ''))
 }

@@ -43,7 +43,29 @@ describe('documents', () => {
     for (const [name, operation] of operationsOf(restDocument())) expect(operation['x-scope'], name).toMatch(/^[a-z]+:(read|write)$/)
   })
 
-  it('names no host: every server is relative', () => {
+  it('[PAG-4][PAG-5] lists that grow are cut into pages, the others are whole', () => {
+    const { components } = plain(restDocument()) as { components: { schemas: Record<string, { properties?: Record<string, object> }> } }
+    const lists = operationsOf(restDocument()).flatMap(([name, { responses }]) => {
+      const ref = /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(responses['200'] ?? ''))?.[1] ?? ''
+      const members = Object.keys(components.schemas[ref]?.properties ?? {})
+      return ref.startsWith('List') ? [`${name.split(' ')[1]}: ${members.includes('pagination') ? 'pages' : 'whole'}`] : []
+    })
+    expect(lists.toSorted()).toEqual([
+      '/v2/global-volumes: whole',
+      '/v2/network-volumes: whole',
+      '/v2/pods: pages',
+      '/v2/registries: whole',
+      '/v2/serverless/{id}/builds: pages',
+      '/v2/serverless/{id}/releases: pages',
+      '/v2/serverless/{id}/scaling: whole',
+      '/v2/serverless/{id}/workers: whole',
+      '/v2/serverless: pages',
+      '/v2/templates: pages',
+      '/v2/webhooks/deliveries: pages',
+    ])
+  })
+
+  it('[CFG-1] names no host: every server is relative', () => {
     expect(restDocument().servers).toEqual([{ url: '/' }])
     expect(adminDocument().servers).toEqual([{ url: '/' }])
   })
@@ -55,6 +77,108 @@ describe('documents', () => {
         expect(target, ref).toBeDefined()
       }
     }
+  })
+})
+
+describe('[PP-122] what generators of clients need', () => {
+  interface Schema {
+    type?: string | string[]
+    format?: string
+    minimum?: number
+    maximum?: number
+    description?: string
+    default?: unknown
+    properties?: Record<string, Schema>
+    items?: Schema
+  }
+  const pascal = (name: string) => name.replaceAll(/(?:^|[^A-Za-z0-9])([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const rest = plain(restDocument())
+  const admin = plain(adminDocument())
+  const schemas: Record<string, Schema> = rest.components.schemas
+
+  /** Every schema written in place, with the name that a generator gives it: that of what it stands in, and its own. */
+  function* written(schema: Schema, name: string): Generator<[string, Schema]> {
+    yield [name, schema]
+    for (const [key, member] of Object.entries(schema.properties ?? {})) yield* written(member, name + pascal(key))
+    if (schema.items) yield* written(schema.items, `${name}Item`)
+  }
+  const all = (document: { components: { schemas: Record<string, Schema> } }) =>
+    Object.entries(document.components.schemas).flatMap(([name, schema]) => [...written(schema, name)])
+
+  it('no schema that is written in place comes by the name of a component', () => {
+    for (const document of [rest, admin]) {
+      const inPlace = all(document).filter(([name, schema]) => schema.properties && document.components.schemas[name] !== schema)
+      for (const [name] of inPlace) expect(Object.keys(document.components.schemas)).not.toContain(name)
+    }
+  })
+
+  it('a component is referred to, with the words of the place', () => {
+    expect(schemas.Pod?.properties?.gpu).toEqual({ $ref: '#/components/schemas/PodGpu', description: 'Only on GPU pods.' })
+    expect(schemas.CreatePodRequest?.properties?.cloud).toEqual({ $ref: '#/components/schemas/CloudType', default: 'SECURE' })
+    expect(JSON.stringify([rest, admin])).not.toContain('x-component')
+  })
+
+  it('both answers of createPod have a type of their own', () => {
+    const { responses } = rest.paths['/v2/pods'].post
+    expect(responses[200].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/PodPlacementPreview' })
+    expect(responses[201].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Pod' })
+  })
+
+  it('a URL that holds `{job_id}` is a template of one', () => {
+    const urls = Object.entries(schemas.QueueBasedRequestUrls?.properties ?? {}).map(([name, { format }]) => [name, format])
+    const template = ['status', 'stream', 'cancel', 'retry']
+    expect(urls).toEqual(urls.map(([name]) => [name, template.includes(String(name)) ? 'uri-template' : 'uri']))
+  })
+
+  it('[GEN-6] the names of `env` have a pattern', () => {
+    for (const name of ['CreatePodRequest', 'UpdatePodRequest', 'CreateEndpointRequest', 'CreateTemplateRequest']) {
+      expect(schemas[name]?.properties?.env, name).toMatchObject({ propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_.-]*$' } })
+    }
+  })
+
+  it('[PP-121] every whole number says how wide it is, and one of a request has both bounds', () => {
+    for (const document of [rest, admin]) {
+      for (const [name, schema] of all(document)) {
+        if (![schema.type].flat().includes('integer')) continue
+        const narrow = schema.minimum !== undefined && schema.maximum !== undefined && schema.maximum < 2 ** 31
+        expect(schema.format, name).toBe(narrow ? 'int32' : 'int64')
+        if (/^(Create|Update|Pod.*Request|.*Scaling$|JobPolicy)/.test(name)) expect(schema.format, name).toBe('int32')
+      }
+    }
+  })
+
+  it('what a request may leave out has its default, unless a template or another member decides it', () => {
+    const defaults = all(rest)
+      .concat(all(admin))
+      .filter(([, schema]) => schema.default !== undefined)
+    const told = Object.fromEntries(defaults.map(([name, schema]) => [name, schema.default]))
+    expect(told).toEqual({
+      CreateEndpointGpuConfigCount: 1,
+      CreateEndpointRequestFlashboot: 'OFF',
+      CreateEndpointRequestScaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
+      CreateEndpointRequestTimeout: 600_000,
+      CreateEndpointRequestType: 'QUEUE',
+      CreateEndpointWorkersMax: 3,
+      CreateEndpointWorkersMin: 0,
+      CreateJoinTokenRequestCloud: 'SECURE',
+      CreateJoinTokenRequestDataCenterId: 'LOCAL-1',
+      CreateKeyRequestPermission: 'ALL',
+      CreatePodRequestCloud: 'SECURE',
+      CreatePodRequestGlobalNetworking: false,
+      CreatePodRequestOnHostLoss: 'WAIT',
+      CreateResultRetentionRun: 1_800_000,
+      CreateResultRetentionRunSync: 60_000,
+      CreateTemplateRequestCategory: 'NVIDIA',
+      CreateTemplateRequestDisk: 10,
+      CreateTemplateRequestPublic: false,
+      CreateTemplateRequestServerless: false,
+      CreateTemplateRequestStartJupyter: true,
+      CreateTemplateRequestStartSsh: true,
+      JobPolicyLowPriority: false,
+      JobPolicyTtl: 86_400_000,
+      PodGpuRequestCount: 1,
+    })
+    for (const [name, { description }] of all(rest).concat(all(admin))) expect(description ?? '', name).not.toContain('by default')
   })
 })
 

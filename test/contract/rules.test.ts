@@ -17,7 +17,7 @@ const NAMED = /(?<![\w-])([A-Z]{2,})-(\d+[a-z]?)\b(?!-)(?:(?:…|\.\.| to )(?:\1
 const sources = ['src', 'durable-objects', 'test', 'bench', 'scripts', 'examples', 'docs'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|mjs|py|md)$/.test(entry.name))
-    .map((entry) => ({ name: entry.name, text: readFileSync(join(entry.parentPath, entry.name), 'utf8') })),
+    .map((entry) => ({ folder, name: entry.name, text: readFileSync(join(entry.parentPath, entry.name), 'utf8') })),
 )
 
 interface Row {
@@ -78,6 +78,11 @@ describe('docs/SPEC.md', () => {
   it('states every rule that code, tests and documents name', () => {
     const named = new Set(sources.flatMap(({ text }) => namedIn(text)))
     expect([...named].filter((id) => !defined.includes(id))).toEqual([])
+  })
+
+  it('states nothing that no test names', () => {
+    const proven = new Set(sources.filter(({ folder }) => folder === 'test').flatMap(({ text }) => namedIn(text)))
+    expect(rules.map(({ cells }) => cells[0] ?? '').filter((id) => !proven.has(id))).toEqual([])
   })
 })
 

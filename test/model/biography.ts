@@ -1,7 +1,6 @@
 // Part of the independent oracle: see oracle.ts.
 
 import { type Boot, type Fact, isAfter, type Moment } from './facts.ts'
-import type { Chronicle } from './oracle.ts'
 
 /** Numbers of the rules, written out again on purpose. */
 const PING_MS = 10_000
@@ -16,6 +15,18 @@ export interface Attempt {
   startAt: number
   /** When it stopped to be the running one; null while it is. */
   endAt: number | null
+}
+
+/** What is known of a queue: facts by the job or the boot that they are about. */
+export interface Annals {
+  about(job: string): readonly Fact[]
+  birth(job: string): Fact & { kind: 'submitted' }
+  by(boot: Boot): readonly Fact[]
+  firstPurgeAfter(moment: Moment): Fact | undefined
+  /** The first instant at which a boot has not pinged for so long that its work is given up (LSE-7). */
+  silentAt(boot: Boot): number
+  /** Whether a boot had been told to take no more before this fact. */
+  wasDraining(boot: Boot, moment: Moment): boolean
 }
 
 /** A stretch of a job's life in which a reader sees the same state. */
@@ -33,28 +44,28 @@ export interface Chapter {
 }
 
 /** All chapters of a job's life, as far as facts and timers decide them. */
-export function writeBiography(chronicle: Chronicle, job: string): Chapter[] {
-  const birth = chronicle.birth(job)
+export function writeBiography(annals: Annals, job: string): Chapter[] {
+  const birth = annals.birth(job)
   const chapters: Chapter[] = [{ state: 'waiting', from: birth, place: birth.n, retries: 0, attempt: null }]
   for (;;) {
     const last = chapters[chapters.length - 1] as Chapter
     const gone: Chapter = { ...last, state: 'gone', from: timer(birth.at + birth.ttlMs) }
-    const next = earliest([gone, ...sequels(chronicle, job, last)])
+    const next = earliest([gone, ...sequels(annals, job, last)])
     chapters.push(next)
     if (next.state === 'gone') return chapters
   }
 }
 
 /** Everything that can come after a chapter (JOB-11). */
-function sequels(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
-  if (chapter.state === 'waiting') return afterWaiting(chronicle, job, chapter)
-  if (chapter.state === 'running') return afterRunning(chronicle, job, chapter)
-  return afterTheEnd(chronicle, job, chapter)
+function sequels(annals: Annals, job: string, chapter: Chapter): Chapter[] {
+  if (chapter.state === 'waiting') return afterWaiting(annals, job, chapter)
+  if (chapter.state === 'running') return afterRunning(annals, job, chapter)
+  return afterTheEnd(annals, job, chapter)
 }
 
-function afterWaiting(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
-  const facts = chronicle.about(job).filter((fact) => isAfter(fact, chapter.from))
-  const purge = chronicle.firstPurgeAfter(chapter.from)
+function afterWaiting(annals: Annals, job: string, chapter: Chapter): Chapter[] {
+  const facts = annals.about(job).filter((fact) => isAfter(fact, chapter.from))
+  const purge = annals.firstPurgeAfter(chapter.from)
   const endings: Chapter[] = purge ? [{ ...chapter, state: 'CANCELLED', from: purge }] : []
   for (const fact of facts) {
     if (fact.kind === 'cancelled') endings.push({ ...chapter, state: 'CANCELLED', from: fact })
@@ -65,14 +76,14 @@ function afterWaiting(chronicle: Chronicle, job: string, chapter: Chapter): Chap
   return endings
 }
 
-function afterRunning(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
+function afterRunning(annals: Annals, job: string, chapter: Chapter): Chapter[] {
   const attempt = chapter.attempt as Attempt
-  const timeout = timer(attempt.startAt + chronicle.birth(job).executionMs)
+  const timeout = timer(attempt.startAt + annals.birth(job).executionMs)
   const endings: Chapter[] = [
     stopped(chapter, { state: 'FAILED', from: timeout, error: 'executionTimeout exceeded' }),
-    afterLoss(chapter, leaseEnd(chronicle, job, chapter)),
+    afterLoss(chapter, leaseEnd(annals, job, chapter)),
   ]
-  for (const fact of chronicle.about(job).filter((fact) => isAfter(fact, chapter.from))) {
+  for (const fact of annals.about(job).filter((fact) => isAfter(fact, chapter.from))) {
     if (fact.kind === 'cancelled') endings.push(stopped(chapter, { state: 'CANCELLED', from: fact }))
     if (fact.kind === 'posted' && fact.boot === attempt.boot) endings.push(concluded(chapter, fact))
   }
@@ -80,9 +91,9 @@ function afterRunning(chronicle: Chronicle, job: string, chapter: Chapter): Chap
 }
 
 /** A terminal state is left by deletion and, from FAILED, by `/retry` (JOB-6, CTL-2). */
-function afterTheEnd(chronicle: Chronicle, job: string, chapter: Chapter): Chapter[] {
-  const endings: Chapter[] = [{ ...chapter, state: 'gone', from: timer(chapter.from.at + chronicle.birth(job).retentionMs) }]
-  const retry = chronicle.about(job).find((fact) => fact.kind === 'retried' && isAfter(fact, chapter.from))
+function afterTheEnd(annals: Annals, job: string, chapter: Chapter): Chapter[] {
+  const endings: Chapter[] = [{ ...chapter, state: 'gone', from: timer(chapter.from.at + annals.birth(job).retentionMs) }]
+  const retry = annals.about(job).find((fact) => fact.kind === 'retried' && isAfter(fact, chapter.from))
   if (retry && chapter.state === 'FAILED') {
     // A run of its own that starts at the tail: what earlier attempts left behind, late results included, is not part of it.
     endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, attempt: null })
@@ -91,18 +102,18 @@ function afterTheEnd(chronicle: Chronicle, job: string, chapter: Chapter): Chapt
 }
 
 /** When the lease of a running attempt ends without a result, and whether that counts as a retry (LSE-2 to LSE-5, LSE-7). */
-function leaseEnd(chronicle: Chronicle, job: string, chapter: Chapter): Moment & { counts: boolean } {
+function leaseEnd(annals: Annals, job: string, chapter: Chapter): Moment & { counts: boolean } {
   const boot = (chapter.attempt as Attempt).boot
   let acked = false
   let missing = 0
   let renewedTo = chapter.from.at + ACK_MS
   let idleFrom = Number.POSITIVE_INFINITY
-  const silentAt = chronicle.silentAt(boot)
+  const silentAt = annals.silentAt(boot)
   const endAt = () => Math.min(renewedTo, idleFrom + IDLE_GRACE_MS, silentAt)
-  for (const fact of chronicle.by(boot).filter((fact) => isAfter(fact, chapter.from))) {
+  for (const fact of annals.by(boot).filter((fact) => isAfter(fact, chapter.from))) {
     if (fact.at >= endAt()) break
     // WRK-29: an assignment that crossed a drain, or that the platform took back, is not the job's fault.
-    if (fact.kind === 'ended') return { ...fact, counts: !fact.byPlatform && (acked || !chronicle.wasDraining(boot, fact)) }
+    if (fact.kind === 'ended') return { ...fact, counts: !fact.byPlatform && (acked || !annals.wasDraining(boot, fact)) }
     if (fact.kind === 'polled idle') idleFrom = Math.min(idleFrom, fact.at)
     const signs = (fact.kind === 'progressed' || fact.kind === 'streamed') && fact.job === job
     const lists = fact.kind === 'pinged' && fact.listed.includes(job)

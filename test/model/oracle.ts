@@ -4,7 +4,7 @@
 // operations change. The chronicle only grows; a job's biography (its chapters, future ones included) is worked out anew from the facts,
 // each chapter ending with the earliest of the things that can end it. A mistake in the platform is therefore not repeated here.
 
-import { type Chapter, LEASE_MS, writeBiography } from './biography.ts'
+import { type Annals, type Chapter, LEASE_MS, writeBiography } from './biography.ts'
 import { type Boot, type Fact, type Happening, isAfter, type Moment } from './facts.ts'
 
 /** What `/status` must and may say. Null: 404. */
@@ -17,7 +17,7 @@ export interface OpenTake {
 }
 
 /** Everything that happened, in order, and what follows from it. */
-export class Chronicle {
+export class Chronicle implements Annals {
   readonly facts: Fact[] = []
   private readonly ofJob = new Map<string, Fact[]>()
   private readonly ofBoot = new Map<Boot, Fact[]>()

@@ -45,7 +45,7 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
 const USERS = 'src/db/resource-users.ts'
 const DELETE = 'src/db/delete-unused.ts'
 const TEMPLATES = 'src/db/templates.ts'
-const REGISTRIES = 'src/services/resources/registries.ts'
+const REGISTRY_LOGIN = 'src/effects/registry-login.ts'
 
 /** Killed by the tests against the real Worker. */
 export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
@@ -86,13 +86,13 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'no bound on the resources of an account', file: 'src/db/bounds.ts', find: ') < ${MAX_RESOURCES_PER_TEAM}`', replace: ') >= 0`' },
   {
     id: 'a sealed text opens in another row',
-    file: REGISTRIES,
+    file: REGISTRY_LOGIN,
     find: "['registries', id, field, teamId]",
     replace: "['registries', field, teamId]",
   },
   {
     id: 'a sealed text opens in another field',
-    file: REGISTRIES,
+    file: REGISTRY_LOGIN,
     find: "['registries', id, field, teamId]",
     replace: "['registries', id, teamId]",
   },

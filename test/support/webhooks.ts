@@ -1,15 +1,16 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
-import { DELIVERY_HEADER, type HandOver } from '../../src/objects/hand-over.ts'
+import { type HandOver, handOverHeaders } from '../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../src/objects/stubs.ts'
+import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
 import { env, expect, runInDurableObject, teamOf } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
+import { eventually } from './time.ts'
 import type { Received } from './webhook-receivers.ts'
 
 /** A queue and the receiver that its jobs name. */
 export interface WebhookSetup {
   queue: QueueSetup
-  sender: DurableObjectStub<WebhookSenderObject>
+  sender: DurableObjectStub<WebhookSenderRpc>
   /** A host of this test alone. */
   host: string
 }
@@ -75,14 +76,6 @@ export async function advanceSender(sender: WebhookSetup['sender'], ms: number):
   await runDurableObjectAlarm(sender)
 }
 
-export async function eventually<T>(probe: () => Promise<T | null>): Promise<T> {
-  for (;;) {
-    const found = await probe()
-    if (found !== null) return found
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
 /** Hands a delivery over as an endpoint's outbox does, without a job behind it. Returns the status of the answer. */
 export async function handOver(
   setup: WebhookSetup,
@@ -90,8 +83,8 @@ export async function handOver(
   body: BodyInit = '{}',
 ): Promise<number> {
   const delivery: HandOver = { endpointId: setup.queue.endpointId, jobId: 'job', bytes: 2, ...change }
-  const headers = { [DELIVERY_HEADER]: encodeURIComponent(JSON.stringify(delivery)) }
-  return (await setup.sender.fetch('https://webhook-sender/deliveries', { method: 'POST', headers, body })).status
+  return (await setup.sender.fetch('https://webhook-sender/deliveries', { method: 'POST', headers: handOverHeaders(delivery), body }))
+    .status
 }
 
 /** Runs a job with a webhook to its end. */

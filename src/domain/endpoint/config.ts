@@ -1,4 +1,4 @@
-import { DEFAULT_RETENTION } from '../../contract/endpoint-parts.ts'
+import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
@@ -8,9 +8,8 @@ import type { CpuCompute, EndpointConfig, GpuCompute } from './record.ts'
 import { diffConfigs, isNewRelease, type ReleaseDiff, sameConfig } from './release-diff.ts'
 
 /** Defaults of END-2, END-6, END-7 and POD-6. */
-const DEFAULT_SCALING: EndpointConfig['scaling'] = { type: 'QUEUE_DELAY', queueDelay: 4 }
-const DEFAULT_WORKERS: EndpointConfig['workers'] = { min: 0, max: 3, idleTimeoutSeconds: 5 }
-const DEFAULT_TIMEOUT_MS = 600_000
+const { idleTimeout: idleTimeoutSeconds, ...bounds } = ENDPOINT_DEFAULTS.workers
+const DEFAULT_WORKERS: EndpointConfig['workers'] = { ...bounds, idleTimeoutSeconds }
 const DEFAULT_DISK_GB = 10
 
 export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
@@ -31,7 +30,7 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
   const config: EndpointConfig = {
     ...ids,
     name: body.name ?? '',
-    type: body.type ?? 'QUEUE',
+    type: body.type ?? ENDPOINT_DEFAULTS.type,
     version: 1,
     revision: 1,
     container: {
@@ -44,10 +43,10 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
     },
     compute: body.gpu ? requestedGpu(body.gpu) : requestedCpu(body.cpu ?? []),
     workers: mergeWorkers(DEFAULT_WORKERS, body.workers),
-    scaling: body.scaling ?? DEFAULT_SCALING,
-    timeoutMs: body.timeout ?? DEFAULT_TIMEOUT_MS,
+    scaling: body.scaling ?? ENDPOINT_DEFAULTS.scaling,
+    timeoutMs: body.timeout ?? ENDPOINT_DEFAULTS.timeout,
     ...mergeRetention(undefined, body.resultRetention),
-    flashboot: flashbootOf(body.flashboot) ?? 'OFF',
+    flashboot: flashbootOf(body.flashboot) ?? ENDPOINT_DEFAULTS.flashboot,
     dataCenterIds: body.dataCenterIds ?? [],
     networkVolumes: body.networkVolumes ?? [],
     ...(body.templateId !== undefined && { templateId: body.templateId }),
@@ -153,8 +152,8 @@ function mergeRetention(
   if (!current && !asked) return {}
   return {
     retention: {
-      runMs: asked?.run ?? current?.runMs ?? DEFAULT_RETENTION.run,
-      runSyncMs: asked?.runSync ?? current?.runSyncMs ?? DEFAULT_RETENTION.runSync,
+      runMs: asked?.run ?? current?.runMs ?? RETENTION_DEFAULTS.run,
+      runSyncMs: asked?.runSync ?? current?.runSyncMs ?? RETENTION_DEFAULTS.runSync,
     },
   }
 }

@@ -1,3 +1,4 @@
+import { JOB_DEFAULTS } from '../../contract/defaults.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 
 /** Jobs that ended or were requeued: totals since the endpoint was created, or what came to them in a time. */
@@ -26,7 +27,7 @@ export const SERIES_MINUTES = INTERVALS.d.minutes * INTERVALS.d.buckets
 
 /** PP-49: unreadable means hours. */
 export function readInterval(interval: string | null): SeriesInterval {
-  return interval !== null && Object.hasOwn(INTERVALS, interval) ? (interval as SeriesInterval) : 'h'
+  return interval !== null && Object.hasOwn(INTERVALS, interval) ? (interval as SeriesInterval) : JOB_DEFAULTS.interval
 }
 
 /**

@@ -1,4 +1,4 @@
-import { DEFAULT_RETENTION } from '../../contract/endpoint-parts.ts'
+import { RETENTION_DEFAULTS } from '../../contract/defaults.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 
 /** PP-4: what an explicit `wait` lengthens the retention of a `/runsync` result to, at most. */
@@ -6,6 +6,6 @@ const MAX_WAIT_RETENTION_MS = 5 * 60_000
 
 /** How long a job's result is kept after its end, milliseconds (LIM-4, PP-4, PP-76). `waitMs` is 0 without an explicit `wait`. */
 export function retentionMs(override: EndpointConfig['retention'], sync: boolean, waitMs: number): number {
-  if (!sync) return override?.runMs ?? DEFAULT_RETENTION.run
-  return Math.max(override?.runSyncMs ?? DEFAULT_RETENTION.runSync, Math.min(MAX_WAIT_RETENTION_MS, waitMs))
+  if (!sync) return override?.runMs ?? RETENTION_DEFAULTS.run
+  return Math.max(override?.runSyncMs ?? RETENTION_DEFAULTS.runSync, Math.min(MAX_WAIT_RETENTION_MS, waitMs))
 }

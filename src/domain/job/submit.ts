@@ -1,3 +1,4 @@
+import { JOB_DEFAULTS } from '../../contract/defaults.ts'
 import { jsonMembers, tryParse } from '../text/json-text.ts'
 import { refuseWebhookUrl, type WebhookAllowList } from '../webhook/url.ts'
 import { readS3Config } from './s3-config.ts'
@@ -16,7 +17,6 @@ export interface Submission {
 
 export type SubmitResult = { ok: true; submission: Submission } | { ok: false; detail: string }
 
-const DEFAULT_TTL_MS = 24 * 3600 * 1000
 const MIN_TTL_MS = 10_000
 const MIN_EXECUTION_TIMEOUT_MS = 5_000
 const MAX_MS = 7 * 24 * 3600 * 1000
@@ -24,7 +24,7 @@ const POLICY_MEMBERS = ['executionTimeout', 'lowPriority', 'ttl']
 
 /** The submission of a job that is all defaults. `input` is JSON text. */
 export function plainSubmission(input: string): Submission {
-  return { input, executionTimeoutMs: null, ttlMs: DEFAULT_TTL_MS, lowPriority: false, webhook: null, s3Config: null }
+  return { input, executionTimeoutMs: null, ttlMs: JOB_DEFAULTS.ttl, lowPriority: JOB_DEFAULTS.lowPriority, webhook: null, s3Config: null }
 }
 
 /**
@@ -55,7 +55,7 @@ export function readSubmission(text: string, queryTtl: string | null, allow: Web
     submission: {
       input,
       executionTimeoutMs: policy.executionTimeout ?? null,
-      ttlMs: ttlMs ?? DEFAULT_TTL_MS,
+      ttlMs: ttlMs ?? JOB_DEFAULTS.ttl,
       lowPriority: policy.lowPriority ?? false,
       s3Config: s3Config.text,
       webhook: typeof webhook === 'string' ? webhook : null,

@@ -1,3 +1,4 @@
+import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { PodMountsRequest } from '../../contract/mounts.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
@@ -45,7 +46,7 @@ export function planPod(body: CreatePodRequest, references: PodReferences, jupyt
   const { template } = references
   const container = createContainer(body, template?.container ?? null)
   if (!container.ok) return container
-  const cloud = body.cloud ?? 'SECURE'
+  const cloud = body.cloud ?? POD_DEFAULTS.cloud
   const computed = computeOf(body, cloud, template)
   if (!computed.ok) return computed
   const mounts = createMounts(mountsOf(body, template), computed.compute.kind === 'cpu')
@@ -57,7 +58,7 @@ export function planPod(body: CreatePodRequest, references: PodReferences, jupyt
     dataCenterIds: body.dataCenterIds ?? [],
     mounts: mounts.mounts,
     globalNetworking: false,
-    onHostLoss: body.onHostLoss ?? 'WAIT',
+    onHostLoss: body.onHostLoss ?? POD_DEFAULTS.onHostLoss,
   }
   const problem = refuseSpec(spec) ?? refuseReferences(body, spec, references) ?? refuseSize(body, spec.container)
   if (problem) return { ok: false, problem }

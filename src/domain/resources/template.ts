@@ -1,3 +1,4 @@
+import { TEMPLATE_DEFAULTS } from '../../contract/defaults.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/templates.ts'
 import { mergeArgs } from './container.ts'
@@ -6,13 +7,13 @@ import type { TemplateConfig } from './record.ts'
 /** TPL-2: what a create body leaves out. */
 const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
   name: '',
-  container: { image: '', args: '', diskGb: 10, env: {}, ports: [], registry: null },
+  container: { image: '', args: '', diskGb: TEMPLATE_DEFAULTS.disk, env: {}, ports: [], registry: null },
   persistent: null,
-  serverless: false,
-  isPublic: false,
-  category: 'NVIDIA',
-  startSsh: true,
-  startJupyter: true,
+  serverless: TEMPLATE_DEFAULTS.serverless,
+  isPublic: TEMPLATE_DEFAULTS.public,
+  category: TEMPLATE_DEFAULTS.category,
+  startSsh: TEMPLATE_DEFAULTS.startSsh,
+  startJupyter: TEMPLATE_DEFAULTS.startJupyter,
   allowedCudaVersions: [],
 }
 

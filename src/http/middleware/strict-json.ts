@@ -1,30 +1,36 @@
 import type { Next } from 'hono'
 import { Problem } from '../../contract/problems.ts'
+import { describeJsonFault, jsonFault } from '../../domain/text/json-fault.ts'
 import type { AppContext } from '../app-env.ts'
 
+/** A merge patch is another type: its null removes a member, and a null here is a fault (STRICT-2, STRICT-3). */
+const JSON_TYPE = /^application\/json\s*(;|$)/i
+
 /**
- * Refuses a body with a member called `__proto__` (STRICT-1). Validation would drop it in silence where names are free, such as in
- * `env`, and the caller would believe it was stored.
+ * Reads the body that a route requires: there is one (RST-10), it says that it is JSON (ERR-2), it is JSON (PP-123), and no member is
+ * called `__proto__` (STRICT-1). Validation would drop such a member in silence where names are free, such as in `env`, and the caller
+ * would believe it was stored.
  */
-export async function refuseProtoMembers(c: AppContext, next: Next): Promise<void> {
-  // Any other type is refused by the route itself (415).
-  if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? '')) return next()
+export async function strictJson(c: AppContext, next: Next): Promise<void> {
+  const type = c.req.header('content-type')
+  if (type !== undefined && !JSON_TYPE.test(type)) throw new Problem('unsupportedMediaType')
   const text = await c.req.text()
-  // The name can also be spelled with escapes; only a parse tells.
-  if (text.includes('__proto__') || text.includes('\\u')) {
-    const location = findProto(parseOrNull(text))
-    if (location !== null) {
-      throw new Problem('validationFailed', { errors: [`${location}: additional properties '__proto__' not allowed`] })
-    }
+  if (text === '') throw new Problem('badRequest', { detail: 'the request has no body: send a JSON object' })
+  if (type === undefined) throw new Problem('unsupportedMediaType')
+  const location = findProto(parse(text))
+  if (location !== null) {
+    throw new Problem('validationFailed', { errors: [`${location}: additional properties '__proto__' not allowed`] })
   }
   await next()
 }
 
-function parseOrNull(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    return null
+  } catch (cause) {
+    const fault = jsonFault(text)
+    const detail = `the request body is not valid JSON${fault ? `: ${describeJsonFault(fault)}` : ''}`
+    throw new Problem('badRequest', { detail, cause })
   }
 }
 

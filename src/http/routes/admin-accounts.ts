@@ -12,13 +12,13 @@ import {
 } from '../../contract/accounts.ts'
 import * as accounts from '../../services/accounts/accounts.ts'
 import type { AppEnv } from '../app-env.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
 const common = { tags: ['Accounts'], security: BEARER }
-const withBody = { ...common, middleware: refuseProtoMembers }
+const withBody = { ...common, middleware: strictJson }
 
 const createUserRoute = createRoute({
   ...withBody,

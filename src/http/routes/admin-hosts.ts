@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts.ts'
 import * as machines from '../../services/hosts/hosts.ts'
 import type { AppEnv } from '../app-env.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
 
@@ -54,7 +54,7 @@ const cordonHostRoute = createRoute({
   path: '/admin/v1/hosts/{id}/cordon',
   operationId: 'cordonHost',
   summary: 'Give a machine no new work',
-  middleware: refuseProtoMembers,
+  middleware: strictJson,
   request: { params: Params, body: cordonBody },
   responses: { 200: { description: 'What runs there stays.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
 })
@@ -77,7 +77,7 @@ const drainHostRoute = createRoute({
   operationId: 'drainHost',
   summary: 'Cordon a machine and ask what runs there to leave',
   description: 'Workers finish the jobs that they hold, then stop and are replaced elsewhere. `workloads` says what is left.',
-  middleware: refuseProtoMembers,
+  middleware: strictJson,
   request: { params: Params, body: cordonBody },
   responses: { 200: { description: 'It is under way.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422, 503]) },
 })

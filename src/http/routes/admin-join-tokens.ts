@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../contract/hosts.ts'
 import * as joinTokens from '../../services/hosts/join-tokens.ts'
 import type { AppEnv } from '../app-env.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
 
@@ -16,7 +16,7 @@ const createJoinTokenRoute = createRoute({
   path: '/admin/v1/join-tokens',
   operationId: 'createJoinToken',
   summary: 'Make a token with which one machine joins within 30 minutes',
-  middleware: refuseProtoMembers,
+  middleware: strictJson,
   request: { body: { required: true, content: { 'application/json': { schema: CreateJoinTokenRequest } } } },
   responses: {
     201: { description: 'The token, shown this once.', content: { 'application/json': { schema: NewJoinToken } } },

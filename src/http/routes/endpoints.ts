@@ -7,7 +7,7 @@ import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -35,7 +35,7 @@ const createEndpointRoute = createRoute({
   operationId: 'createEndpoint',
   summary: 'Create an endpoint',
   'x-scope': 'serverless:write',
-  middleware: [needsScope('serverless:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('serverless:write'), strictJson] as const,
   request: { body: json(CreateEndpointRequest) },
   responses: {
     201: ok('The endpoint.', Endpoint),
@@ -62,7 +62,7 @@ const updateRoute = createRoute({
   operationId: 'updateEndpoint',
   summary: 'Change an endpoint in place',
   'x-scope': 'serverless:write',
-  middleware: [needsScope('serverless:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('serverless:write'), strictJson] as const,
   request: { params: Params, body: json(UpdateEndpointRequest) },
   responses: {
     200: ok('The endpoint as it is now.', Endpoint),

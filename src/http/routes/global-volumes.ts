@@ -9,7 +9,7 @@ import {
 import * as volumes from '../../services/resources/global-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -36,7 +36,7 @@ const createGlobalVolumeRoute = createRoute({
   operationId: 'createGlobalVolume',
   summary: 'Create a global volume',
   'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('volumes:write'), strictJson] as const,
   request: { body: json(CreateGlobalVolumeRequest) },
   responses: { 201: ok('The global volume.', GlobalVolume), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -60,7 +60,7 @@ const updateRoute = createRoute({
   operationId: 'updateGlobalVolume',
   summary: 'Rename a global volume',
   'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('volumes:write'), strictJson] as const,
   request: { params: Params, body: json(UpdateGlobalVolumeRequest) },
   responses: {
     200: ok('The global volume as it is now.', GlobalVolume),

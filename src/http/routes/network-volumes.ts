@@ -9,7 +9,7 @@ import {
 import * as volumes from '../../services/resources/network-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -36,7 +36,7 @@ const createNetworkVolumeRoute = createRoute({
   operationId: 'createNetworkVolume',
   summary: 'Create a network volume',
   'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('volumes:write'), strictJson] as const,
   request: { body: json(CreateNetworkVolumeRequest) },
   responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -60,7 +60,7 @@ const updateRoute = createRoute({
   operationId: 'updateNetworkVolume',
   summary: 'Rename a network volume or let it grow',
   'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('volumes:write'), strictJson] as const,
   request: { params: Params, body: json(UpdateNetworkVolumeRequest) },
   responses: {
     200: ok('The network volume as it is now.', NetworkVolume),

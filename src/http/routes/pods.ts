@@ -19,7 +19,7 @@ import { getPod, listPods } from '../../services/pods/pods.ts'
 import { waitForPod } from '../../services/pods/wait-for-pod.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -54,7 +54,7 @@ const createPodRoute = createRoute({
   operationId: 'createPod',
   summary: 'Create a pod and start it',
   'x-scope': WRITE,
-  middleware: [needsScope(WRITE), refuseProtoMembers] as const,
+  middleware: [needsScope(WRITE), strictJson] as const,
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreatePodHeaders },
   responses: {
     200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
@@ -82,7 +82,7 @@ const updateRoute = createRoute({
   operationId: 'updatePod',
   summary: 'Change a pod in place',
   'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id'), refuseProtoMembers] as const,
+  middleware: [needsScope(WRITE, 'id'), strictJson] as const,
   request: { params: Params, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
     200: taggedPod('The pod as it is now.'),
@@ -98,7 +98,7 @@ const actionRoute = createRoute({
   summary: 'Start, stop, restart or terminate a pod',
   description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
   'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id'), refuseProtoMembers] as const,
+  middleware: [needsScope(WRITE, 'id'), strictJson] as const,
   request: { params: Params, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
     200: taggedPod('The pod as it is now.'),
@@ -127,7 +127,7 @@ export function registerPods(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json(await listPods(verbContext(c), c.req.valid('query')), 200))
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')
-    if (c.req.valid('query').dryRun === 'true') return c.json(await previewPod(verbContext(c), body), 200)
+    if (c.req.valid('query').dryRun) return c.json(await previewPod(verbContext(c), body), 200)
     const { pod, etag } = await createPod(verbContext(c), body, c.req.valid('header')['Idempotency-Key'])
     return c.json(pod, 201, { ETag: etag })
   })

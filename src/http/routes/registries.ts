@@ -4,7 +4,7 @@ import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../c
 import * as registries from '../../services/resources/registries.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -34,7 +34,7 @@ const createRegistryRoute = createRoute({
   operationId: 'createRegistry',
   summary: 'Store a credential for private images',
   'x-scope': 'registries:write',
-  middleware: [needsScope('registries:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('registries:write'), strictJson] as const,
   request: { body: json(CreateRegistryRequest) },
   responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
 })

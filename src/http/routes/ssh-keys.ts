@@ -3,7 +3,7 @@ import { SshKeys, UpdateSshKeysRequest } from '../../contract/ssh-keys.ts'
 import { getSshKeys, putSshKeys } from '../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -25,7 +25,7 @@ const putRoute = createRoute({
   operationId: 'putSshKeys',
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
   'x-scope': 'account:write',
-  middleware: [needsScope('account:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('account:write'), strictJson] as const,
   request: { body: json(UpdateSshKeysRequest) },
   responses: { 200: ok('The keys as they are now.', SshKeys), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
 })

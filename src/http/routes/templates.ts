@@ -6,7 +6,7 @@ import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
-import { refuseProtoMembers } from '../middleware/strict-json.ts'
+import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -34,7 +34,7 @@ const createTemplateRoute = createRoute({
   operationId: 'createTemplate',
   summary: 'Create a template',
   'x-scope': 'templates:write',
-  middleware: [needsScope('templates:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('templates:write'), strictJson] as const,
   request: { body: json(CreateTemplateRequest) },
   responses: { 201: ok('The template.', Template), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -57,7 +57,7 @@ const updateRoute = createRoute({
   operationId: 'updateTemplate',
   summary: 'Change an own template; what was made from it stays as it is',
   'x-scope': 'templates:write',
-  middleware: [needsScope('templates:write'), refuseProtoMembers] as const,
+  middleware: [needsScope('templates:write'), strictJson] as const,
   request: { params: Params, body: json(UpdateTemplateRequest) },
   responses: {
     200: ok('The template as it is now.', Template),

@@ -1,10 +1,10 @@
-import type { Delivery } from '../../../durable-objects/webhook/delivery-store.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { ListDeliveriesQuery, SigningSecret, WebhookDelivery } from '../../contract/webhooks.ts'
 import type { SigningSecrets } from '../../domain/webhook/delivery.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
+import type { LoggedDelivery } from '../../objects/webhook-sender.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
@@ -54,7 +54,7 @@ function toSigningSecret({ current, previous }: SigningSecrets, nowMs: number): 
   return { secret: current, previousSecretExpiresAt: overlaps ? formatTime(previous.untilMs) : null }
 }
 
-function toDelivery({ id, endpointId, jobId, url, state, createdAtMs }: Delivery): WebhookDelivery {
+function toDelivery({ id, endpointId, jobId, url, state, createdAtMs }: LoggedDelivery): WebhookDelivery {
   const attempts = state.attempts.map(({ atMs, ...attempt }) => ({ at: formatTime(atMs), ...attempt }))
   return { id, endpointId, jobId, url, status: state.status, attempts, createdAt: formatTime(createdAtMs) }
 }

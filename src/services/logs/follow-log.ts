@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problems.ts'
 import { startOf } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'
 import type { LogKind } from '../../host-protocol/logs.ts'
-import { podLogStub } from '../../objects/stubs.ts'
+import { readLog } from '../../objects/log-reading.ts'
 
 /** When a reader of a log that has too many may come again: nobody knows, so not at once. */
 const RETRY_SECONDS = '10'
@@ -33,13 +33,8 @@ export async function followLog(
   { query, lastEventId, signal }: LogReading,
 ): Promise<ReadableStream> {
   const request = { kind, ownerId, isKnown, start: startOf(query, lastEventId), source: query.source }
-  const reply = await podLogStub(env, kind, id).fetch(
-    // The name is never resolved; the signal tells the object that the reader has left.
-    new Request('http://log/', { method: 'POST', body: JSON.stringify(request), signal }),
-  )
-  if (reply.status === 429) {
-    throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })
-  }
-  if (!reply.ok || !reply.body) throw new Problem('notFound')
-  return reply.body
+  const result = await readLog(env, id, request, signal)
+  if (result.ok) return result.stream
+  if (result.reason === 'unknown') throw new Problem('notFound')
+  throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })
 }

@@ -31,7 +31,7 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   const { rows, found } = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
   const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
   const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
-  const pods = query.includeClusterPods === 'true' ? shown : shown.filter(({ clusterId }) => clusterId === null)
+  const pods = query.includeClusterPods ? shown : shown.filter(({ clusterId }) => clusterId === null)
   const stats = await readPodStats(ctx.env, pods)
   const settings = readSettings(ctx.env)
   return { pods: pods.map((pod) => toPod(pod, settings, ctx.nowMs, stats.get(pod.id))), pagination }

@@ -2,32 +2,18 @@ import { Problem } from '../../contract/problems.ts'
 import type { CreateRegistryRequest, Registry } from '../../contract/registries.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/registries.ts'
+import { sealLogin } from '../../effects/registry-login.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
-import { logEvent } from '../../platform/log.ts'
-import { deriveSealKey, openText, sealText } from '../../platform/seal.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
-
-/** What a host needs to pull a private image. Never part of a reply or a log line. */
-export interface RegistryLogin {
-  username: string
-  password: string
-}
 
 /** Stores a credential, sealed (REG-1, RES-3). Throws 400 and 403. */
 export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest): Promise<Registry> {
   requireScope(ctx.principal, 'registries:write')
   const place = { id: newResourceId(), teamId: ctx.principal.teamId }
-  const key = await sealKey(ctx.env)
-  const row = {
-    ...place,
-    name: body.name,
-    usernameSealed: await sealText(key, body.username, boundTo(place, 'username')),
-    passwordSealed: await sealText(key, body.password, boundTo(place, 'password')),
-    createdAt: ctx.nowMs,
-  }
+  const row = { ...place, name: body.name, ...(await sealLogin(ctx.env, place, body)), createdAt: ctx.nowMs }
   if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row))) throw tooMany('registry credentials')
   return { id: row.id, name: row.name }
 }
@@ -56,25 +42,4 @@ export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void
 export async function requireRegistry(env: Env, teamId: string, id: string | null): Promise<void> {
   if (id === null || (await table.findRegistry(openDatabase(env.DB), teamId, id))) return
   throw new Problem('badRequest', { detail: `container registry auth ${id} not found` })
-}
-
-/** The login behind a team's credential, for the host that pulls; null when it is unknown or was sealed under another TOKEN_SECRET. */
-export async function openRegistry(env: Env, teamId: string, id: string): Promise<RegistryLogin | null> {
-  const row = await table.findSealedRegistry(openDatabase(env.DB), teamId, id)
-  if (!row) return null
-  const key = await sealKey(env)
-  const username = await openText(key, row.usernameSealed, boundTo(row, 'username'))
-  const password = await openText(key, row.passwordSealed, boundTo(row, 'password'))
-  if (username !== null && password !== null) return { username, password }
-  logEvent('warn', 'registryUnreadable', { registryId: id, teamId })
-  return null
-}
-
-function sealKey(env: Env): Promise<CryptoKey> {
-  return deriveSealKey(env.TOKEN_SECRET, 'D1 fields')
-}
-
-/** Table, row, field and team: a sealed text that is copied elsewhere does not open there. */
-function boundTo({ id, teamId }: { id: string; teamId: string }, field: 'username' | 'password'): string {
-  return JSON.stringify(['registries', id, field, teamId])
 }

@@ -54,15 +54,20 @@ export async function sshPodImage(): Promise<string> {
 }
 
 /** The Python interpreter of a virtual environment that holds the public SDK. */
-export async function pythonClient(): Promise<string> {
-  const directory = join(CACHE, `python-client-${hashOf(SDK)}`)
+export function pythonClient(): Promise<string> {
+  return pythonWith('client', SDK)
+}
+
+/** The Python interpreter of a virtual environment with one package, kept under the package's name and version. */
+export async function pythonWith(name: string, requirement: string): Promise<string> {
+  const directory = join(CACHE, `python-${name}-${hashOf(requirement)}`)
   const python = join(directory, 'bin/python')
   const finished = join(directory, 'finished')
   if (existsSync(finished)) return python
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(CACHE, { recursive: true })
   await run('python3', '-m', 'venv', directory)
-  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', SDK)
+  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', requirement)
   mkdirSync(finished)
   return python
 }

@@ -5,7 +5,7 @@ import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 
-/** Most of what LIM-6 lets into an env. */
+/** About the most that a request may hold. */
 const LARGE_ENV = { A: 'x'.repeat(101_000) }
 const MANY = 400
 /** Reports come one by one; a few show what all of them do. */

@@ -10,7 +10,7 @@ const OTHER = 'NVIDIA A40'
 const former = ({ id }: FakeHost) => ({ hostId: id, object: hostStub(env, id) })
 
 describe('the life of a pod', () => {
-  it('[POD-2] [POD-14] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {
+  it('[POD-2] [POD-14] [PP-81] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     const first = await host.waitFor((w) => w.id === `${id}-1`)

@@ -130,12 +130,23 @@ describe('dryRun', () => {
     scene.leave()
   })
 
+  it('[PP-124] is asked for by true and 1 in any case, and by nothing else', async () => {
+    const scene = await podScene(gpus(1, DRY))
+    const post = (query: string) => scene.call.post(`${PODS}${query}`, podBody({ gpu: { id: DRY } }))
+    for (const form of ['true', 'True', 'TRUE', '1']) expect((await post(`?dryRun=${form}`)).status, form).toBe(200)
+    for (const form of ['yes', '', 'on', '2']) {
+      expect((await post(`?dryRun=${form}`)).body.errors, form).toEqual(["$.dryRun: value must be one of 'true', '1', 'false', '0'"])
+    }
+    expect((await scene.call.get(PODS)).body.pods).toEqual([])
+    for (const form of ['False', '0']) expect((await post(`?dryRun=${form}`)).status, form).not.toBe(200)
+    scene.leave()
+  })
+
   it('[PP-83] refuses what the create would refuse', async () => {
     const scene = await podScene(gpus(1))
     const path = `${PODS}?dryRun=true`
     expect((await scene.call.post(path, podBody({ gpu: { id: 'No Such GPU' } }))).body.detail).toBe('invalid GPU type id "No Such GPU"')
     expect((await scene.call.post(path, podBody({ name: '' }))).status).toBe(422)
-    expect((await scene.call.post(`${PODS}?dryRun=1`, podBody())).body.errors).toEqual(["$.dryRun: value must be one of 'true', 'false'"])
     expect((await scene.call.post(`${PODS}?dryRun=false`, podBody({ gpu: { id: GPU } }))).status).toBe(201)
     scene.leave()
   })

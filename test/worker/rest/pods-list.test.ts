@@ -65,7 +65,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-7] [POD-1] members of clusters are taken out of a page that is cut; includeClusterPods shows them', async () => {
+  it('[PAG-7] [POD-1] [PP-124] members of clusters are taken out of a page that is cut; includeClusterPods shows them', async () => {
     const scene = await podScene(gpus(8))
     const ids: string[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await scene.create()).id)
@@ -74,6 +74,8 @@ describe('the list of pods', () => {
     }
     expect((await walk(scene, 'limit=2')).map((one) => one.ids)).toEqual([[], ids.slice(3, 4), ids.slice(4)])
     expect((await walk(scene, 'limit=2&includeClusterPods=true')).flatMap((one) => one.ids)).toEqual(ids)
+    for (const form of ['True', 'TRUE', '1']) expect((await page(scene, `includeClusterPods=${form}`)).ids, form).toEqual(ids)
+    for (const form of ['False', '0']) expect((await page(scene, `includeClusterPods=${form}`)).ids, form).toEqual(ids.slice(3))
     const { next } = await page(scene, 'limit=2')
     expect((await scene.call.get(`${PODS}?includeClusterPods=true&cursor=${next}`)).body.errors).toEqual([
       '$.cursor: not a cursor of this list',
@@ -82,14 +84,14 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-2] [PAG-3] limits and cursors that cannot be are 422', async () => {
+  it('[PAG-2] [PAG-3] [RST-9] limits and cursors that cannot be are 422', async () => {
     const { key } = await createAccount()
     const errorsFor = async (query: string) => (await api(key).get(`${PODS}?${query}`)).body.errors
     expect(await errorsFor('limit=0')).toEqual(['$.limit: minimum: got 0, want 1'])
     expect(await errorsFor('limit=1001')).toEqual(['$.limit: maximum: got 1001, want 1000'])
     expect(await errorsFor('cursor=')).toEqual(['$.cursor: minLength: got 0, want 1'])
     expect(await errorsFor('cursor=abc')).toEqual(['$.cursor: not a cursor of this list'])
-    expect(await errorsFor('includeClusterPods=yes')).toEqual(["$.includeClusterPods: value must be one of 'true', 'false'"])
+    expect(await errorsFor('includeClusterPods=yes')).toEqual(["$.includeClusterPods: value must be one of 'true', '1', 'false', '0'"])
     expect((await api(key).get(`${PODS}?limit=1000`)).body).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } })
   })
 

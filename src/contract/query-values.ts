@@ -13,3 +13,11 @@ export function queryInteger(min: number, max: number, byDefault: number) {
 function readDigits(value: unknown): unknown {
   return typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : value
 }
+
+/** A switch of a query: `true`, `false`, `1` or `0` in any case, as clients of different languages write them (PP-124). */
+export function queryFlag() {
+  return z
+    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'insensitive' })
+    .default(false)
+    .meta({ type: 'boolean', default: false })
+}

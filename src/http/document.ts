@@ -1,0 +1,77 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import type { AppEnv } from './app-env.ts'
+
+type Json = null | boolean | number | string | Json[] | JsonObject
+type JsonObject = { [key: string]: Json }
+
+type Info = Record<'title' | 'version' | 'description', string>
+
+/** Names, on every copy of a component, that component. */
+const MARK = 'x-component'
+/** What a place may say of a component in words of its own. */
+const WORDS = ['description', 'default', 'example']
+/** Values of users, which are no schemas whatever they look like. */
+const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const INT32_MAX = 2 ** 31 - 1
+
+/**
+ * The OpenAPI 3.1 document of an app, as generators of clients need it (PP-122): what has a name is referred to by it, with the words of
+ * the place beside the reference, and every whole number says how wide it is.
+ */
+export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info): JsonObject {
+  markComponents()
+  const generated = app.getOpenAPI31Document({ openapi: '3.1.0', info, servers: [{ url: '/' }] })
+  const document: JsonObject = JSON.parse(JSON.stringify(generated))
+  const parts = objectOf(document.components)
+  const components = { ...copiedComponents(document), ...objectOf(parts.schemas) }
+  const schemas = Object.fromEntries(Object.entries(components).map(([name, schema]) => [name, without(objectOf(schema), [MARK])]))
+  return objectOf(refine({ ...document, components: { ...parts, schemas } }, schemas))
+}
+
+// A schema with a description of its own is a copy without an id. It inherits what else was said of the named one, so also this mark.
+function markComponents(): void {
+  for (const [id, schema] of z.globalRegistry._idmap) z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), [MARK]: id })
+}
+
+/** Components of which the document has copies alone. */
+function copiedComponents(value: Json): JsonObject {
+  if (typeof value !== 'object' || value === null) return {}
+  const inner = Object.values(value).map(copiedComponents)
+  const name = Array.isArray(value) ? undefined : value[MARK]
+  return Object.assign({}, ...inner, typeof name === 'string' ? { [name]: without(objectOf(value), ['description', 'default']) } : {})
+}
+
+function refine(value: Json, components: JsonObject): Json {
+  if (Array.isArray(value)) return value.map((item) => refine(item, components))
+  if (typeof value !== 'object' || value === null) return value
+  const { [MARK]: name, ...schema } = value
+  const component = typeof name === 'string' ? objectOf(components[name]) : undefined
+  if (component && isCopy(schema, component)) return { $ref: `#/components/schemas/${name}`, ...ownWords(schema, component) }
+  const refined = Object.entries(schema).map(([key, member]) => [key, DATA.has(key) ? member : refine(member, components)])
+  return withWidth(Object.fromEntries(refined))
+}
+
+function isCopy(schema: JsonObject, component: JsonObject): boolean {
+  return JSON.stringify(without(schema, WORDS)) === JSON.stringify(without(component, WORDS))
+}
+
+function ownWords(schema: JsonObject, component: JsonObject): JsonObject {
+  const own = Object.entries(schema).filter(([key, word]) => WORDS.includes(key) && JSON.stringify(word) !== JSON.stringify(component[key]))
+  return Object.fromEntries(own)
+}
+
+function withWidth(schema: JsonObject): JsonObject {
+  const { type, minimum, maximum } = schema
+  if (type !== 'integer' && !(Array.isArray(type) && type.includes('integer'))) return schema
+  const isNarrow = Number(minimum ?? Number.NaN) >= -INT32_MAX && Number(maximum ?? Number.NaN) <= INT32_MAX
+  return { ...schema, format: isNarrow ? 'int32' : 'int64' }
+}
+
+function without(schema: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)))
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}

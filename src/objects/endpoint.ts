@@ -1,0 +1,53 @@
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { HostEvent } from '../domain/host/event.ts'
+import type { DecisionRecord } from '../domain/worker/scaling-record.ts'
+import type { ActiveWorker } from '../domain/worker/worker.ts'
+import type { WorkloadReport } from '../host-protocol/messages.ts'
+import type { Sender } from '../queue/posts.ts'
+import type { Caller } from './caller.ts'
+
+/** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
+export interface EndpointRpc extends Rpc.DurableObjectBranded {
+  fetch(request: Request): Promise<Response>
+  /** `/run` with a small body (adr/0010). */
+  run(call: SubmitCall, caller: Caller): Promise<PlainReply>
+  /** `/status` (adr/0010); null when the record is too large for an RPC. */
+  status(endpointId: string, jobId: string, caller: Caller): Promise<PlainReply | null>
+  /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
+  done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void>
+  /** Takes over a configuration; an older revision than the known one changes nothing. */
+  configure(config: EndpointConfig): Promise<void>
+  /** END-1: ends all workers and cancels all jobs. */
+  destroy(): Promise<void>
+  /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
+  workloadReport(report: WorkloadReport): Promise<void>
+  /** What has become of the machine on which some workers of this endpoint are. */
+  hostChanged(workerIds: string[], event: HostEvent): Promise<void>
+  /** The workers that take part in something (END-13), from the rows that `/health` counts. */
+  workers(): Promise<ActiveWorker[]>
+  /** Decisions of the scaler that changed something, newest first. */
+  decisions(): Promise<DecisionRecord[]>
+  /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
+  capacityAppeared(): Promise<boolean>
+  /** Whether the endpoint has this worker at present, in whatever state. */
+  knowsWorker(workerId: string): Promise<boolean>
+}
+
+/** A `/run` or `/runsync`, with what its request says about it. */
+export interface SubmitCall {
+  endpointId: string
+  operation: 'run' | 'runsync'
+  userId: string
+  body: string
+  /** Query parameters and headers as they came; null when absent. */
+  ttl: string | null
+  wait: string | null
+  idempotencyKey: string | null
+}
+
+/** A small reply as plain data: what an RPC carries for a third of the cost of a `Response`. */
+export interface PlainReply {
+  status: number
+  body: string
+  headers: Record<string, string>
+}

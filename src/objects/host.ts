@@ -1,0 +1,40 @@
+import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
+
+/** The object of one machine, as everybody else knows it. `fetch` takes the agent's link (see `host-link.ts`). */
+export interface HostRpc extends Rpc.DurableObjectBranded {
+  fetch(request: Request): Promise<Response>
+  /**
+   * Says that a pod's row is about to change; to be followed by `syncPod`, and if the caller dies before, the object looks at the row by
+   * itself. False when the host is suspect or has to be told too much (HOST-69): a new pod had better go elsewhere.
+   */
+  markPod(hostId: string, podId: string): Promise<boolean>
+  /** Takes one mark away; nothing has changed. */
+  unmarkPod(podId: string): Promise<void>
+  /** Puts in force what a pod's row says now, and takes one mark away. */
+  syncPod(hostId: string, podId: string): Promise<void>
+  /** Returns when something about a pod may have changed, at the latest after `timeoutMs`. */
+  podChanged(podId: string, timeoutMs: number): Promise<void>
+  /** This host is lost or being emptied: its pods go elsewhere, each as it wants. */
+  movePods(hostId: string): Promise<void>
+  /** What containers use at the moment, as far as their agent has said lately. */
+  readStats(workloadIds: string[]): Promise<WorkloadStats[]>
+  /**
+   * Makes the host run a workload. Repeating it changes nothing. False when the host is suspect (no beat for three intervals): it is still
+   * online by its lease, but what is given to it now may have to wait for its return.
+   */
+  assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean>
+  /** Whether the host has been told to run this workload. */
+  knows(workloadId: string): Promise<boolean>
+  /** Makes the host stop a workload. False when it knows no such workload, so nothing of it can be running. */
+  stop(workloadId: string, graceMs: number): Promise<boolean>
+  /** What the operator sees of the link; null before there has been one. */
+  presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null>
+  /** Marks an assertion as used (HOST-38). */
+  spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'>
+  /** The operator has removed the host: it is to be taken apart, soon and again until it is. */
+  expectRemoval(hostId: string): Promise<void>
+  /** The host's identity is withdrawn: its links hear so, and its work is given up. */
+  revoke(hostId: string): Promise<void>
+  /** Workload state changes, for the objects and rows that they concern. */
+  report(hostId: string, reports: WorkloadReport[]): Promise<void>
+}

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from '../support/unit.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const PROSE_COLUMNS = 110
+const WRAPPED = ['docs/ARCHITECTURE.md', 'docs/SPEC.md', 'docs/adding-things.md']
+/** What a path may begin with to be one of this repository. */
+const FOLDERS = ['.ci', 'bench', 'docs', 'durable-objects', 'examples', 'migrations', 'scripts', 'src', 'test']
+/** The pages about now. Decision records are about the day they were written: what they name may have gone since. */
+const documents = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
+const fileNames = new Set(
+  FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((path) => basename(String(path))),
+  ),
+)
+
+/** Prose without what stands in fences. */
+const withoutFences = (text: string) => text.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '')
+const inBackticks = (text: string) => [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+
+/** Whether a path of the repository is there; `<name>` and `*` stand for any name. */
+function isThere(path: string): boolean {
+  const parts = path.replace(/\/$/, '').split('/')
+  const firstOpen = parts.findIndex((part) => /[<*]/.test(part))
+  if (firstOpen < 0) return existsSync(join(ROOT, ...parts))
+  const folder = join(ROOT, ...parts.slice(0, firstOpen))
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return false
+  const form = new RegExp(`^${(parts[firstOpen] ?? '').replaceAll('.', '\\.').replaceAll(/<[^>]*>|\*/g, '[^/]+')}$`)
+  const names = readdirSync(folder).filter((name) => form.test(name))
+  return names.some((name) => isThere([...parts.slice(0, firstOpen), name, ...parts.slice(firstOpen + 1)].join('/')))
+}
+
+describe.each(documents)('$file', ({ file, text }) => {
+  it('names paths that are there', () => {
+    const paths = inBackticks(text).filter(
+      (code) => FOLDERS.includes(code.split('/')[0] ?? '') && /^[\w./<>*-]+$/.test(code) && code.includes('/'),
+    )
+    expect(paths.filter((path) => !isThere(path))).toEqual([])
+  })
+
+  it('names files that are somewhere', () => {
+    const names = inBackticks(text).filter((code) => /^[\w-]+(\/[\w-]+)*\.(ts|sh|py)$/.test(code))
+    expect(names.filter((name) => !fileNames.has(basename(name)))).toEqual([])
+  })
+
+  it('links to files that are there', () => {
+    const links = [...withoutFences(text).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target)
+    const local = links.filter((target) => !/^[a-z]+:/.test(target))
+    expect(local.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([])
+  })
+
+  it('has diagrams that are drawn: a semicolon ends a statement of theirs, also in the middle of a message', () => {
+    const diagrams = [...text.matchAll(/^```mermaid\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+    expect(diagrams.flatMap((code) => code.split('\n').filter((line) => line.includes(';')))).toEqual([])
+  })
+})
+
+describe.each(documents.filter(({ file }) => WRAPPED.includes(file)))('$file', ({ text }) => {
+  it(`is wrapped at ${PROSE_COLUMNS} columns, tables and fences left out`, () => {
+    const lines = withoutFences(text).split('\n')
+    expect(lines.filter((line) => line.length > PROSE_COLUMNS && !/^\s*\|/.test(line))).toEqual([])
+  })
+})
+
+it('finds the documents', () => {
+  expect(documents.map(({ file }) => relative('docs', file)).length).toBeGreaterThan(4)
+})
