@@ -70,7 +70,7 @@ describe('what a host is told', () => {
       ports: [],
       mounts,
     })
-    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toBe(true)
+    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
     await reportGone(host, ENDED)
     await host.link()
     expect(host.desired()).toHaveLength(MANY - ENDED)
@@ -119,7 +119,7 @@ describe('what a host is told', () => {
       const { health, statusReason } = (await admin().get(`/admin/v1/hosts/${host.id}`)).body
       return { health, statusReason }
     }
-    const takesMore = () => hostStub(env, host.id).markPod(host.id, 'another')
+    const takesMore = async () => (await hostStub(env, host.id).markPod(host.id, 'another')).takesMore
     const size = JSON.stringify(workload('pod0-1')).length
     expect(await takesMore()).toBe(true)
     await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / 2 / size) + 1)
