@@ -20,7 +20,13 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/domain/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/model/**/*.test.ts', 'test/architecture.test.ts'],
+          include: [
+            'test/domain/**/*.test.ts',
+            'test/contract/**/*.test.ts',
+            'test/model/**/*.test.ts',
+            'test/queue/**/*.test.ts',
+            'test/architecture.test.ts',
+          ],
         },
       },
       { test: { name: 'agent', testTimeout: SLOW_MACHINE_MS, include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts'] } },

@@ -9,34 +9,49 @@ import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { type Caller, callerOf } from '../src/objects/caller.ts'
-import type { EndpointRpc, PlainReply, Sender, SubmitCall } from '../src/objects/endpoint.ts'
+import type { EndpointRpc, PlainReply, SubmitCall } from '../src/objects/endpoint.ts'
 import { logEvent } from '../src/platform/log.ts'
+import type { CommitEnd } from '../src/queue/commit.ts'
+import { deleteEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import { applyHostEvent } from '../src/queue/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/host-reports.ts'
-import { cancelJob, drainWorker } from '../src/queue/transitions.ts'
+import type { Sender } from '../src/queue/posts.ts'
+import type { Effects } from '../src/queue/tx.ts'
+import { occupiedWorkers } from '../src/queue/worker-rows.ts'
 import { type Entry, holdToEnd } from './endpoint/call-limits.ts'
 import { cancelQueued, clientOperation } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
-import { placeThrottled } from './endpoint/effects/worker-effects.ts'
+import { placeThrottled, runWorkerEffects } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
 import { endpointNotFound, jsonReply, plainProblem, problemReply } from './endpoint/replies.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
+import { answerTake } from './endpoint/worker/take-replies.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
-import { takeResult } from './endpoint/worker/worker-posts.ts'
+import { takeResultText } from './endpoint/worker/worker-posts.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
 const MAX_PLAIN_REPLY_CHARS = 1_000_000
 
-/** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain, rows in ./endpoint. */
+/** What follows a commit: answers to those who wait, and calls to the world outside. */
+function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitEnd): void {
+  for (const reply of taken) answerTake(core, reply)
+  for (const id of effects.releasedTakes) core.parking.releaseTake(id)
+  for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)
+  for (const seq of effects.changedJobs) core.parking.notifyJob(seq)
+  if (effects.scale) runWorkerEffects(core)
+  void core.outbox.drain()
+}
+
+/** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */
 export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
   readonly core: EndpointCore
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.core = new EndpointCore(ctx, env)
+    this.core = new EndpointCore(ctx, env, performEffects)
   }
 
   /** Job API and worker protocol. The Worker has checked the key and that the endpoint is the caller's. */
@@ -60,57 +75,38 @@ export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
   async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
-    if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResult(this.core, jobId, from, body)
+    if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResultText(this.core, jobId, from, body)
   }
 
   /** Takes over a configuration; an older revision than the known one changes nothing. */
   async configure(config: EndpointConfig): Promise<void> {
-    await this.core.transact((effects) => {
-      if (this.core.meta.deleted()) return
-      const known = this.core.meta.config()
-      if (known && known.revision >= config.revision) return
-      this.core.meta.setConfig(config)
-      // A new release deserves a fresh try: what failed may be what was changed.
-      if (known && known.version !== config.version) this.core.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
-      effects.scale = true
-    })
+    await this.core.transact((tx) => takeConfig(tx, config))
   }
 
   /** END-1: ends all workers and cancels all jobs. */
   async destroy(): Promise<void> {
-    await this.core.transact((effects) => {
-      const nowMs = this.core.now()
-      for (const { seq } of this.core.jobs.running()) {
-        this.core.settle(seq, effects)
-        const job = this.core.jobs.bySeq(seq)
-        if (job) cancelJob(this.core, job, nowMs, effects)
-      }
-      for (const worker of this.core.workers.all()) drainWorker(this.core, worker, 'the endpoint was deleted', nowMs, effects)
-      this.core.meta.setDeleted()
-      this.core.idempotency.clear()
-      effects.scale = true
-    })
+    await this.core.transact(deleteEndpoint)
     await cancelQueued(this.core)
   }
 
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
   async workloadReport(report: WorkloadReport): Promise<void> {
-    await this.core.transact((effects) => applyWorkloadReport(this.core, report, effects))
+    await this.core.transact((tx) => applyWorkloadReport(tx, report))
   }
 
   /** What has become of the machine on which some workers of this endpoint are. */
   async hostChanged(workerIds: string[], event: HostEvent): Promise<void> {
-    await this.core.transact((effects) => applyHostEvent(this.core, workerIds, event, effects))
+    await this.core.transact((tx) => applyHostEvent(tx, workerIds, event))
   }
 
   /** The workers that take part in something (END-13), from the rows that `/health` counts. */
   async workers(): Promise<ActiveWorker[]> {
-    return activeWorkers(this.core.workers.all(), this.core.occupied())
+    return activeWorkers(this.core.state.workers.all(), occupiedWorkers(this.core.state))
   }
 
   /** Decisions of the scaler that changed something, newest first. */
   async decisions(): Promise<DecisionRecord[]> {
-    return this.core.decisions.newest(MAX_DECISIONS)
+    return this.core.state.decisions.newest(MAX_DECISIONS)
   }
 
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
@@ -120,15 +116,12 @@ export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
 
   /** Whether the endpoint has this worker at present, in whatever state. */
   async knowsWorker(workerId: string): Promise<boolean> {
-    return this.core.workers.get(workerId) !== null
+    return this.core.state.workers.get(workerId) !== null
   }
 
   override async alarm(): Promise<void> {
     try {
-      await this.core.transact((effects) => {
-        this.core.timers.alarmFired()
-        this.core.timers.settleDue(effects)
-      })
+      await this.core.transact((tx) => this.core.settleDue(tx))
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; a new one keeps the deadlines alive.
       logEvent('error', 'endpoint alarm failed', { error: String(error) })
@@ -163,12 +156,12 @@ export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
 
   /** LIM-1. Null for a caller without limits. */
   private enter(bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
-    return exempt ? null : this.core.limits.enter(bucket, userId, this.core.now(), () => this.core.workers.readyCount())
+    return exempt ? null : this.core.limits.enter(bucket, userId, this.core.now(), () => this.core.state.workers.readyCount())
   }
 
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.
   private async adoptConfig(endpointId: string): Promise<boolean> {
-    if (this.core.meta.deleted()) return false
+    if (this.core.state.meta.deleted()) return false
     const config = await findEndpointConfig(openDatabase(this.env.DB), endpointId)
     if (config) await this.configure(config)
     return config !== null

@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
+import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
@@ -14,7 +15,7 @@ import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/tab
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- resources`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -41,11 +42,11 @@ interface Suite {
 
 /** Tests next to a file, tried before all others: most of its bugs show there. They belong to the suite's last stage too. */
 const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/call-limits|submissions|accept-job|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
+  [/call-limits|submissions|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
   [/pod-log|take-logs/, ['rest/worker-logs']],
-  [/capacity|worker-effects|scaler/, ['queue/capacity', 'queue/scaling']],
+  [/capacity|worker-effects/, ['queue/capacity', 'queue/scaling']],
   [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
 /** Tests of the resources that pods refer to. */
@@ -106,8 +107,16 @@ const SUITES: Record<string, Suite> = {
     mutants: POD_CORE_OBJECT_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/pods']],
   },
+  engine: {
+    mutants: ENGINE_MUTANTS,
+    stages: [
+      ['--project', 'unit', '--bail', '1', 'test/queue', 'test/model'],
+      ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
+      ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/hosts'],
+    ],
+  },
   objects: {
-    mutants: [...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
+    mutants: [...ENDPOINT_MUTANTS, ...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
     stages: [
       ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],
@@ -171,7 +180,7 @@ async function kills(mutant: Mutant, suite: Suite, copy: string): Promise<boolea
 }
 
 function nearestTests({ file }: Mutant): string[][] {
-  const isPure = file.startsWith('src/domain/')
+  const isPure = file.startsWith('src/domain/') || file.startsWith('src/queue/')
   const tests = NEAREST.flatMap(([files, names]) => (!isPure && files.test(file) ? names.map((name) => `test/worker/${name}`) : []))
   return tests.length === 0 ? [] : [['--project', 'worker', '--bail', '1', ...tests]]
 }

@@ -1,15 +1,16 @@
-import { INPUT, OUTPUT } from '../../durable-objects/endpoint/store/payload-store.ts'
 import { EndpointObject } from '../../durable-objects/endpoint.ts'
 import { formatJobId } from '../../src/domain/job/id.ts'
-import { finishJob, submitJob } from '../../src/domain/job/job.ts'
-import type { Worker } from '../../src/domain/worker/worker.ts'
+import { submitJob } from '../../src/domain/job/job.ts'
+import type { ReadyWorker } from '../../src/domain/worker/worker.ts'
 import { dispatch } from '../../src/queue/dispatch.ts'
-import type { Effects } from '../../src/queue/effects.ts'
-import { applyJob } from '../../src/queue/transitions.ts'
+import { askForWork } from '../../src/queue/polls.ts'
+import { takeResult } from '../../src/queue/posts.ts'
+import { INPUT } from '../../src/queue/state.ts'
+import type { Tx } from '../../src/queue/tx.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const ID_RANDOM_BYTES = 10
-const RESULT = '{"ok":true}'
+const RESULT = { kind: 'result', output: '{"ok":true}', error: null, stopWorker: false } as const
 
 /** The endpoint object with its steps callable one by one, as often as a measurement needs. */
 export class OpenEndpointObject extends EndpointObject {
@@ -33,15 +34,15 @@ export class OpenEndpointObject extends EndpointObject {
   /** One worker takes a job and posts its result, again and again, in one commit. */
   async takeAndFinish(count: number): Promise<void> {
     const worker = await this.core.transact(() => this.enlistWorker())
-    await Promise.all(Array.from({ length: count }, () => this.core.transact((effects) => this.cycle(worker, effects))))
+    await Promise.all(Array.from({ length: count }, () => this.core.transact((tx) => this.cycle(worker, tx))))
   }
 
   /** Makes the queue shorter again. */
   async trim(count: number): Promise<void> {
     await this.core.transact(() => {
-      for (const job of this.core.jobs.queued(count)) {
-        this.core.jobs.remove(job)
-        this.core.payloads.clearJob(job.seq)
+      for (const job of this.core.state.jobs.queued(count)) {
+        this.core.state.jobs.remove(job)
+        this.core.state.payloads.clearJob(job.seq)
       }
     })
   }
@@ -53,35 +54,34 @@ export class OpenEndpointObject extends EndpointObject {
 
   private insertJob(input: string): void {
     const nowMs = this.core.now()
-    const seq = this.core.jobs.nextSequence()
+    const seq = this.core.state.jobs.nextSequence()
     const random = crypto.getRandomValues(new Uint8Array(ID_RANDOM_BYTES))
     const times = { createdAtMs: nowMs, ttlAtMs: nowMs + DAY_MS, executionTimeoutMs: DAY_MS, retentionMs: DAY_MS }
-    const id = formatJobId(seq, false, this.core.meta.idMask(), random)
-    this.core.jobs.insert(submitJob({ seq, id, lowPriority: false, webhook: null, hasS3Config: false, ...times }))
-    this.core.payloads.insert(seq, INPUT, input)
+    const id = formatJobId(seq, false, this.core.state.meta.idMask(), random)
+    this.core.state.jobs.insert(submitJob({ seq, id, lowPriority: false, webhook: null, hasS3Config: false, ...times }))
+    this.core.state.payloads.insert(seq, INPUT, input)
   }
 
-  private cycle(worker: Worker, effects: Effects): void {
-    const { core } = this
-    const nowMs = core.now()
-    core.workers.asked(worker.id, nowMs)
-    const take = { workerId: worker.id, boot: worker.boot, capacity: 1, batch: false, parkedAtMs: nowMs, answer: () => undefined }
-    core.parking.parkTake(take)
-    const jobId = dispatch(core, effects)[0]?.jobs[0]?.jobId
-    core.parking.dropTake(take)
-    const job = jobId === undefined ? null : core.currentJob(jobId, effects)
-    if (!job) throw new Error('the take got no job')
-    applyJob(core, job, finishJob(job, 'COMPLETED', nowMs), effects)
-    core.payloads.put(job.seq, OUTPUT, RESULT)
+  private cycle(worker: ReadyWorker, tx: Tx): void {
+    const { parking } = this.core
+    const from = { workerId: worker.id, boot: worker.boot }
+    askForWork(tx, from, true)
+    const take = { ...from, capacity: 1, batch: false, parkedAtMs: tx.nowMs, answer: () => undefined }
+    parking.parkTake(take)
+    const jobId = dispatch(tx)[0]?.jobs[0]?.jobId
+    parking.dropTake(take)
+    if (jobId === undefined) throw new Error('the take got no job')
+    takeResult(tx, jobId, { ...from, delivery: null }, RESULT)
   }
 
   // The one worker that the plane wants here has no host to start on: it is said to run.
-  private enlistWorker(): Worker {
-    const [planned] = this.core.workers.all()
+  private enlistWorker(): ReadyWorker {
+    const [planned] = this.core.state.workers.all()
     if (!planned) throw new Error('the endpoint wants no worker')
     const nowMs = this.core.now()
-    const worker: Worker = { ...planned, phase: 'READY', startedAtMs: nowMs, lastSeenAtMs: nowMs, lastTakeAtMs: nowMs }
-    this.core.workers.save(worker)
+    const times = { startedAtMs: nowMs, lastSeenAtMs: nowMs, lastTakeAtMs: nowMs, idleSinceMs: nowMs, excusedUntilMs: null }
+    const worker: ReadyWorker = { ...planned, ...times, phase: 'READY' }
+    this.core.state.workers.save(worker)
     return worker
   }
 }

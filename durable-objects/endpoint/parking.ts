@@ -1,15 +1,13 @@
+import type { OpenTake } from '../../src/queue/state.ts'
+
 /**
  * Requests that wait: takes, stop polls and clients that wait for a job. A cache of rows and nothing more: when the object restarts, the
  * connections are gone and their callers ask again.
  */
 
-export interface ParkedTake {
-  workerId: string
-  boot: string
-  capacity: number
+export interface ParkedTake extends OpenTake {
   /** job-take-batch answers an array (WRK-11). */
   batch: boolean
-  parkedAtMs: number
   /** Ends the request: with jobs as JSON text, or null for "nothing" (204). */
   answer: (body: string | null) => void
 }
@@ -35,6 +33,14 @@ export class Parking {
   /** Removes a take without answering it, if it is still the open one. */
   dropTake(take: ParkedTake): void {
     if (this.takes.get(take.workerId) === take) this.takes.delete(take.workerId)
+  }
+
+  /** Removes a take to answer it; null when it is no longer the open one. */
+  claimTake(open: OpenTake): ParkedTake | null {
+    const take = this.takes.get(open.workerId)
+    if (take !== open) return null
+    this.takes.delete(open.workerId)
+    return take
   }
 
   /** Answers a worker's open take with "nothing". */

@@ -43,7 +43,10 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
 async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
   const host = hostStub(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
-  const isHeard = await host.markPod(hostId, pod.id).catch((error: unknown) => skipped(hostId, pod.id, error))
+  const isHeard = await host.markPod(hostId, pod.id).then(
+    (mark) => mark.isHeard,
+    (error: unknown) => skipped(hostId, pod.id, error),
+  )
   let isRefused = !isHeard
   try {
     if (isHeard) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))

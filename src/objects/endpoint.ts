@@ -1,10 +1,9 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { HostEvent } from '../domain/host/event.ts'
-import type { Holder } from '../domain/job/job.ts'
 import type { DecisionRecord } from '../domain/worker/scaling-record.ts'
 import type { ActiveWorker } from '../domain/worker/worker.ts'
-import type { Delivery } from '../host-protocol/delivery.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
+import type { Sender } from '../queue/posts.ts'
 import type { Caller } from './caller.ts'
 
 /** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
@@ -51,9 +50,4 @@ export interface PlainReply {
   status: number
   body: string
   headers: Record<string, string>
-}
-
-/** Who posts, and how its host numbered the post; null when no host did. */
-export interface Sender extends Holder {
-  delivery: Delivery | null
 }

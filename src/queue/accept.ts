@@ -1,16 +1,17 @@
-import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
-import { INPUT, S3_CONFIG } from '../../durable-objects/endpoint/store/payload-store.ts'
 import type { ProblemKey } from '../contract/problems.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { judgeKey } from '../domain/idempotency.ts'
 import { formatJobId } from '../domain/job/id.ts'
 import { type Job, submitJob } from '../domain/job/job.ts'
 import { retentionMs } from '../domain/job/retention.ts'
 import type { Submission } from '../domain/job/submit.ts'
-import type { Effects } from './effects.ts'
+import { INPUT, S3_CONFIG } from './state.ts'
+import { liveConfig, type Tx } from './tx.ts'
 
 /** RUN-7: a queue is full when it is longer than both. */
 const QUEUE_FLOOR = 50
 const QUEUE_PER_WORKER = 500
+const ID_RANDOM_BYTES = 10
 
 /** What is to become a job. */
 export interface JobRequest {
@@ -29,6 +30,15 @@ export interface Refused {
   headers: Record<string, string>
 }
 
+/** The key under which a request may come again, and what it says (PP-72). */
+export interface Idempotency {
+  userId: string
+  key: string
+  fingerprint: string
+}
+
+export type Accepted = { job: Job } | { refused: Refused }
+
 const GONE: Refused = { key: 'notFound', detail: 'endpoint not found', headers: {} }
 const QUEUE_FULL: Refused = {
   key: 'rateLimited',
@@ -40,32 +50,50 @@ const STORAGE_FULL: Refused = {
   detail: 'the inputs and results of this endpoint fill its storage; retry when results have passed their retention',
   headers: { 'retry-after': '60' },
 }
+const KEY_MISUSED: Refused = {
+  key: 'validationFailed',
+  detail: 'Idempotency-Key (header): it was used with another request before; use a fresh key',
+  headers: {},
+}
 
-/** Inside a transaction: queues a job with everything that belongs to it, unless the endpoint is deleted or full (RUN-7, PP-75). */
-export function acceptJob(core: EndpointCore, request: JobRequest, effects: Effects): { job: Job } | { refused: Refused } {
-  const config = core.config()
+/** Queues a job with everything that belongs to it, unless the endpoint is deleted or full (RUN-7, PP-75). */
+export function acceptJob(tx: Tx, request: JobRequest): Accepted {
+  const { state, nowMs, effects } = tx
+  const config = liveConfig(state)
   if (!config) return { refused: GONE }
-  const queued = core.jobs.queuedNormal + core.jobs.queuedLow
+  const queued = state.jobs.queuedNormal + state.jobs.queuedLow
   if (queued > QUEUE_FLOOR && queued > config.workers.max * QUEUE_PER_WORKER) return { refused: QUEUE_FULL }
-  if (core.storageIsFull()) {
+  if (state.isFull()) {
     // Only accepted keys sweep out old ones, so what they fill would never be given back.
-    core.idempotency.sweep(core.now())
+    state.keys.sweep(nowMs)
     return { refused: STORAGE_FULL }
   }
-  const job = newJob(core, request, config)
-  core.jobs.insert(job)
-  core.payloads.insert(job.seq, INPUT, request.submission.input)
-  if (request.sealedS3Config !== null) core.payloads.insert(job.seq, S3_CONFIG, request.sealedS3Config)
+  const job = newJob(tx, request, config)
+  state.jobs.insert(job)
+  state.payloads.insert(job.seq, INPUT, request.submission.input)
+  if (request.sealedS3Config !== null) state.payloads.insert(job.seq, S3_CONFIG, request.sealedS3Config)
   effects.scale = true
   return { job }
 }
 
-function newJob(core: EndpointCore, { submission, sync, waitMs, sealedS3Config }: JobRequest, config: EndpointConfig): Job {
-  const nowMs = core.now()
-  const seq = core.jobs.nextSequence()
+/** The job and its key together, so that a repeat never finds one without the other (PP-72). */
+export function acceptOnce(tx: Tx, request: JobRequest, idempotency: Idempotency | null): Accepted | { repeatOf: string } {
+  if (!idempotency) return acceptJob(tx, request)
+  const { userId, key, fingerprint } = idempotency
+  const known = tx.state.keys.find(userId, key)
+  const verdict = judgeKey(known, fingerprint, tx.nowMs)
+  if (verdict === 'misuse') return { refused: KEY_MISUSED }
+  if (verdict === 'repeat' && known) return { repeatOf: known.jobId }
+  const outcome = acceptJob(tx, request)
+  if ('job' in outcome) tx.state.keys.put(userId, key, { fingerprint, jobId: outcome.job.id, createdAtMs: outcome.job.createdAtMs })
+  return outcome
+}
+
+function newJob({ state, nowMs }: Tx, { submission, sync, waitMs, sealedS3Config }: JobRequest, config: EndpointConfig): Job {
+  const seq = state.jobs.nextSequence()
   return submitJob({
     seq,
-    id: formatJobId(seq, sync, core.meta.idMask(), crypto.getRandomValues(new Uint8Array(10))),
+    id: formatJobId(seq, sync, state.meta.idMask(), state.randomBytes(ID_RANDOM_BYTES)),
     lowPriority: submission.lowPriority,
     webhook: submission.webhook,
     createdAtMs: nowMs,

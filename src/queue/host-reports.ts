@@ -1,34 +1,30 @@
-import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
-import { forgetWorker } from '../../durable-objects/endpoint/effects/worker-effects.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
-import type { Effects } from './effects.ts'
-import { endLeases, failWorker } from './transitions.ts'
+import { endLeases, failWorker, forgetWorker } from './transitions.ts'
+import type { Tx } from './tx.ts'
+import { tellWorker } from './worker-rows.ts'
 
-/** Applies what a host reports about a worker's container, inside a transaction. */
-export function applyWorkloadReport(core: EndpointCore, report: WorkloadReport, effects: Effects): void {
-  const worker = core.workers.get(report.workloadId)
+/** Applies what a host reports about a worker's container. Repeats and late reports are harmless. */
+export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
+  const worker = tx.state.workers.get(report.workloadId)
   if (!worker) return
-  effects.scale = true
+  tx.effects.scale = true
   switch (report.state) {
     case 'pulling':
-      if (worker.phase === 'STARTING') core.workers.save({ ...worker, reason: 'pulling the image' })
+      tellWorker(tx, worker.id, { kind: 'progress', reason: 'pulling the image' })
       return
     case 'starting':
-      if (worker.phase === 'STARTING') core.workers.save({ ...worker, reason: 'starting the container' })
+      tellWorker(tx, worker.id, { kind: 'progress', reason: 'starting the container' })
       return
     case 'running':
-      // Also while PLACING: the host may be faster than the answer to the placement.
-      if (worker.phase === 'STARTING' || worker.phase === 'PLACING') {
-        core.workers.save({ ...worker, startedAtMs: core.now(), reason: 'waiting for its first take' })
-      }
+      tellWorker(tx, worker.id, { kind: 'running' })
       return
     case 'exited':
     case 'error':
-      containerEnded(core, worker, endReason(report), effects)
+      containerEnded(tx, worker, endReason(report))
       return
     case 'gone':
-      containerGone(core, worker, effects)
+      containerGone(tx, worker)
       return
     default:
       report.state satisfies never
@@ -41,17 +37,13 @@ function endReason(report: WorkloadReport): string {
 }
 
 // WRK-24: the container's end is the worker's end, whatever pings still arrive.
-function containerEnded(core: EndpointCore, worker: Worker, reason: string, effects: Effects): void {
+function containerEnded(tx: Tx, worker: Worker, reason: string): void {
   if (worker.phase === 'FAILED') return
-  if (worker.phase === 'DRAINING') {
-    endLeases(core, worker.id, 'its worker was stopped by the platform', core.now(), 'acknowledged', effects)
-    return
-  }
-  failWorker(core, worker, reason, core.now(), effects)
+  if (worker.phase === 'DRAINING') endLeases(tx, worker.id, 'its worker was stopped by the platform', 'acknowledged')
+  else failWorker(tx, worker, reason)
 }
 
-function containerGone(core: EndpointCore, worker: Worker, effects: Effects): void {
-  containerEnded(core, worker, 'its container disappeared from the host', effects)
-  const now = core.workers.get(worker.id)
-  if (now) forgetWorker(core, now, effects)
+function containerGone(tx: Tx, worker: Worker): void {
+  containerEnded(tx, worker, 'its container disappeared from the host')
+  forgetWorker(tx, worker)
 }

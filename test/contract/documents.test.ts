@@ -43,7 +43,29 @@ describe('documents', () => {
     for (const [name, operation] of operationsOf(restDocument())) expect(operation['x-scope'], name).toMatch(/^[a-z]+:(read|write)$/)
   })
 
-  it('names no host: every server is relative', () => {
+  it('[PAG-4][PAG-5] lists that grow are cut into pages, the others are whole', () => {
+    const { components } = plain(restDocument()) as { components: { schemas: Record<string, { properties?: Record<string, object> }> } }
+    const lists = operationsOf(restDocument()).flatMap(([name, { responses }]) => {
+      const ref = /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(responses['200'] ?? ''))?.[1] ?? ''
+      const members = Object.keys(components.schemas[ref]?.properties ?? {})
+      return ref.startsWith('List') ? [`${name.split(' ')[1]}: ${members.includes('pagination') ? 'pages' : 'whole'}`] : []
+    })
+    expect(lists.toSorted()).toEqual([
+      '/v2/global-volumes: whole',
+      '/v2/network-volumes: whole',
+      '/v2/pods: pages',
+      '/v2/registries: whole',
+      '/v2/serverless/{id}/builds: pages',
+      '/v2/serverless/{id}/releases: pages',
+      '/v2/serverless/{id}/scaling: whole',
+      '/v2/serverless/{id}/workers: whole',
+      '/v2/serverless: pages',
+      '/v2/templates: pages',
+      '/v2/webhooks/deliveries: pages',
+    ])
+  })
+
+  it('[CFG-1] names no host: every server is relative', () => {
     expect(restDocument().servers).toEqual([{ url: '/' }])
     expect(adminDocument().servers).toEqual([{ url: '/' }])
   })

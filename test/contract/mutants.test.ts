@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
+import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
@@ -26,6 +27,8 @@ const ALL = [
   ...SUBMIT_OBJECT_MUTANTS,
   ...RESOURCE_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
+  ...ENGINE_MUTANTS,
+  ...ENDPOINT_MUTANTS,
   ...POD_WORKER_MUTANTS,
 ]
 

@@ -8,6 +8,7 @@ const DECISIONS = readdirSync(join(ROOT, 'docs/adr'))
 
 /** What looks like a rule's family and is none: algorithms and encodings, and in tests the names of places and devices. */
 const NO_FAMILIES = ['AES', 'CRC', 'HTTP', 'RFC', 'SHA', 'UTF', 'DC', 'GPU', 'LAB', 'LOCAL', 'NOWHERE', 'XX']
+const MAX_TEXT = 240
 /** Columns of the tables of rules, invariants and promises. */
 const HEADINGS = ['Rule | Status | Text', 'Invariant | A plane must | Rules', 'Promise | Text']
 const ID = /^(?:[A-Z]{2,}-\d+[a-z]?|P\d+)$/
@@ -17,7 +18,7 @@ const NAMED = /(?<![\w-])([A-Z]{2,})-(\d+[a-z]?)\b(?!-)(?:(?:…|\.\.| to )(?:\1
 const sources = ['src', 'durable-objects', 'test', 'bench', 'scripts', 'examples', 'docs'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|mjs|py|md)$/.test(entry.name))
-    .map((entry) => ({ name: entry.name, text: readFileSync(join(entry.parentPath, entry.name), 'utf8') })),
+    .map((entry) => ({ folder, name: entry.name, text: readFileSync(join(entry.parentPath, entry.name), 'utf8') })),
 )
 
 interface Row {
@@ -75,9 +76,18 @@ describe('docs/SPEC.md', () => {
     expect(repeated(rules.map(({ cells }) => cells[2] ?? ''))).toEqual([])
   })
 
+  it(`keeps the text of a row below ${MAX_TEXT} characters: what else is to say stands in the list below its table`, () => {
+    expect(rules.filter(({ cells }) => (cells[2] ?? '').length > MAX_TEXT).map(({ cells }) => cells[0])).toEqual([])
+  })
+
   it('states every rule that code, tests and documents name', () => {
     const named = new Set(sources.flatMap(({ text }) => namedIn(text)))
     expect([...named].filter((id) => !defined.includes(id))).toEqual([])
+  })
+
+  it('states nothing that no test names', () => {
+    const proven = new Set(sources.filter(({ folder }) => folder === 'test').flatMap(({ text }) => namedIn(text)))
+    expect(rules.map(({ cells }) => cells[0] ?? '').filter((id) => !proven.has(id))).toEqual([])
   })
 })
 

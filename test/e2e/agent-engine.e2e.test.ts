@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectDocker } from '../../src/host-agent/docker/client.ts'
 import { ContainerDisks } from '../../src/host-agent/docker/container-disk.ts'
-import { waitUntil } from '../host-agent/support/wait-until.ts'
+import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
 import { PodAgent } from './support/pod-agent.ts'
 import { PrivateEngine } from './support/private-engine.ts'

@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, test, vi } from 'vitest'
+import { ProcessRecord } from '../../src/host-agent/process/record.ts'
 import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
+import { waitUntil } from '../support/time.ts'
 import { FakeEngine, sendJson, sendZeros } from './support/fake-engine.ts'
 import { FakePlane } from './support/fake-plane.ts'
 import { installProgram } from './support/fake-program.ts'
-import { waitUntil } from './support/wait-until.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
 
 const ENTRY = join(import.meta.dirname, '../../src/host-agent/main.ts')
@@ -78,7 +79,14 @@ describe('agent against a plane', () => {
     startAgent('--simulate-gpus', 'NVIDIA L4:2')
     const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
     expect(hello.inventory.gpus).toEqual([
-      { typeId: 'NVIDIA L4', count: 2, memoryMb: 24 * 1024, driverVersion: null, cudaVersion: null, simulated: true },
+      {
+        typeId: 'NVIDIA L4',
+        count: 2,
+        memoryMb: 24 * 1024,
+        driverVersion: expect.any(String),
+        cudaVersion: expect.any(String),
+        simulated: true,
+      },
     ])
     expect(hello.inventory.simulated).toBe(true)
 
@@ -163,7 +171,8 @@ describe('agent against a plane', () => {
     await waitUntil('both running', () => plane.last('kept')?.state === 'running' && plane.last('dying')?.state === 'running')
     await end(first, 'SIGKILL')
     plane.jobs.submit('job-1', { exit: 7 })
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    const { exitPath } = new ProcessRecord(join(stateDir, 'processes'), 'dying')
+    await waitUntil('the end of the worker', () => existsSync(exitPath))
     plane.messages.length = 0
     startAgent()
     await waitUntil('exit of the worker', () => plane.last('dying')?.state === 'exited')
@@ -284,7 +293,9 @@ describe('agent against a plane', () => {
     plane.jobs.submit('stuck', { hang: true })
     await waitUntil('the job runs', () => plane.jobs.pings.some((ping) => ping.get('job_id') === 'stuck'))
     plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 60_000 }))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // A program that ignores its stop shows nothing of it: the agent says in a beat which order it has put in force.
+    const isInForce = () => plane.messages.some((message) => message.type === 'beat' && message.appliedRevision === plane.revision)
+    await waitUntil('the stop under way', isInForce)
     expect(plane.last('w1')?.state).toBe('running')
     plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 100 }))
     await waitUntil('gone', () => plane.last('w1')?.state === 'gone')

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
+import { waitUntil } from '../support/time.ts'
 import { FakePlane } from './support/fake-plane.ts'
-import { waitUntil } from './support/wait-until.ts'
 import { workerEnv } from './support/workload.ts'
 
 const ENTRY = join(import.meta.dirname, '../../src/host-agent/main.ts')

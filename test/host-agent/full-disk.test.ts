@@ -7,9 +7,9 @@ import { WorkloadLedger } from '../../src/host-agent/workloads/ledger.ts'
 import { WorkloadRecords } from '../../src/host-agent/workloads/records.ts'
 import { Supervisor } from '../../src/host-agent/workloads/supervisor.ts'
 import type { Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { waitUntil } from '../support/time.ts'
 import { FakeRuntime } from './support/fake-runtime.ts'
 import { tempDir } from './support/temp-dir.ts'
-import { waitUntil } from './support/wait-until.ts'
 import { makeWorkload } from './support/workload.ts'
 
 // Tenants can fill the disk that the agent's own state is on.

@@ -9,8 +9,8 @@ import { PlaneClock } from '../../src/host-agent/plane/clock-offset.ts'
 import { enrol } from '../../src/host-agent/plane/enrolment.ts'
 import { HostKey } from '../../src/host-agent/plane/host-key.ts'
 import { Link } from '../../src/host-agent/plane/link.ts'
+import { waitUntil } from '../support/time.ts'
 import { FakePlane } from './support/fake-plane.ts'
-import { waitUntil } from './support/wait-until.ts'
 
 describe('identity of a host', () => {
   let plane: FakePlane

@@ -12,8 +12,8 @@ import { silentLog } from '../../src/host-agent/log.ts'
 import { splitLines, withoutReturn } from '../../src/host-agent/logs/lines.ts'
 import { ProcessOutput } from '../../src/host-agent/process/output.ts'
 import type { OutputChunk } from '../../src/host-agent/runtime.ts'
+import { until, waitUntil } from '../support/time.ts'
 import { tempDir } from './support/temp-dir.ts'
-import { waitUntil } from './support/wait-until.ts'
 
 const PROGRAM = join(import.meta.dirname, 'support/noisy-program.ts')
 
@@ -187,10 +187,10 @@ describe('a built-in program', () => {
     try {
       for (let burst = 1; burst <= 5; burst += 1) {
         program.stdin?.write('x')
-        while (lines.length < burst * 200) {
+        await until(async () => {
           lines.push(...((await output.read(false))?.lines.map(({ line }) => line) ?? []))
-          await new Promise((resolve) => setTimeout(resolve, 2))
-        }
+          return lines.length >= burst * 200
+        })
         // Each burst is larger than the bound, so it is rotated away before the next.
         await waitUntil('the rotation', () => rotated().includes(`output.${burst - 1}.log`) && statSync(path).size === 0)
       }

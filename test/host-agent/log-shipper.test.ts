@@ -7,8 +7,8 @@ import { SEGMENT_BYTES } from '../../src/host-agent/logs/spool.ts'
 import { redactOutput, secretsOf } from '../../src/host-agent/redact.ts'
 import type { OutputChunk, Runtime } from '../../src/host-agent/runtime.ts'
 import type { LogBatch, LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
+import { realTime, until, waitUntil } from '../support/time.ts'
 import { tempDir } from './support/temp-dir.ts'
-import { waitUntil } from './support/wait-until.ts'
 import { makeWorkload } from './support/workload.ts'
 
 const access = { kind: 'worker' as const, ownerId: 'ep', grant: 'g' }
@@ -62,7 +62,7 @@ class FakeOutput {
         read += lines.length
         if (lines.length > 0) take({ lines, position: read, lost: false })
         else if (this.ended) return
-        else await new Promise((resolve) => setTimeout(resolve, 1))
+        else await until(() => signal.aborted || this.ended || this.failures > 0 || this.lines.length > read, 1)
       }
     },
   } as unknown as Runtime
@@ -116,7 +116,8 @@ describe('shipping', () => {
     shipper.start()
     await waitUntil('half of it', () => plane.lines('w').length >= 128)
     plane.away = true
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    const asked = plane.requests.length
+    await waitUntil('a request that the plane does not answer', () => plane.requests.length > asked)
     plane.away = false
     output.ended = true
     await shipper.finish('w', 'exited with code 0')
@@ -149,8 +150,8 @@ describe('shipping', () => {
       if (life === 0) shipper.open(workload('w'))
       shipper.start()
       shipper.follow(output.runtime, 'w')
-      // Killed at any time: nothing of an agent's memory is used again.
-      await new Promise((resolve) => setTimeout(resolve, 3 + life))
+      // Nothing of an agent's memory is used again.
+      await realTime(3 + life, 'it is killed in the middle of whatever it does by then')
       if (life === 1) plane.away = false
       await shipper.close(0)
     }

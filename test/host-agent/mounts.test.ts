@@ -10,8 +10,8 @@ import { PersistentVolumes } from '../../src/host-agent/mounts/persistent-volume
 import { provideDirectory } from '../../src/host-agent/mounts/volume-directory.ts'
 import { StartError } from '../../src/host-agent/runtime.ts'
 import type { WorkloadMount } from '../../src/host-protocol/messages.ts'
+import { waitUntil } from '../support/time.ts'
 import { tempDir } from './support/temp-dir.ts'
-import { waitUntil } from './support/wait-until.ts'
 
 const hanging = new Map<string, Promise<void>>()
 const hung: string[] = []

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'vitest'
 import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
 import type { StartHooks } from '../../src/host-agent/runtime.ts'
 import { parseProcStat } from '../../src/node/process-identity.ts'
+import { waitUntil } from '../support/time.ts'
 import { makeTempDir } from './support/temp-dir.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
 
@@ -40,12 +41,8 @@ describe('process runtime', () => {
   })
 
   async function outputOf(id: string, pattern: RegExp): Promise<string> {
-    for (let attempt = 0; attempt < 500; attempt += 1) {
-      const output = readFileSync(join(dir, id, 'output.log'), 'utf8')
-      if (pattern.test(output)) return output
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    throw new Error(`no ${pattern} in the output of ${id}`)
+    const output = () => readFileSync(join(dir, id, 'output.log'), 'utf8')
+    return waitUntil(`${pattern} in the output of ${id}`, () => pattern.test(output()) && output())
   }
 
   test('after the grace comes SIGKILL', async ({ expect }) => {
@@ -98,7 +95,7 @@ describe('process runtime', () => {
     expect(env.find((entry) => entry.startsWith('RUNPOD_WEBHOOK_PING='))).toContain('=http://127.0.0.1:9/v2/ep/ping/')
   })
 
-  test('an unknown built-in image is refused with the known ones', async ({ expect }) => {
+  test('[HOST-5] an unknown built-in image is refused with the known ones', async ({ expect }) => {
     await expect(runtime.start(makeWorkload({ id: 'a', image: 'builtin/x' }), hooks)).rejects.toThrow(
       'unknown built-in image builtin/x; known: builtin/echo, builtin/idle, builtin/probe',
     )

@@ -9,6 +9,7 @@ import { sendBehindPosts } from '../../src/host-agent/plane/send-behind-posts.ts
 import type { RelayBounds } from '../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../src/host-agent/relay/relay.ts'
 import { parseRelayRoute, tellKeptJobs } from '../../src/host-agent/relay/routes.ts'
+import { realTime } from '../support/time.ts'
 import { PostPlane } from './support/post-plane.ts'
 import { tempDir } from './support/temp-dir.ts'
 
@@ -378,7 +379,7 @@ describe('bounds', () => {
     plane.mood = 'hang'
     const reply = agent.result('j1', 'r')
     await expect.poll(() => plane.arrivals.length).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await realTime(50, 'the relay waits `spoolAfterMs` before it looks for room on disk, and shows nothing of what it finds')
     plane.release()
     expect((await reply).status).toBe(200)
   })

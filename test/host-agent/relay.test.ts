@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
@@ -8,6 +7,7 @@ import { silentLog } from '../../src/host-agent/log.ts'
 import type { RelayBounds } from '../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../src/host-agent/relay/relay.ts'
 import { parseRelayRoute } from '../../src/host-agent/relay/routes.ts'
+import { waitUntil } from '../support/time.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -118,25 +118,25 @@ describe('relay', () => {
     expect([response.status, await response.json()]).toEqual([200, {}])
   })
 
-  test('a result is offered until the plane is back, also after the worker died', async ({ expect }) => {
-    const port = await freePort()
-    const { relay, origin } = await startTestRelay(`http://127.0.0.1:${port}`)
+  test('a result is offered until the plane takes it, also after the worker died', async ({ expect }) => {
+    const seen: string[] = []
+    const offered: string[] = []
+    let isBack = false
+    const plane = await startPlane(async (incoming, response) => {
+      const body = await text(incoming)
+      offered.push(body)
+      if (!isBack) return void response.writeHead(503).end()
+      seen.push(`${incoming.url} ${body}`)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+    const { relay, origin } = await startTestRelay(plane.url)
     const waiting = fetch(`${origin}/v2/ep/job-done/w1/j1?a=b&isStream=false`, { method: 'POST', body: '{"output":1}' })
     const dying = request({ host: '127.0.0.1', port: relay.port, path: '/v2/ep/job-done/w1/j2?a=b', method: 'POST' })
     dying.on('error', () => {})
     dying.end('{"output":2}')
-    await once(dying, 'finish')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await waitUntil('both are offered', () => offered.includes('{"output":1}') && offered.includes('{"output":2}'))
     dying.destroy()
-
-    const seen: string[] = []
-    let failures = 2
-    await startPlane(async (incoming, response) => {
-      const body = await text(incoming)
-      if (failures-- > 0) return void response.writeHead(503).end()
-      seen.push(`${incoming.url} ${body}`)
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    }, port)
+    isBack = true
     expect((await waiting).status).toBe(200)
     await expect
       .poll(() => seen.toSorted())
@@ -188,7 +188,7 @@ describe('relay', () => {
     await expect.poll(async () => (await post()).status).toBe(200)
   })
 
-  test('everything but worker routes is 404', async ({ expect }) => {
+  test('[HOST-4] everything but worker routes is 404', async ({ expect }) => {
     const plane = await startPlane((_, response) => response.end('{}'))
     const { origin } = await startTestRelay(plane.url)
     for (const path of ['/', '/v2/ep/run', '/v2/pods', '/host/v1/token', '/v2/ep/job-take/', '/v1/ep/ping/w1']) {

@@ -50,12 +50,6 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'claims.sub',
   },
   {
-    id: 'work of a silent host is not held',
-    file: 'src/queue/host-events.ts',
-    find: 'core.jobs.save(job, holdLease(job, untilMs))',
-    replace: 'core.jobs.save(job, job)',
-  },
-  {
     id: 'hosts are blamed for the absence of the plane',
     file: 'durable-objects/host/presence.ts',
     find: 'return cutUnseen || late ? { ...record, countFromMs: nowMs } : record',

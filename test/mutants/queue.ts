@@ -123,18 +123,12 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
 ]
 
 const JOBS = 'durable-objects/endpoint/store/job-store.ts'
-const WORKERS = 'durable-objects/endpoint/store/worker-store.ts'
 const META = 'durable-objects/endpoint/store/meta-store.ts'
 const PARKING = 'durable-objects/endpoint/parking.ts'
-const TIMERS = 'src/queue/deadlines.ts'
-const TRANSITIONS = 'src/queue/transitions.ts'
 const CLIENT = 'durable-objects/endpoint/client/client-operations.ts'
 const ACCEPT = 'src/queue/accept.ts'
-const TAKE_REPLIES = 'durable-objects/endpoint/worker/take-replies.ts'
-const OPERATIONS = 'durable-objects/endpoint/worker/worker-operations.ts'
 const POLLS = 'durable-objects/endpoint/worker/worker-polls.ts'
 const DISPATCHER = 'src/queue/dispatch.ts'
-const REPORTS = 'src/queue/host-reports.ts'
 
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
@@ -166,12 +160,6 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: "this.keep('totals', JSON.stringify({ ...totals, [name]: totals[name] + by }))",
   },
   {
-    id: 'a purge touches running jobs',
-    file: CLIENT,
-    find: 'const jobs = core.jobs.queued(PURGE_BATCH)',
-    replace: 'const jobs = [...core.jobs.queued(PURGE_BATCH), ...core.jobs.running()]',
-  },
-  {
     id: 'jobs are retried in any state',
     file: CLIENT,
     find: 'if (reason) return problemReply',
@@ -189,12 +177,6 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'ttlAtMs: nowMs + submission.ttlMs',
     replace: 'ttlAtMs: nowMs + config.timeoutMs',
   },
-  {
-    id: 'an answered take goes on waiting',
-    file: TAKE_REPLIES,
-    find: '  core.parking.dropTake(take)\n',
-    replace: '',
-  },
   { id: 'lost wake: a drained worker waits for the end of its hold', file: PARKING, find: '    take?.answer(null)\n', replace: '' },
   {
     id: 'lost wake: a second take leaves the first one open',
@@ -202,65 +184,11 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: '    this.releaseTake(take.workerId)\n    this.takes.set',
     replace: '    this.takes.set',
   },
-  {
-    id: 'the alarm is not moved forward',
-    file: TIMERS,
-    find: 'armed > nowMs && armed < atMs && atMs - armed <',
-    replace: 'armed > nowMs && atMs - armed <',
-  },
-  { id: 'the alarm ignores jobs', file: TIMERS, find: '[this.core.jobs.nextDueAtMs(), ', replace: '[' },
-  {
-    id: 'the alarm ignores workers',
-    file: TIMERS,
-    find: 'this.core.outbox.dueAtMs(nowMs), ...dues]',
-    replace: 'this.core.outbox.dueAtMs(nowMs)]',
-  },
-  {
-    id: 'a draining worker is never silent',
-    file: TIMERS,
-    find: "if (worker.phase === 'DRAINING' && isSilent(this.core, worker, nowMs))",
-    replace: 'if (false)',
-  },
-  {
-    id: 'a worker that lost a job goes on',
-    file: TRANSITIONS,
-    find: '  else drainWorker(core, worker, `lost job ${job.id}: ${reason}`, nowMs, effects)\n',
-    replace: '',
-  },
-  { id: 'the end of a worker comes before the time of its jobs', file: TRANSITIONS, find: '    core.settle(seq, effects)\n', replace: '' },
-  { id: 'requeues are not counted', file: TRANSITIONS, find: "core.meta.add('retried')", replace: "core.meta.add('retried', 0)" },
-  { id: 'failures are not counted', file: TRANSITIONS, find: "core.meta.add('failed')", replace: "core.meta.add('failed', 0)" },
-  {
-    id: 'takes count as pings',
-    file: WORKERS,
-    find: "SET last_take_at = ? WHERE id = ?', atMs, id)",
-    replace: "SET last_seen_at = ?, last_take_at = ? WHERE id = ?', atMs, atMs, id)",
-  },
-  { id: 'the second missing ping waits for the alarm', file: OPERATIONS, find: '      core.settle(job.seq, effects)\n', replace: '' },
-  {
-    id: 'pings of strangers renew',
-    file: 'durable-objects/endpoint/worker-of.ts',
-    find: 'worker?.boot === from.boot ? worker : null',
-    replace: 'worker',
-  },
-  { id: 'every take shows idle', file: POLLS, find: "if (call.query.get('job_in_progress') === '0') showIdle", replace: 'showIdle' },
   { id: 'batch size ignored', file: POLLS, find: 'Math.min(size, MAX_BATCH) : 1', replace: 'MAX_BATCH : 1' },
   {
     id: 'no room is made for a job that nobody may hold',
     file: DISPATCHER,
     find: 'if (stuck) drainWorker',
     replace: 'if (false) drainWorker',
-  },
-  {
-    id: 'a crash while draining is free',
-    file: REPORTS,
-    find: "core.now(), 'acknowledged', effects)",
-    replace: 'core.now(), false, effects)',
-  },
-  {
-    id: 'an assignment that crossed a drain counts',
-    file: REPORTS,
-    find: "core.now(), 'acknowledged', effects)",
-    replace: 'core.now(), true, effects)',
   },
 ]

@@ -36,7 +36,6 @@ export const SUBMIT_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 const CALLS = 'durable-objects/endpoint/call-limits.ts'
 const SUBMISSIONS = 'durable-objects/endpoint/client/submissions.ts'
-const ACCEPT = 'src/queue/accept.ts'
 const CALLER = 'src/objects/caller.ts'
 
 /** Killed by the tests against the real objects in workerd. */
@@ -55,13 +54,6 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     find: "left?.addEventListener('abort', release, { once: true })",
     replace: '',
   },
-  { id: 'expired keys keep the storage full', file: ACCEPT, find: 'core.idempotency.sweep(core.now())', replace: '' },
-  {
-    id: 'an answer ends with the first reading of its chunks',
-    file: 'durable-objects/endpoint/openai/openai.ts',
-    find: 'portion = core.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
-    replace: 'portion = []',
-  },
   { id: 'slot freed before the stream ends', file: CALLS, find: 'if (!response.body || !isStream) {', replace: 'if (response) {' },
   { id: 'limits shared by all users', file: CALLS, find: 'this.spendingOf(`${bucket} ${userId}`', replace: 'this.spendingOf(`${bucket}`' },
   {
@@ -71,12 +63,6 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'if (refusal) spending.count++\n    if (refusal)',
   },
   { id: 'a client names itself exempt', file: CALLER, find: 'else named.headers.delete(EXEMPT_HEADER)', replace: '' },
-  {
-    id: 'a key without its job',
-    file: SUBMISSIONS,
-    find: "  if ('job' in outcome) core.idempotency.put",
-    replace: '  if (false) core.idempotency.put',
-  },
   { id: 'the operation is no part of a request', file: SUBMISSIONS, find: '`${operation}\\n${', replace: '`${' },
   {
     id: 'a repeat of a running /runsync waits too',
@@ -84,12 +70,10 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'if (isTerminal(job.state)) return toResponse',
     replace: 'if (job) return toResponse',
   },
-  { id: 's3Config is never stored', file: ACCEPT, find: 'if (request.sealedS3Config !== null) core', replace: 'if (false) core' },
   {
     id: 's3Config outlives its job',
     file: 'durable-objects/endpoint/store/payload-store.ts',
     find: 'AND kind >= ?',
     replace: 'AND kind >= ? AND kind <> 2',
   },
-  { id: 'storage has no bound', file: ACCEPT, find: 'if (core.storageIsFull()) {', replace: 'if (false) {' },
 ]

@@ -196,12 +196,6 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'requestCount) + load.unavailable',
     replace: 'requestCount)',
   },
-  {
-    id: 'unneeded placements stop at once',
-    file: SCALING,
-    find: "worker.phase === 'PLACING' ? worker.createdAtMs",
-    replace: "worker.phase === 'PLACING' ? 0",
-  },
   { id: 'a thousand workers look for a host at once', file: SCALING, find: 'MAX_PLACING = 10', replace: 'MAX_PLACING = 1000' },
   { id: 'memory not compared', file: PLACEMENT, find: 'if (shape.memoryMb > host.memoryMbFree)', replace: 'if (false)' },
   { id: 'disk off by one', file: PLACEMENT, find: 'request.diskGb > host.diskGbFree', replace: 'request.diskGb > host.diskGbFree + 1' },
@@ -316,14 +310,9 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-const CORE = 'durable-objects/endpoint/core.ts'
 const TIMERS = 'src/queue/deadlines.ts'
-const TRANSITIONS = 'src/queue/transitions.ts'
 const POLLS = 'durable-objects/endpoint/worker/worker-polls.ts'
-const POSTS = 'durable-objects/endpoint/worker/worker-posts.ts'
-const OPERATIONS = 'durable-objects/endpoint/worker/worker-operations.ts'
 const DISPATCHER = 'src/queue/dispatch.ts'
-const REPORTS = 'src/queue/host-reports.ts'
 const READS = 'durable-objects/endpoint/client/client-reads.ts'
 const OUTBOX = 'durable-objects/endpoint/effects/outbox.ts'
 const ATTEMPTS = 'durable-objects/webhook/attempts.ts'
@@ -331,8 +320,6 @@ const SEND = 'durable-objects/webhook/post.ts'
 const SENDER = 'durable-objects/webhook-sender.ts'
 const EVENT_REPLY = 'durable-objects/endpoint/client/event-reply.ts'
 const OPENAI_STREAM = 'durable-objects/endpoint/openai/openai-stream.ts'
-const EFFECTS = 'durable-objects/endpoint/effects/worker-effects.ts'
-const SCALER = 'src/queue/scale.ts'
 const JOBS = 'durable-objects/endpoint/store/job-store.ts'
 const CAPACITY = 'src/effects/capacity.ts'
 const POD_LOG = 'durable-objects/pod-log.ts'
@@ -340,12 +327,6 @@ const POD_LOG = 'durable-objects/pod-log.ts'
 /** Killed by the tests against the real objects in workerd. */
 export const OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'a stream is read ahead of its reader', file: EVENT_REPLY, find: '{ highWaterMark: 0 }', replace: '{ highWaterMark: 1_000 }' },
-  {
-    id: 'an abandoned call keeps its job',
-    file: 'durable-objects/endpoint/openai/openai-outcome.ts',
-    find: 'if (job) cancelJob(core, job, core.now(), effects)',
-    replace: '',
-  },
   { id: '[DONE] and gone cancels the job', file: OPENAI_STREAM, find: 'if (!this.ended && !this.sent.done)', replace: 'if (!this.ended)' },
   {
     id: 'the next attempt is glued to the lost one',
@@ -360,81 +341,10 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'chunks: 0',
   },
   {
-    id: 'lost wake: a changed job notifies nobody',
-    file: CORE,
-    find: 'for (const seq of effects.changedJobs) this.parking.notifyJob(seq)',
-    replace: '',
-  },
-  {
-    id: 'lost wake: stop orders wait for the next poll',
-    file: CORE,
-    find: 'for (const id of effects.stopPolls) this.parking.wakeStopPoll(id)',
-    replace: '',
-  },
-  {
-    id: 'drained workers keep their open take',
-    file: CORE,
-    find: 'for (const id of effects.releasedTakes) this.parking.releaseTake(id)',
-    replace: '',
-  },
-  { id: 'nothing is dispatched', file: CORE, find: 'taken = dispatch(this, effects)', replace: 'taken = []' },
-  { id: 'alarm not re-armed', file: TIMERS, find: 'void this.core.ctx.storage.setAlarm(atMs)', replace: '' },
-  {
-    id: 'silent workers stay ready',
-    file: TIMERS,
-    find: 'if (isSilent(this.core, worker, nowMs)) failWorker(this.core, worker, silenceReason(this.core), nowMs, effects)\n    else if',
-    replace: 'if',
-  },
-  {
     id: 'an outage counts as silence',
     file: TIMERS,
     find: 'if (armed === null || nowMs - armed <',
     replace: 'if (true || armed === null || nowMs - armed <',
-  },
-  {
-    id: 'stop order forgotten on timeout',
-    file: TRANSITIONS,
-    find: "    case 'stop':\n      applyJob(core, job, due.job, effects)\n      orderStop(core, job, nowMs, effects)",
-    replace: "    case 'stop':\n      applyJob(core, job, due.job, effects)",
-  },
-  { id: 'stop order forgotten on ttl', file: TRANSITIONS, find: 'if (due.wasRunning) orderStop(core, job, nowMs, effects)', replace: '' },
-  {
-    id: 'cancel leaves the worker running',
-    file: TRANSITIONS,
-    find: "if (job.state === 'IN_PROGRESS') orderStop(core, job, nowMs, effects)",
-    replace: '',
-  },
-  { id: 'an error is not kept over the retry', file: TRANSITIONS, find: 'core.payloads.clearAttempt(after.seq)', replace: '' },
-  {
-    id: 'completed jobs are not counted',
-    file: TRANSITIONS,
-    find: "if (after.state === 'COMPLETED') core.meta.add('completed')",
-    replace: '',
-  },
-  {
-    id: 'leases survive the end of the container',
-    file: TRANSITIONS,
-    find: '  endLeases(core, worker.id, reason, nowMs, true, effects)\n',
-    replace: '',
-  },
-  {
-    id: 'no back-off after a failure',
-    file: TRANSITIONS,
-    find: 'notBeforeMs: nowMs + launchBackoffMs(failures)',
-    replace: 'notBeforeMs: nowMs',
-  },
-  {
-    id: 'a take with a job in hand proves nothing',
-    file: POLLS,
-    find: "if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)",
-    replace: '',
-  },
-  {
-    id: 'unknown boots may take',
-    file: POLLS,
-    find: "if (!worker || worker.phase === 'FAILED'",
-    replace:
-      "if (worker?.phase === 'FAILED' || !core.workers.get(from.workerId)) return 'refused'\n    if (!worker) return 'draining'\n    if (worker.phase === 'FAILED'",
   },
   {
     id: 'a job that waits already may be retried',
@@ -448,64 +358,19 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)',
     replace: 'const woken = over ? null : Promise.resolve().then(() => core.parking.waitForStop(from.workerId, leftMs, signal))',
   },
-  { id: 'results are not fenced', file: POSTS, find: "if (verdict !== 'accept' && verdict !== 'accept-late') return", replace: '' },
-  {
-    id: 'a repeated chunk is appended',
-    file: POSTS,
-    find: '    if (isRepeat(job, from.delivery)) return\n    const longer',
-    replace: '    const longer',
-  },
-  {
-    id: 'a repeated progress update is taken',
-    file: POSTS,
-    find: '  if (isRepeat(job, from.delivery)) return\n  if (post',
-    replace: '  if (post',
-  },
   {
     id: 'small posts come without their number',
     file: 'src/objects/endpoint-calls.ts',
     find: 'parseDelivery(request.headers.get(DELIVERY_HEADER))',
     replace: 'null',
   },
-  { id: 'a failed result completes', file: POSTS, find: "post.error === null ? 'COMPLETED' : 'FAILED'", replace: "'COMPLETED'" },
-  {
-    id: 'oversize results are kept without output',
-    file: POSTS,
-    find: 'const post: WorkerPost = body === null ? tooLarge()',
-    replace: "const post: WorkerPost = body === null ? { kind: 'result', output: undefined, error: null, stopWorker: false }",
-  },
-  { id: 'stopPod ignored', file: POSTS, find: "if (post.kind === 'result' && post.stopWorker && worker)", replace: 'if (false)' },
-  {
-    id: 'pings renew nothing',
-    file: OPERATIONS,
-    find: 'if (listed.has(job.id)) core.jobs.save(job, renewLease(job, nowMs, core.leaseTimes))',
-    replace: 'if (listed.has(job.id)) continue',
-  },
-  {
-    id: 'missing pings ignored',
-    file: OPERATIONS,
-    find: '      core.jobs.save(job, missPing(job, nowMs))\n',
-    replace: '',
-  },
-  {
-    id: 'a worker that does not stop is not killed',
-    file: OPERATIONS,
-    find: '      killWorker(core, worker, order.jobId, nowMs, effects)\n',
-    replace: '',
-  },
-  { id: 'unhealthy reports ignored', file: OPERATIONS, find: "if (call.query.get('status') === 'unhealthy') {", replace: 'if (false) {' },
   { id: 'stale workers get new jobs', file: DISPATCHER, find: '|| worker.version !== version', replace: '' },
-  { id: 'a lost container keeps its row', file: REPORTS, find: 'if (now) forgetWorker(core, now, effects)', replace: '' },
   {
     id: 'terminal status before the last chunks',
     file: READS,
     find: 'const done = isTerminal(job.state) && !more',
     replace: 'const done = isTerminal(job.state)',
   },
-  { id: 'no notification at the end of a job', file: TRANSITIONS, find: '    notifyEnd(core, after, output)\n', replace: '' },
-  { id: 'no notification at the end of the ttl', file: TRANSITIONS, find: '  notifyExpired(core, job)\n', replace: '' },
-  { id: 'retention is notified as a time-out', file: OUTBOX, find: 'if (!isTerminal(job.state)) notifyEnd', replace: 'notifyEnd' },
-  { id: 'nobody looks at the outbox again', file: TIMERS, find: 'this.core.outbox.dueAtMs(nowMs), ', replace: '' },
   {
     id: 'a refused hand-over is forgotten',
     file: OUTBOX,
@@ -523,7 +388,6 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'redirects are followed', file: SEND, find: "redirect: 'manual'", replace: "redirect: 'follow'" },
   { id: 'no guard before an attempt', file: SEND, find: 'if (refusal) return', replace: 'if (false) return' },
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },
-  { id: 'the ages of waiting jobs are not read', file: SCALER, find: 'core.jobs.waitingSinceMs(waitingSampleSize(inputs))', replace: '[]' },
   {
     id: 'low priority leases count for scaling',
     file: JOBS,
@@ -531,13 +395,6 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'WHERE state = ${RUNNING} GROUP BY',
   },
   { id: 'positions count the job itself', file: JOBS, find: 'AND low = ? AND order_key < ?`', replace: 'AND low = ? AND order_key <= ?`' },
-  {
-    id: 'news during a placement is lost',
-    file: EFFECTS,
-    find: 'core.capacityNews === news ? placementRetryMs(attempts) : 0',
-    replace: 'placementRetryMs(attempts)',
-  },
-  { id: 'only one worker of an endpoint gets the room', file: EFFECTS, find: '      wakeNextThrottled(core)\n', replace: '' },
   { id: 'every waiter is told', file: CAPACITY, find: 'const MAX_TOLD = 8', replace: 'const MAX_TOLD = 800' },
   { id: 'waiters that cannot use it are told', file: CAPACITY, find: '.candidates.length > 0', replace: '.candidates.length >= 0' },
   {

@@ -214,7 +214,7 @@ export class FakeHost {
 export class FakeWorker {
   readonly id: string
   readonly workload: Workload
-  private readonly token: string
+  readonly token: string
   private delivery: string | undefined
 
   constructor(workload: Workload) {
@@ -256,9 +256,9 @@ export class FakeWorker {
     return statusOf(await this.call('RUNPOD_WEBHOOK_POST_STREAM', jobId, '&isStream=false', body))
   }
 
-  async ping(jobIds: readonly string[] = []): Promise<number> {
+  async ping(jobIds: readonly string[] = [], sdkVersion = '1.12.0'): Promise<number> {
     const list = jobIds.length > 0 ? `&job_id=${jobIds.join(',')}` : ''
-    return statusOf(await this.call('RUNPOD_WEBHOOK_PING', '', `${list}&runpod_version=1.12.0`))
+    return statusOf(await this.call('RUNPOD_WEBHOOK_PING', '', `${list}&runpod_version=${sdkVersion}`))
   }
 
   async unhealthy(check: string, reason: string): Promise<number> {

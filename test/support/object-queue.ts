@@ -6,9 +6,12 @@ import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from '.
 import { FakeWorker } from './fake-host.ts'
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, send } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
+import { until } from './time.ts'
 
 /** So far ahead of the real clock that no alarm fires by itself. */
 const AHEAD_MS = 400 * 24 * 3600 * 1000
+/** How often it is asked whether everything has settled; many histories wait for it. */
+const SETTLED_LOOK_MS = 1
 
 /** What is looked at after every operation, read at one instant. */
 interface Snapshot {
@@ -192,16 +195,20 @@ export class ObjectQueue implements QueueUnderTest {
 
   /** Everything that was asked for has been committed, and every call to other objects has come back. */
   private async settled(): Promise<void> {
-    for (;;) {
+    await until(async () => {
       this.seen = await this.inside(async ({ core }) => {
         // Commits are in order, so this one comes after all that was asked for before.
         await core.transact(() => undefined)
         const openBoots = core.parking.openTakes().map((take) => `${take.workerId}/${take.boot}`)
-        return { idle: core.inFlight.size === 0, workers: core.workers.all(), openBoots, alarmAtMs: await core.ctx.storage.getAlarm() }
+        return {
+          idle: core.inFlight.size === 0,
+          workers: core.state.workers.all(),
+          openBoots,
+          alarmAtMs: await core.ctx.storage.getAlarm(),
+        }
       })
-      if (this.seen.idle) return
-      await breathe()
-    }
+      return this.seen.idle
+    }, SETTLED_LOOK_MS)
   }
 
   private async settledAfter<T>(call: Promise<T>): Promise<T> {
@@ -262,8 +269,4 @@ export class ObjectQueue implements QueueUnderTest {
 async function takeOne(worker: FakeWorker, idle: boolean, signal: AbortSignal): Promise<{ id: string }[]> {
   const job = await worker.take({ jobInProgress: idle ? '0' : '1', signal })
   return job ? [job] : []
-}
-
-function breathe(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 1))
 }

@@ -1,7 +1,9 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
+import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from './fake-host.ts'
-import { type Account, api, createAccount, createEndpoint, env, expect, type Reply, runInDurableObject } from './harness.ts'
+import { type Account, api, createAccount, createEndpoint, env, expect, type Reply, runInDurableObject, vi } from './harness.ts'
+import { until } from './time.ts'
 
 /** An account with one endpoint and a host that can run its workers. */
 export interface QueueSetup {
@@ -62,14 +64,30 @@ export async function parkTake(queue: QueueSetup, worker: FakeWorker): Promise<P
   const take = worker.take()
   const stub = endpointStub(env, queue.endpointId)
   const isParked = () => runInDurableObject(stub, (object) => object.core.parking.openTakes().some((open) => open.workerId === worker.id))
-  while (!(await isParked())) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(isParked)
   // In an array, because an async function would wait for the take itself.
   return [take]
 }
 
-/** Waits until something that happens without being asked has happened; the test's own time limit bounds it. */
-export async function until(happened: () => Promise<boolean>): Promise<void> {
-  while (!(await happened())) await new Promise((resolve) => setTimeout(resolve, 10))
+/** Opens a stop poll and waits until the object holds it. */
+export async function parkStopPoll(queue: QueueSetup, worker: FakeWorker): Promise<Promise<string[]>[]> {
+  const held = await inside(queue, ({ core }) => vi.spyOn(core.parking, 'waitForStop'))
+  const poll = worker.stopPoll()
+  await until(() => held.mock.calls.some(([workerId]) => workerId === worker.id))
+  held.mockRestore()
+  return [poll]
+}
+
+/** Waits until the host knows all that the object has decided so far: what it is not told then, it is not told. */
+export async function settled(queue: QueueSetup): Promise<void> {
+  await until(() => inside(queue, ({ core }) => core.inFlight.size === 0))
+  // Messages of a link are in order, so the answer to a beat comes behind them.
+  await queue.host.beat()
+}
+
+/** Looks into the endpoint's object. */
+export function inside<T>(queue: Pick<QueueSetup, 'endpointId'>, look: (object: EndpointObject) => T | Promise<T>): Promise<T> {
+  return runInDurableObject(endpointStub(env, queue.endpointId), look)
 }
 
 /** Stops the endpoint's clock, so that only `advance` moves it: for tests of exact moments. */

@@ -4,6 +4,7 @@ import { webhookSenderStub } from '../../src/objects/stubs.ts'
 import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
 import { env, expect, runInDurableObject, teamOf } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
+import { eventually } from './time.ts'
 import type { Received } from './webhook-receivers.ts'
 
 /** A queue and the receiver that its jobs name. */
@@ -73,14 +74,6 @@ export async function advanceSender(sender: WebhookSetup['sender'], ms: number):
     object.now = () => before() + ms
   })
   await runDurableObjectAlarm(sender)
-}
-
-export async function eventually<T>(probe: () => Promise<T | null>): Promise<T> {
-  for (;;) {
-    const found = await probe()
-    if (found !== null) return found
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 /** Hands a delivery over as an endpoint's outbox does, without a job behind it. Returns the status of the answer. */

@@ -1,7 +1,16 @@
-import type { Worker, WorkerPhase } from '../../src/domain/worker/worker.ts'
+import type { WorkerIn, WorkerPhase } from '../../src/domain/worker/worker.ts'
+
+const RETRIED = { nextAttemptAtMs: 0, attempts: 0 }
+const OF_PHASE: { [P in WorkerPhase]: Partial<WorkerIn<P>> } = {
+  PLACING: { ...RETRIED, hostId: null },
+  STARTING: {},
+  READY: { lastSeenAtMs: 0, lastTakeAtMs: 0, idleSinceMs: null, excusedUntilMs: null },
+  DRAINING: { ...RETRIED, lastSeenAtMs: 0, excusedUntilMs: null },
+  FAILED: { ...RETRIED, forgetAtMs: 0, released: false },
+}
 
 /** A worker in a phase, with whatever a test wants to be different. */
-export function workerIn(phase: WorkerPhase, id: string, change: Partial<Worker> = {}): Worker {
+export function workerIn<P extends WorkerPhase>(phase: P, id: string, change: Partial<WorkerIn<P>> = {}): WorkerIn<P> {
   return {
     id,
     boot: 'b',
@@ -14,15 +23,8 @@ export function workerIn(phase: WorkerPhase, id: string, change: Partial<Worker>
     dataCenterId: 'LOCAL-1',
     createdAtMs: 0,
     startedAtMs: 0,
-    lastSeenAtMs: 0,
-    idleSinceMs: null,
     reason: null,
-    nextAttemptAtMs: 0,
-    attempts: 0,
-    forgetAtMs: null,
-    released: false,
-    lastTakeAtMs: null,
-    excusedUntilMs: null,
+    ...OF_PHASE[phase],
     ...change,
-  }
+  } as unknown as WorkerIn<P>
 }

@@ -1,8 +1,9 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { refuseRetry, retryJob } from '../../../src/domain/job/job.ts'
+import { refuseRetry } from '../../../src/domain/job/job.ts'
 import { wantsEvents } from '../../../src/domain/text/sse.ts'
-import type { Effects } from '../../../src/queue/effects.ts'
-import { applyJob, cancelJob } from '../../../src/queue/transitions.ts'
+import { cancelBatch } from '../../../src/queue/endpoint-life.ts'
+import { cancelJob, requeueJob } from '../../../src/queue/jobs.ts'
+import { currentJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 import { openai } from '../openai/openai.ts'
 import { jobNotFound, jsonReply, problemReply } from '../replies.ts'
@@ -12,7 +13,6 @@ import { explain } from './explain.ts'
 import { listRequests, metrics } from './inspection.ts'
 import { submit } from './submissions.ts'
 
-const PURGE_BATCH = 1_000
 const PURGE_ANSWER_MS = 1_500
 
 /** One call of the client job API on an endpoint that exists and is the caller's. */
@@ -49,20 +49,20 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
 }
 
 async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
-  const job = await core.transact((effects) => {
-    const current = core.currentJob(call.jobId, effects)
-    return current ? cancelJob(core, current, core.now(), effects) : null
+  const job = await core.transact((tx) => {
+    const current = currentJob(tx, call.jobId)
+    return current ? cancelJob(tx, current) : null
   })
   return job ? jsonReply(recordJson(core, job)) : jobNotFound()
 }
 
 async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
-  const refusal = await core.transact((effects): Response | null => {
-    const job = core.currentJob(call.jobId, effects)
+  const refusal = await core.transact((tx): Response | null => {
+    const job = currentJob(tx, call.jobId)
     if (!job) return jobNotFound()
     const reason = refuseRetry(job)
     if (reason) return problemReply('badRequest', reason)
-    applyJob(core, job, retryJob(job, core.jobs.nextSequence()), effects)
+    requeueJob(tx, job)
     return null
   })
   return refusal ?? jsonReply(`{"id":"${call.jobId}","status":"IN_QUEUE"}`)
@@ -70,7 +70,7 @@ async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
 
 /** CTL-3. A very long queue is emptied in the background, so that the answer comes in time (INV-2). */
 async function purge(core: EndpointCore): Promise<Response> {
-  const queued = core.jobs.queuedNormal + core.jobs.queuedLow
+  const queued = core.state.jobs.queuedNormal + core.state.jobs.queuedLow
   const purged = cancelQueued(core)
   core.ctx.waitUntil(purged)
   const removed = await Promise.race([purged, new Promise<number>((resolve) => setTimeout(() => resolve(queued), PURGE_ANSWER_MS))])
@@ -81,27 +81,8 @@ async function purge(core: EndpointCore): Promise<Response> {
 export async function cancelQueued(core: EndpointCore): Promise<number> {
   let removed = 0
   for (;;) {
-    const { cancelled, more } = await core.transact((effects) => cancelBatch(core, effects))
+    const { cancelled, more } = await core.transact(cancelBatch)
     removed += cancelled
     if (!more) return removed
   }
-}
-
-function cancelBatch(core: EndpointCore, effects: Effects): { cancelled: number; more: boolean } {
-  const isEnough = core.outbox.meter()
-  const jobs = core.jobs.queued(PURGE_BATCH)
-  const nowMs = core.now()
-  let cancelled = 0
-  let looked = 0
-  for (const job of jobs) {
-    if (isEnough()) break
-    looked += 1
-    // PP-18: one whose time is over has ended by itself, whether or not an alarm has looked.
-    if (nowMs >= job.ttlAtMs) core.settle(job.seq, effects)
-    else {
-      cancelJob(core, job, nowMs, effects)
-      cancelled += 1
-    }
-  }
-  return { cancelled, more: looked < jobs.length || jobs.length === PURGE_BATCH }
 }

@@ -4,10 +4,11 @@ import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import type { PlainReply } from '../../../src/objects/endpoint.ts'
+import { OUTPUT } from '../../../src/queue/state.ts'
+import { currentJob } from '../../../src/queue/transitions.ts'
+import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { JOB_NOT_FOUND, jobNotFound, jsonReply, plainJson, plainProblem, toResponse } from '../replies.ts'
-import { OUTPUT } from '../store/payload-store.ts'
-import { queueNote } from './explain.ts'
 
 export const SYNC_WAIT_MS = 90_000
 const STREAM_WAIT_MS = 10_000
@@ -19,7 +20,11 @@ export function timedOutRecord(core: EndpointCore, job: Job): string {
 
 /** The status record of a job as it is now. */
 export function recordJson(core: EndpointCore, job: Job): string {
-  return jobRecordJson(job, core.payloads.get(job.seq, OUTPUT), job.state === 'IN_QUEUE' ? queueNote(core, job.lowPriority) : undefined)
+  return jobRecordJson(
+    job,
+    core.state.payloads.get(job.seq, OUTPUT),
+    job.state === 'IN_QUEUE' ? core.queueNote(job.lowPriority) : undefined,
+  )
 }
 
 /** `/status`: answers at once (STA-1). */
@@ -58,17 +63,17 @@ export async function stream(core: EndpointCore, call: JobCall, request: Request
     if (!job) return seen ? jsonReply('{"status":"TIMED_OUT","stream":[]}') : jobNotFound()
     seen = true
     const leftMs = untilMs - core.now()
-    if (core.payloads.hasChunks(job.seq) || isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return drain(core, job.id)
+    if (core.state.payloads.hasChunks(job.seq) || isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return drain(core, job.id)
     await core.parking.waitForJob(job.seq, leftMs, request.signal)
   }
 }
 
 /** STR-4, STR-5: hands out and removes what is buffered; a terminal status goes with the reply that carries the last chunks. */
 async function drain(core: EndpointCore, jobId: string): Promise<Response> {
-  const reply = await core.transact((effects) => {
-    const job = core.currentJob(jobId, effects)
+  const reply = await core.transact((tx) => {
+    const job = currentJob(tx, jobId)
     if (!job) return null
-    const { chunks, more } = core.payloads.drainChunks(job.seq)
+    const { chunks, more } = core.state.payloads.drainChunks(job.seq)
     const done = isTerminal(job.state) && !more
     const state = done ? job.state : chunks.length > 0 ? 'IN_PROGRESS' : job.state
     const error = done && job.error !== null ? `"error":${JSON.stringify(job.error)},` : ''
@@ -79,13 +84,13 @@ async function drain(core: EndpointCore, jobId: string): Promise<Response> {
 
 /** `/health` (HLT-1). */
 export function health(core: EndpointCore): Response {
-  const totals = core.meta.totals()
+  const totals = core.state.meta.totals()
   const jobs = {
     completed: totals.completed,
     failed: totals.failed,
-    inProgress: core.jobs.inProgress,
-    inQueue: core.jobs.queuedNormal + core.jobs.queuedLow,
+    inProgress: core.state.jobs.inProgress,
+    inQueue: core.state.jobs.queuedNormal + core.state.jobs.queuedLow,
     retried: totals.retried,
   }
-  return jsonReply(JSON.stringify({ jobs, workers: countWorkers(core.workers.all(), core.occupied()) }))
+  return jsonReply(JSON.stringify({ jobs, workers: countWorkers(core.state.workers.all(), occupiedWorkers(core.state)) }))
 }

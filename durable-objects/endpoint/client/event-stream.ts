@@ -50,7 +50,7 @@ class JobEvents {
     // JOB-9: the last reply is the one place where an expired job is still spoken of.
     if (!job) return this.end(isTerminal(this.job.state) ? recordJson(this.core, this.job) : timedOutRecord(this.core, this.job))
     this.job = job
-    const chunks = this.core.payloads.readChunks(job.seq, this.lastSeen, PORTION_BYTES)
+    const chunks = this.core.state.payloads.readChunks(job.seq, this.lastSeen, PORTION_BYTES)
     this.lastSeen = chunks.at(-1)?.number ?? this.lastSeen
     if (chunks.length > 0) return chunks.map(({ number, json }) => eventText(json, { id: number })).join('')
     return isTerminal(job.state) ? this.end(recordJson(this.core, job)) : null

@@ -4,9 +4,10 @@ import { applyTime, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { bucketRequests, readInterval } from '../../../src/domain/job/request-series.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
+import { OUTPUT } from '../../../src/queue/state.ts'
+import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, problemReply } from '../replies.ts'
-import { OUTPUT } from '../store/payload-store.ts'
 
 const DEFAULT_REQUESTS = 100
 const MAX_REQUESTS = 1_000
@@ -16,7 +17,7 @@ const MAX_LISTED_CHARS = 4 * 1024
 /** HLT-4: `/requests`, the newest jobs first. */
 export function listRequests(core: EndpointCore, call: JobCall): Response {
   const nowMs = core.now()
-  const elements = core.jobs.newest(readLimit(call.query.get('limit'))).flatMap((job) => {
+  const elements = core.state.jobs.newest(readLimit(call.query.get('limit'))).flatMap((job) => {
     const due = applyTime(job, nowMs)
     if (due.kind === 'delete') return []
     return [requestJson(core, due.kind === 'none' ? job : due.job)]
@@ -26,7 +27,7 @@ export function listRequests(core: EndpointCore, call: JobCall): Response {
 
 /** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` stands for an output that is too large to list. */
 function requestJson(core: EndpointCore, job: Job): string {
-  const output = core.payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
+  const output = core.state.payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
   const record = jobRecordJson({ ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) }, output ?? undefined)
   const omitted = output === null ? ',"outputOmitted":true' : ''
   return `{"createdAt":"${formatTime(job.createdAtMs)}",${record.slice(1, -1)}${omitted}}`
@@ -46,14 +47,14 @@ function readLimit(limit: string | null): number {
 export function metrics(core: EndpointCore, call: JobCall): Response {
   if (call.rest === 'request_ts_v1') return requestSeries(core, call)
   if (call.rest !== '') return problemReply('pathNotFound', 'The requested path was not found.')
-  const workers = core.workers.all()
+  const workers = core.state.workers.all()
   const readyWorkers = workers.filter((worker) => worker.phase === 'READY').map((worker) => worker.id)
-  return jsonReply(JSON.stringify({ readyWorkers, workers: countWorkers(workers, core.occupied()) }))
+  return jsonReply(JSON.stringify({ readyWorkers, workers: countWorkers(workers, occupiedWorkers(core.state)) }))
 }
 
 /** PP-49: `/metrics/request_ts_v1`, what ended when. */
 function requestSeries(core: EndpointCore, call: JobCall): Response {
   const interval = readInterval(call.query.get('interval'))
-  const series = bucketRequests(core.series.samples(), core.meta.totals(), interval, core.now())
+  const series = bucketRequests(core.state.series.samples(), core.state.meta.totals(), interval, core.now())
   return jsonReply(JSON.stringify({ interval, series }))
 }

@@ -1,32 +1,19 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { judgeKey, readIdempotencyKey } from '../../../src/domain/idempotency.ts'
-import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
+import { readIdempotencyKey } from '../../../src/domain/idempotency.ts'
+import { isTerminal } from '../../../src/domain/job/job.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { callerOf } from '../../../src/objects/caller.ts'
 import type { PlainReply, SubmitCall } from '../../../src/objects/endpoint.ts'
 import { sha256Hex } from '../../../src/platform/crypto.ts'
-import { acceptJob, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
-import type { Effects } from '../../../src/queue/effects.ts'
+import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound, jsonReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
 import { holdForRecord, recordJson, SYNC_WAIT_MS, timedOutRecord } from './client-reads.ts'
 
-/** The key under which a request may come again, and what it says. */
-interface Idempotency {
-  userId: string
-  key: string
-  fingerprint: string
-}
-
-type Outcome = { job: Job } | { refused: Refused } | { repeatOf: string }
+type Outcome = Accepted | { repeatOf: string }
 
 const REPLAYED = { 'idempotency-replayed': 'true' }
-const KEY_MISUSED: Refused = {
-  key: 'validationFailed',
-  detail: 'Idempotency-Key (header): it was used with another request before; use a fresh key',
-  headers: {},
-}
 
 /** `/runsync`, and `/run` with a body too large for `run`. */
 export async function submit(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
@@ -71,7 +58,7 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
     waitMs: call.wait === null ? 0 : readHoldMs(call.wait, SYNC_WAIT_MS),
     sealedS3Config: submission.s3Config === null ? null : await core.seal.close(call.endpointId, submission.s3Config),
   }
-  return core.transact((effects) => acceptOnce(core, job, idempotency, effects))
+  return core.transact((tx) => acceptOnce(tx, job, idempotency))
 }
 
 function plainRefusal({ key, detail, headers }: Refused): PlainReply {
@@ -80,19 +67,6 @@ function plainRefusal({ key, detail, headers }: Refused): PlainReply {
 
 async function identify({ operation, ttl, body, userId }: SubmitCall, key: string): Promise<Idempotency> {
   return { userId, key, fingerprint: await sha256Hex(`${operation}\n${ttl ?? ''}\n${body}`) }
-}
-
-/** Inside a transaction: the job and its key together, so that a repeat never finds one without the other (PP-72). */
-function acceptOnce(core: EndpointCore, request: JobRequest, idempotency: Idempotency | null, effects: Effects): Outcome {
-  if (!idempotency) return acceptJob(core, request, effects)
-  const { userId, key, fingerprint } = idempotency
-  const known = core.idempotency.find(userId, key)
-  const verdict = judgeKey(known, fingerprint, core.now())
-  if (verdict === 'misuse') return { refused: KEY_MISUSED }
-  if (verdict === 'repeat' && known) return { repeatOf: known.jobId }
-  const outcome = acceptJob(core, request, effects)
-  if ('job' in outcome) core.idempotency.put(userId, key, { fingerprint, jobId: outcome.job.id, createdAtMs: outcome.job.createdAtMs })
-  return outcome
 }
 
 function queuedReply(jobId: string): string {

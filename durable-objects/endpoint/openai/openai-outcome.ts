@@ -1,7 +1,8 @@
 import { PROBLEMS, type ProblemKey } from '../../../src/contract/problems.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
 import { type OpenaiError, openaiError, openaiErrorBody, readWorkerError } from '../../../src/domain/openai/error.ts'
-import { cancelJob } from '../../../src/queue/transitions.ts'
+import { cancelJob } from '../../../src/queue/jobs.ts'
+import { currentJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 
 const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.unavailable.status]
@@ -33,8 +34,8 @@ function errorReply(error: OpenaiError, headers: Record<string, string>): Respon
 
 /** OAI-8: the client has gone, and with it everybody who could read the answer. */
 export async function abandon(core: EndpointCore, jobId: string): Promise<void> {
-  await core.transact((effects) => {
-    const job = core.currentJob(jobId, effects)
-    if (job) cancelJob(core, job, core.now(), effects)
+  await core.transact((tx) => {
+    const job = currentJob(tx, jobId)
+    if (job) cancelJob(tx, job)
   })
 }

@@ -2,9 +2,10 @@ import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { unwrapOutput } from '../../../src/domain/openai/call.ts'
 import { type OpenaiError, openaiError, readErrorOutput } from '../../../src/domain/openai/error.ts'
 import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../../src/domain/openai/stream.ts'
+import { OUTPUT } from '../../../src/queue/state.ts'
+import { currentJob } from '../../../src/queue/transitions.ts'
 import { eventReply, PORTION_BYTES } from '../client/event-reply.ts'
 import type { EndpointCore } from '../core.ts'
-import { OUTPUT } from '../store/payload-store.ts'
 import { abandon, failure, jobError } from './openai-outcome.ts'
 
 /** What there is to tell the client: `nothing` yet, a piece of the answer, or how it ends. */
@@ -97,7 +98,7 @@ class StreamedAnswer {
     if (this.error) return { kind: 'failed', error: this.error }
     const job = await this.core.findJob(this.accepted.id)
     if (job && this.isLost(job)) return this.giveUp()
-    if (job && this.core.payloads.hasChunks(job.seq)) return this.drain()
+    if (job && this.core.state.payloads.hasChunks(job.seq)) return this.drain()
     const error = jobError(job)
     if (error) return { kind: 'failed', error }
     return job && isTerminal(job.state) ? this.complete(job) : { kind: 'nothing' }
@@ -114,18 +115,18 @@ class StreamedAnswer {
   }
 
   private async drain(): Promise<Step> {
-    const outputs = await this.core.transact((effects) => {
-      const job = this.core.currentJob(this.accepted.id, effects)
+    const outputs = await this.core.transact((tx) => {
+      const job = currentJob(tx, this.accepted.id)
       if (!job || this.isLost(job)) return []
       this.attempt = job.attempt
-      return this.core.payloads.drainChunks(job.seq, PORTION_BYTES).chunks.map(chunkOutput)
+      return this.core.state.payloads.drainChunks(job.seq, PORTION_BYTES).chunks.map(chunkOutput)
     })
     return this.tell(outputs)
   }
 
   /** A worker that did not stream left its whole answer, or all pieces of it, as the job's output. */
   private complete(job: Job): Promise<Step> {
-    const output = this.core.payloads.get(job.seq, OUTPUT)
+    const output = this.core.state.payloads.get(job.seq, OUTPUT)
     if (this.attempt !== null || output === undefined) return Promise.resolve({ kind: 'complete' })
     this.attempt = job.attempt
     return this.tell([readErrorOutput(unwrapOutput(output)) ? unwrapOutput(output) : output])

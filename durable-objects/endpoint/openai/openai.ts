@@ -5,9 +5,9 @@ import { readOpenaiCall, unwrapOutput } from '../../../src/domain/openai/call.ts
 import { openaiError, readErrorOutput } from '../../../src/domain/openai/error.ts'
 import { chunkOutput } from '../../../src/domain/openai/stream.ts'
 import { acceptJob } from '../../../src/queue/accept.ts'
+import { OUTPUT } from '../../../src/queue/state.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, readText } from '../replies.ts'
-import { OUTPUT } from '../store/payload-store.ts'
 import { abandon, failure, jobError, refusal } from './openai-outcome.ts'
 import { streamAnswer } from './openai-stream.ts'
 
@@ -22,7 +22,7 @@ export async function openai(core: EndpointCore, call: JobCall, request: Request
   const read = readOpenaiCall(request.method, call.rest, text)
   if (!read.ok) return refusal('badRequest', read.detail)
   const submission = { ...plainSubmission(read.call.input), ttlMs: OPENAI_TTL_MS }
-  const outcome = await core.transact((effects) => acceptJob(core, { submission, sync: true, waitMs: 0, sealedS3Config: null }, effects))
+  const outcome = await core.transact((tx) => acceptJob(tx, { submission, sync: true, waitMs: 0, sealedS3Config: null }))
   if ('refused' in outcome) return refusal(outcome.refused.key, outcome.refused.detail, outcome.refused.headers)
   return read.call.stream ? streamAnswer(core, outcome.job, request) : holdForAnswer(core, outcome.job, request)
 }
@@ -41,7 +41,7 @@ async function holdForAnswer(core: EndpointCore, accepted: Job, request: Request
 
 /** OAI-4. A worker that streamed although nobody asked, and keeps no aggregate, has left its answer in the chunks. */
 function answer(core: EndpointCore, job: Job): Response {
-  const output = core.payloads.get(job.seq, OUTPUT) ?? 'null'
+  const output = core.state.payloads.get(job.seq, OUTPUT) ?? 'null'
   const pieces = output === '[]' ? streamedOutputs(core, job.seq) : []
   if (pieces === null) return failure(openaiError(500, `the answer is larger than the limit of ${MAX_RESULT_BYTES} bytes`))
   const text = unwrapOutput(pieces.length > 0 ? `[${pieces.join(',')}]` : output)
@@ -53,12 +53,12 @@ function answer(core: EndpointCore, job: Job): Response {
 function streamedOutputs(core: EndpointCore, seq: number): string[] | null {
   const outputs: string[] = []
   let chars = 0
-  for (let portion = core.payloads.readChunks(seq, 0); portion.length > 0; ) {
+  for (let portion = core.state.payloads.readChunks(seq, 0); portion.length > 0; ) {
     const read = portion.map(({ json }) => chunkOutput(json))
     outputs.push(...read)
     chars += read.reduce((sum, output) => sum + output.length, 0)
     if (chars > MAX_RESULT_BYTES) return null
-    portion = core.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)
+    portion = core.state.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)
   }
   return outputs
 }

@@ -1,11 +1,12 @@
 import type { ScalingDecision, ScalingInputs } from '../../../src/domain/worker/scaling.ts'
 import { type DecisionRecord, isNewDecision, recordDecision } from '../../../src/domain/worker/scaling-record.ts'
+import type { DecisionRows } from '../../../src/queue/state.ts'
 
 /** Decisions that are kept; older ones are dropped. */
 export const MAX_DECISIONS = 200
 
 /** What the scaler decided. The rows hold each decision that changed something; the last one of all is kept in memory only. */
-export class DecisionLog {
+export class DecisionLog implements DecisionRows {
   private readonly sql: SqlStorage
   private latest: DecisionRecord | null = null
 

@@ -1,10 +1,11 @@
 import { IDEMPOTENCY_KEEP_MS, type KeyRecord } from '../../../src/domain/idempotency.ts'
+import type { KeyRows } from '../../../src/queue/state.ts'
 
 /** Expired keys removed with each new one, so that the table shrinks faster than it grows. */
 const SWEEP_ROWS = 20
 
 /** Idempotency keys of submits, per user. */
-export class IdempotencyStore {
+export class IdempotencyStore implements KeyRows {
   private readonly sql: SqlStorage
 
   constructor(sql: SqlStorage) {

@@ -1,4 +1,5 @@
 import { dueAtMs, type Job, type JobState } from '../../../src/domain/job/job.ts'
+import type { JobRows } from '../../../src/queue/state.ts'
 
 const STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
 const CODES = Object.fromEntries(STATES.map((state, code) => [state, code])) as Record<JobState, number>
@@ -8,7 +9,7 @@ const RUNNING = CODES.IN_PROGRESS
 type Row = Record<string, SqlStorageValue>
 
 /** Rows of the `jobs` table. Synchronous: every caller is inside the object's one transaction. */
-export class JobStore {
+export class JobStore implements JobRows {
   private readonly sql: SqlStorage
   private nextKey: number
   /** Queued jobs by priority, kept in memory because a count over a long queue is not free. */

@@ -1,19 +1,5 @@
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
-
-/** Totals since the endpoint was created (HLT-1). */
-export interface Totals {
-  completed: number
-  failed: number
-  retried: number
-  superseded: number
-}
-
-/** State of the scaler between decisions. */
-export interface LaunchState {
-  /** Workers that failed one after another without completing a job. */
-  failures: number
-  notBeforeMs: number
-}
+import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
 
 interface Entry {
   text: string
@@ -21,7 +7,7 @@ interface Entry {
 }
 
 /** The small values of an endpoint object, kept parsed in memory (every call reads some) and written through. */
-export class MetaStore {
+export class MetaStore implements MetaValues {
   private readonly sql: SqlStorage
   private readonly cache = new Map<string, Entry>()
 

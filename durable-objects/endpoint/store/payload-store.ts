@@ -1,17 +1,8 @@
+import { INPUT, OUTPUT, type PayloadKind, type PayloadRows } from '../../../src/queue/state.ts'
 import { encodePieces } from '../../piece-store.ts'
-
-/** Texts of a job that can be large: its input and its output, and the chunks of its stream. */
-
-export const INPUT = 0
-export const OUTPUT = 1
-/** Sealed; wiped when the job ends. */
-export const S3_CONFIG = 2
-export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
 /** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
 const SMALL_TEXT_UNITS = 256 * 1024
-/** STR-8. */
-export const MAX_CHUNK_BYTES = 1_000_000
 const MAX_CHUNK_ROW_BYTES = 1_900_000
 const MAX_CHUNK_ROW_CHARS = 600_000
 /** Bounds of what one job may keep undelivered, so that a worker cannot fill the object. */
@@ -27,7 +18,8 @@ export interface StreamChunk {
   json: string
 }
 
-export class PayloadStore {
+/** Texts of jobs, in pieces below the platform's row limit. */
+export class PayloadStore implements PayloadRows {
   private readonly sql: SqlStorage
   /** What each streaming job keeps, so that an append does not count rows. Rebuilt from the rows when absent. */
   private readonly kept = new Map<number, { chunks: number; bytes: number }>()

@@ -1,19 +1,13 @@
-import type { Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
+import type { ReadyWorker, Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
+import type { StopOrder, WorkerRows } from '../../../src/queue/state.ts'
 
 type Row = Record<string, SqlStorageValue>
-
-export interface StopOrder {
-  workerId: string
-  jobId: string
-  told: boolean
-  killAtMs: number
-}
 
 /**
  * Rows of `workers` and of the stop orders that they have still to hear. An endpoint has few workers and every commit looks at all of them
  * several times, so they are kept in memory until a row changes.
  */
-export class WorkerStore {
+export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
   private known: Map<string, Worker> | null = null
   private stopped: string[] | null = null
@@ -41,51 +35,26 @@ export class WorkerStore {
     return this.byId().get(id) ?? null
   }
 
-  save(w: Worker): void {
-    this.known = null
-    this.sql.exec(
-      `INSERT OR REPLACE INTO workers (id, boot, version, phase, host_id, gpu_type_id, data_center_id, created_at, started_at, last_seen_at,
-         idle_since, reason, next_attempt_at, attempts, forget_at, released, last_take_at, image, gpu_count,
-         excused_until)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      w.id,
-      w.boot,
-      w.version,
-      w.phase,
-      w.hostId,
-      w.gpuTypeId,
-      w.dataCenterId,
-      w.createdAtMs,
-      w.startedAtMs,
-      w.lastSeenAtMs,
-      w.idleSinceMs,
-      w.reason,
-      w.nextAttemptAtMs,
-      w.attempts,
-      w.forgetAtMs,
-      w.released ? 1 : 0,
-      w.lastTakeAtMs,
-      w.image,
-      w.gpuCount,
-      w.excusedUntilMs,
-    )
+  save(worker: Worker): void {
+    const before = this.get(worker.id)
+    if (before && isStir(before, worker)) this.stir(worker)
+    else this.write(worker)
+    // A new one has its place in the order of the rows.
+    if (before) this.known?.set(worker.id, worker)
+    else this.known = null
   }
 
-  /** The frequent write of a ping, without touching the rest of the row. */
-  seen(id: string, atMs: number): void {
-    this.sql.exec('UPDATE workers SET last_seen_at = ? WHERE id = ?', atMs, id)
-    this.change(id, { lastSeenAtMs: atMs })
+  /** The frequent write of a ping, a take or a job, without touching the rest of the row. */
+  private stir({ id, lastSeenAtMs, lastTakeAtMs, idleSinceMs }: ReadyWorker): void {
+    const query = 'UPDATE workers SET last_seen_at = ?, last_take_at = ?, idle_since = ? WHERE id = ?'
+    this.sql.exec(query, lastSeenAtMs, lastTakeAtMs, idleSinceMs, id)
   }
 
-  /** A take shows that work is wanted. It is no ping: a worker whose pings have stopped cannot keep a job (LSE-7). */
-  asked(id: string, atMs: number): void {
-    this.sql.exec('UPDATE workers SET last_take_at = ? WHERE id = ?', atMs, id)
-    this.change(id, { lastTakeAtMs: atMs })
-  }
-
-  setIdleSince(id: string, atMs: number | null): void {
-    this.sql.exec('UPDATE workers SET idle_since = ? WHERE id = ?', atMs, id)
-    this.change(id, { idleSinceMs: atMs })
+  private write(worker: Worker): void {
+    const columns = toColumns(worker)
+    const names = Object.keys(columns)
+    const query = `INSERT OR REPLACE INTO workers (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+    this.sql.exec(query, ...Object.values(columns))
   }
 
   remove(id: string): void {
@@ -138,36 +107,84 @@ export class WorkerStore {
     )
     return this.known
   }
+}
 
-  private change(id: string, change: Partial<Worker>): void {
-    const worker = this.known?.get(id)
-    if (worker) this.known?.set(id, { ...worker, ...change })
+/** Whether nothing has changed but when a worker was last heard of and whether it is idle. */
+function isStir(before: Worker, after: Worker): after is ReadyWorker {
+  if (before.phase !== 'READY' || after.phase !== 'READY') return false
+  return before.reason === after.reason && before.excusedUntilMs === after.excusedUntilMs && before.startedAtMs === after.startedAtMs
+}
+
+/** Every column, so that nothing of an earlier phase stays behind. */
+function toColumns(worker: Worker): Row {
+  return {
+    id: worker.id,
+    boot: worker.boot,
+    version: worker.version,
+    phase: worker.phase,
+    host_id: worker.hostId,
+    gpu_type_id: worker.gpuTypeId,
+    data_center_id: worker.dataCenterId,
+    created_at: worker.createdAtMs,
+    started_at: worker.startedAtMs,
+    reason: worker.reason,
+    image: worker.image,
+    gpu_count: worker.gpuCount,
+    last_seen_at: 'lastSeenAtMs' in worker ? worker.lastSeenAtMs : null,
+    last_take_at: 'lastTakeAtMs' in worker ? worker.lastTakeAtMs : null,
+    idle_since: 'idleSinceMs' in worker ? worker.idleSinceMs : null,
+    excused_until: 'excusedUntilMs' in worker ? worker.excusedUntilMs : null,
+    next_attempt_at: 'nextAttemptAtMs' in worker ? worker.nextAttemptAtMs : 0,
+    attempts: 'attempts' in worker ? worker.attempts : 0,
+    forget_at: 'forgetAtMs' in worker ? worker.forgetAtMs : null,
+    released: worker.phase === 'FAILED' && worker.released ? 1 : 0,
   }
 }
 
 function toWorker(row: Row): Worker {
-  const text = (value: SqlStorageValue | undefined) => (typeof value === 'string' ? value : null)
-  const number = (value: SqlStorageValue | undefined) => (typeof value === 'number' ? value : null)
-  return {
+  const facts = {
     id: String(row.id),
     boot: String(row.boot),
     version: Number(row.version),
     image: String(row.image),
     gpuCount: Number(row.gpu_count),
-    phase: String(row.phase) as WorkerPhase,
-    hostId: text(row.host_id),
-    gpuTypeId: text(row.gpu_type_id),
-    dataCenterId: text(row.data_center_id),
+    hostId: textOrNull(row.host_id),
+    gpuTypeId: textOrNull(row.gpu_type_id),
+    dataCenterId: textOrNull(row.data_center_id),
     createdAtMs: Number(row.created_at),
-    startedAtMs: number(row.started_at),
-    lastSeenAtMs: number(row.last_seen_at),
-    idleSinceMs: number(row.idle_since),
-    reason: text(row.reason),
-    nextAttemptAtMs: Number(row.next_attempt_at),
-    attempts: Number(row.attempts),
-    forgetAtMs: number(row.forget_at),
-    released: row.released === 1,
-    lastTakeAtMs: number(row.last_take_at),
-    excusedUntilMs: number(row.excused_until),
+    startedAtMs: numberOrNull(row.started_at),
+    reason: textOrNull(row.reason),
   }
+  const retried = { nextAttemptAtMs: Number(row.next_attempt_at), attempts: Number(row.attempts) }
+  const excusedUntilMs = numberOrNull(row.excused_until)
+  const phase = String(row.phase) as WorkerPhase
+  switch (phase) {
+    case 'PLACING':
+      return { ...facts, ...retried, phase }
+    case 'STARTING':
+      return { ...facts, phase }
+    case 'READY':
+      return {
+        ...facts,
+        phase,
+        lastSeenAtMs: Number(row.last_seen_at),
+        lastTakeAtMs: Number(row.last_take_at ?? 0),
+        idleSinceMs: numberOrNull(row.idle_since),
+        excusedUntilMs,
+      }
+    case 'DRAINING':
+      return { ...facts, ...retried, phase, lastSeenAtMs: numberOrNull(row.last_seen_at), excusedUntilMs }
+    case 'FAILED':
+      return { ...facts, ...retried, phase, forgetAtMs: Number(row.forget_at), released: row.released === 1 }
+    default:
+      return phase satisfies never
+  }
+}
+
+function numberOrNull(value: SqlStorageValue | undefined): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function textOrNull(value: SqlStorageValue | undefined): string | null {
+  return typeof value === 'string' ? value : null
 }

@@ -1,24 +1,14 @@
 import { finishJob } from '../../../src/domain/job/job.ts'
-import { applyJob } from '../../../src/queue/transitions.ts'
+import type { TakenJob, TakeReply } from '../../../src/queue/dispatch.ts'
+import { applyJob } from '../../../src/queue/jobs.ts'
+import { currentJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 import type { ParkedTake } from '../parking.ts'
 
-/** One job as a take hands it out: JSON text but for its closing brace, and the `s3Config` that belongs in front of that. */
-interface TakenJob {
-  jobId: string
-  text: string
-  sealed: string | null
-}
-
-/** What one open take gets, to be sent once it is durable. */
-export interface TakeReply {
-  take: ParkedTake
-  jobs: TakenJob[]
-}
-
 /** Answers a take with the jobs that were leased to it. */
-export function answerTake(core: EndpointCore, { take, jobs }: TakeReply): void {
-  core.parking.dropTake(take)
+export function answerTake(core: EndpointCore, { take: open, jobs }: TakeReply): void {
+  const take = core.parking.claimTake(open)
+  if (!take) return
   if (jobs.every((job) => job.sealed === null)) take.answer(bodyOf(take, jobs.map(closeRecord)))
   else void answerSealed(core, take, jobs)
 }
@@ -39,11 +29,11 @@ async function openRecord(core: EndpointCore, job: TakenJob): Promise<string | n
 
 // The operator changed the plane's secret while the job waited. Running it without its bucket would lose its result somewhere else.
 async function failUnreadable(core: EndpointCore, jobId: string): Promise<void> {
-  await core.transact((effects) => {
-    const job = core.currentJob(jobId, effects)
+  await core.transact((tx) => {
+    const job = currentJob(tx, jobId)
     if (job?.state !== 'IN_PROGRESS') return
     const error = "the job's s3Config can no longer be decrypted: the plane's secret has changed; submit it again"
-    applyJob(core, job, finishJob(job, 'FAILED', core.now(), error), effects)
+    applyJob(tx, job, finishJob(job, 'FAILED', tx.nowMs, error))
   })
 }
 

@@ -1,9 +1,8 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { type Holder, showIdle } from '../../../src/domain/job/job.ts'
-import type { Worker } from '../../../src/domain/worker/worker.ts'
+import type { Holder } from '../../../src/domain/job/job.ts'
+import { askForWork, collectStops } from '../../../src/queue/polls.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, nothing, problemReply } from '../replies.ts'
-import { workerOf } from '../worker-of.ts'
 
 /** TMO-5. */
 const HOLD_MS = 25_000
@@ -40,17 +39,10 @@ async function take(
   })
   const parked = { ...from, capacity, batch, parkedAtMs: core.now(), answer }
   const verdict = await core
-    .transact((effects) => {
-      const worker = workerOf(core, from)
-      if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
-      if (call.query.get('job_in_progress') === '0') showIdleLeases(core, from)
-      if (worker.phase === 'DRAINING') return 'draining'
-      const nowMs = core.now()
-      if (worker.phase === 'STARTING') becomeReady(core, worker, nowMs)
-      else core.workers.asked(worker.id, nowMs)
-      core.parking.parkTake(parked)
-      effects.scale = true
-      return 'parked'
+    .transact((tx) => {
+      const asked = askForWork(tx, from, call.query.get('job_in_progress') === '0')
+      if (asked === 'waits') core.parking.parkTake(parked)
+      return asked
     })
     .catch((error: unknown) => {
       // The commit failed after the take was parked; a job leased to it would go to nobody.
@@ -71,41 +63,17 @@ async function take(
   return body === null ? nothing() : jsonReply(body)
 }
 
-function becomeReady(core: EndpointCore, worker: Worker, nowMs: number): void {
-  core.workers.save({
-    ...worker,
-    phase: 'READY',
-    lastSeenAtMs: nowMs,
-    lastTakeAtMs: nowMs,
-    idleSinceMs: nowMs,
-    startedAtMs: worker.startedAtMs ?? nowMs,
-    reason: null,
-  })
-  // Earlier failures have been overcome; what is left of them would only mislead.
-  for (const other of core.workers.all()) {
-    if (other.phase === 'FAILED' && other.released) core.workers.remove(other.id)
-  }
-}
-
-// LSE-3.
-function showIdleLeases(core: EndpointCore, from: Holder): void {
-  for (const job of core.jobs.heldBy(from.workerId)) core.jobs.save(job, showIdle(job, core.now()))
-}
-
 /** `job-stop`: parks until a job of this worker has to be stopped (WRK-25). */
 export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSignal): Promise<Response> {
   const untilMs = core.now() + HOLD_MS
   for (;;) {
-    const poll = await core.transact(() => {
-      const worker = workerOf(core, from)
-      const orders = core.workers.stops(from.workerId).filter((order) => !order.told)
-      if (orders.length > 0) core.workers.markTold(from.workerId)
-      const active = worker !== null && (worker.phase !== 'DRAINING' || core.jobs.heldBy(worker.id).length > 0)
-      const leftMs = Math.min(untilMs - core.now(), active ? HOLD_MS : DRAINING_HOLD_MS)
-      const over = orders.length > 0 || leftMs <= 0 || signal.aborted
+    const poll = await core.transact((tx) => {
+      const { jobIds, active } = collectStops(tx, from)
+      const leftMs = Math.min(untilMs - tx.nowMs, active ? HOLD_MS : DRAINING_HOLD_MS)
+      const over = jobIds.length > 0 || leftMs <= 0 || signal.aborted
       // It listens from here on: an order of the same commit is announced before this operation's result arrives.
       const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)
-      return { jobIds: orders.map((order) => order.jobId), active, woken }
+      return { jobIds, active, woken }
     })
     if (poll.jobIds.length > 0) return jsonReply(JSON.stringify({ jobsToStop: poll.jobIds }))
     if (poll.woken === null) return nothing()

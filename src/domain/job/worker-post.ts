@@ -9,7 +9,7 @@ export type WorkerPost =
   | { kind: 'result'; output: string | undefined; error: string | null; stopWorker: boolean }
 
 /**
- * Reads a `job-done` body. Never refuses: a worker drops a result that is answered with 4xx (WRK-17), so a body that cannot be read
+ * Reads a `job-done` body. Never refuses: a worker drops a result that is answered with 4xx (WRK-18), so a body that cannot be read
  * becomes a failed result that says so.
  */
 export function readWorkerPost(body: string): WorkerPost {

@@ -192,7 +192,8 @@ function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept:
 
 // One that still looks for a host has been without work since it was made. One that starts is let be: its image is being pulled.
 function idleSinceMs(worker: Worker): number {
-  return worker.phase === 'PLACING' ? worker.createdAtMs : (worker.idleSinceMs ?? Number.POSITIVE_INFINITY)
+  if (worker.phase === 'PLACING') return worker.createdAtMs
+  return worker.phase === 'READY' ? (worker.idleSinceMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
 }
 
 function count(n: number, noun: string): string {

@@ -1,10 +1,5 @@
-/**
- * A worker of an endpoint: one container, started once. PLACING: no host yet. STARTING: on a host, no take seen. READY: polls for jobs.
- * DRAINING: finishes what it holds, then ends. FAILED: crashed, unhealthy or lost; kept for a while so that the reason is readable.
- */
-export type WorkerPhase = 'PLACING' | 'STARTING' | 'READY' | 'DRAINING' | 'FAILED'
-
-export interface Worker {
+/** What is known of a worker in every phase. */
+interface WorkerFacts {
   id: string
   boot: string
   /** Release that it runs (END-12). */
@@ -12,31 +7,69 @@ export interface Worker {
   /** Of that release. */
   image: string
   gpuCount: number
-  phase: WorkerPhase
   hostId: string | null
   gpuTypeId: string | null
   dataCenterId: string | null
   createdAtMs: number
   /** When its container was reported running. */
   startedAtMs: number | null
-  /** Its last ping, or when it became ready. Takes and results prove no life (LSE-7). */
-  lastSeenAtMs: number | null
-  /** Since when it holds no job; null while it holds one or was never ready. */
-  idleSinceMs: number | null
   /** Why it is not simply working: no capacity, image pull failed, crashed, … */
   reason: string | null
-  /** PLACING: when to look for a host again. DRAINING, FAILED: when to ask its host again to remove it. */
+}
+
+/** An outside call that is repeated until it is answered. */
+interface Retried {
+  /** When to call again: for a host while PLACING, for the removal afterwards. */
   nextAttemptAtMs: number
   attempts: number
-  /** FAILED: until when it is shown. */
-  forgetAtMs: number | null
-  /** FAILED: nothing of it is left on any host. */
-  released: boolean
-  /** Its last take; pings alone do not prove that a worker still asks for work. */
-  lastTakeAtMs: number | null
+}
+
+/** What its pings have shown. */
+interface Watched<Seen> {
+  /** Its last ping, or when it became ready. Takes and results prove no life (LSE-7). */
+  lastSeenAtMs: Seen
   /** Its silence is that of its host: until then it proves nothing (HOST-36). */
   excusedUntilMs: number | null
 }
+
+/** No host yet. */
+export interface PlacingWorker extends WorkerFacts, Retried {
+  phase: 'PLACING'
+}
+
+/** On a host, no take seen. */
+export interface StartingWorker extends WorkerFacts {
+  phase: 'STARTING'
+}
+
+/** Asks for work or does it. */
+export interface ReadyWorker extends WorkerFacts, Watched<number> {
+  phase: 'READY'
+  /** Its last take; pings alone do not prove that a worker still asks for work. */
+  lastTakeAtMs: number
+  /** Since when it holds no job; null while it holds one. */
+  idleSinceMs: number | null
+}
+
+/** Finishes what it holds, then ends. */
+export interface DrainingWorker extends WorkerFacts, Retried, Watched<number | null> {
+  phase: 'DRAINING'
+}
+
+/** Crashed, unhealthy or lost; kept for a while so that the reason is readable. */
+export interface FailedWorker extends WorkerFacts, Retried {
+  phase: 'FAILED'
+  /** Until when it is shown. */
+  forgetAtMs: number
+  /** Nothing of it is left on any host. */
+  released: boolean
+}
+
+/** A worker of an endpoint: one container, started once. What it may become is in src/queue/worker-life.ts. */
+export type Worker = PlacingWorker | StartingWorker | ReadyWorker | DrainingWorker | FailedWorker
+export type WorkerPhase = Worker['phase']
+/** A worker in one phase. */
+export type WorkerIn<P extends WorkerPhase> = Extract<Worker, { phase: P }>
 
 export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
 
@@ -74,12 +107,12 @@ function workerStatus(worker: Worker, held: number): WorkerStatus | null {
     case 'FAILED':
       return 'UNHEALTHY'
     default:
-      return worker.phase satisfies never
+      return worker satisfies never
   }
 }
 
 /** It looks for a host and has found none with room. */
-export function isThrottled(worker: Worker): boolean {
+export function isThrottled(worker: Worker): worker is PlacingWorker {
   return worker.phase === 'PLACING' && worker.attempts > 0
 }
 
@@ -107,8 +140,8 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
 }
 
 /** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (PP-28). */
-export function noTakeDueAtMs(worker: Worker): number {
-  return Math.max(worker.lastTakeAtMs ?? 0, worker.idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
+export function noTakeDueAtMs({ lastTakeAtMs, idleSinceMs }: Pick<ReadyWorker, 'lastTakeAtMs' | 'idleSinceMs'>): number {
+  return Math.max(lastTakeAtMs, idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
 }
 
 /** When a host is asked again to remove a worker: rarely, in the end, for one that may never return. */
@@ -122,7 +155,7 @@ export function placementRetryMs(attempts: number): number {
 }
 
 /** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping, not before HOST-36 allows it. */
-export function silentAtMs(worker: Worker, lostAfterMs: number): number {
+export function silentAtMs(worker: Watched<number | null>, lostAfterMs: number): number {
   return Math.max((worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs, worker.excusedUntilMs ?? 0)
 }
 
@@ -138,8 +171,8 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
     case 'DRAINING':
       return worker.nextAttemptAtMs
     case 'FAILED':
-      return worker.released ? worker.forgetAtMs : Math.min(worker.nextAttemptAtMs, worker.forgetAtMs ?? Number.POSITIVE_INFINITY)
+      return worker.released ? worker.forgetAtMs : Math.min(worker.nextAttemptAtMs, worker.forgetAtMs)
     default:
-      return worker.phase satisfies never
+      return worker satisfies never
   }
 }

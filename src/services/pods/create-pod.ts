@@ -99,6 +99,7 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     registryId: spec.container.registry,
     clusterId: null,
     startedAtMs: null,
+    chargedFromMs: null,
     changedAtMs: nowMs,
     createdAtMs: nowMs,
   }

@@ -125,7 +125,7 @@ describe('cpu', () => {
     })
   })
 
-  it('[POD-8] refuses an unknown flavor, a wrong size and a wrong memory', () => {
+  it('[POD-8][RST-4] refuses an unknown flavor, a wrong size and a wrong memory', () => {
     expect(refusal(cpu({ id: 'cpu9', vcpuCount: 2 }))).toEqual(['badRequest', 'cpu flavor cpu9 not found'])
     expect(refusal(cpu({ id: 'cpu3c', vcpuCount: 6 }))).toEqual(['badRequest', 'vcpuCount 6 is not valid for cpu3c'])
     expect(refusal(cpu({ id: 'cpu3c', vcpuCount: 64 }))).toEqual(['badRequest', 'vcpuCount 64 is not valid for cpu3c'])
@@ -133,7 +133,7 @@ describe('cpu', () => {
     expect(refusal(cpu({ id: 'cpu3c', vcpuCount: 2, memory: 4 }))).toBe('accepted')
   })
 
-  it('[POD-8] container disk is at most 10 GB a vCPU', () => {
+  it('[POD-8][RST-4] container disk is at most 10 GB a vCPU', () => {
     expect(refusal({ ...cpu({ id: 'cpu3c', vcpuCount: 2 }), disk: 20 })).toBe('accepted')
     expect(refusal({ ...cpu({ id: 'cpu3c', vcpuCount: 2 }), disk: 21 })).toEqual([
       'badRequest',
@@ -155,7 +155,7 @@ describe('patch', () => {
     expect(result.config.workers).toEqual({ min: 0, max: 9, idleTimeoutSeconds: 5 })
   })
 
-  it('[END-12][END-14] a change of the container is a release with its differences', () => {
+  it('[END-12][END-14][RST-7] a change of the container is a release with its differences', () => {
     const result = patch(create({ env: { A: '1' } }), { image: 'j', env: { A: '2' }, workers: { max: 4 } })
     expect(result).toMatchObject({ changed: true, config: { version: 2, revision: 2 } })
     expect(result.releaseDiff).toEqual([

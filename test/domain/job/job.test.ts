@@ -14,7 +14,7 @@ import {
   showIdle,
 } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
-import { silentAtMs, type Worker } from '../../../src/domain/worker/worker.ts'
+import { silentAtMs } from '../../../src/domain/worker/worker.ts'
 import { queuedJob } from '../../support/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }
@@ -22,7 +22,7 @@ const A = { workerId: 'w1', boot: 'b1' }
 const B = { workerId: 'w2', boot: 'b2' }
 
 describe('leases', () => {
-  test('[LSE-2] a lease nobody confirms ends exactly 3 ping intervals after its start', () => {
+  test('[LSE-2, TMO-6] a lease nobody confirms ends exactly 3 ping intervals after its start', () => {
     const job = leaseJob(queuedJob(), A, 5_000, TIMES)
     expect(applyTime(job, 34_999).kind).toBe('none')
     const due = applyTime(job, 35_000)
@@ -46,7 +46,7 @@ describe('leases', () => {
   })
 
   test('[LSE-7] silence counts from the last ping', () => {
-    const worker = { lastSeenAtMs: 5_000 } as Worker
+    const worker = { lastSeenAtMs: 5_000, excusedUntilMs: null }
     expect(silentAtMs(worker, 40_000)).toBe(45_000)
   })
 
@@ -87,6 +87,14 @@ describe('leases', () => {
       errorDetail: 'worker exited with code 1',
       finishedAtMs: 300,
     })
+  })
+
+  test('[PP-17, LSE-10] after /retry the results of attempts before it are late for good', () => {
+    const failed = finishJob(leaseJob(queuedJob(), A, 1_000, TIMES), 'FAILED', 9_000, 'x')
+    expect(judgePost(failed, A, true)).toBe('duplicate')
+    const again = retryJob(failed, 9)
+    expect(judgePost(again, A, true)).toBe('superseded')
+    expect(again).toMatchObject({ state: 'IN_QUEUE', error: null, errorDetail: null, retries: 0, holder: null })
   })
 
   test('[WRK-29] a job that the platform took back is requeued without counting a retry', () => {

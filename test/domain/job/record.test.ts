@@ -14,6 +14,11 @@ test('[JOB-1] a queued record is id and status alone', () => {
   expect(jobRecordJson(queuedJob())).toBe('{"id":"job-1","status":"IN_QUEUE"}')
 })
 
+test('[JOB-2] no other state is documented', () => {
+  const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
+  expect(JobRecord.shape.status.options).toEqual(states)
+})
+
 test('[JOB-3] a terminal record has all five keys, in alphabetical order, the output untouched', () => {
   const job = finishJob(leaseJob(queuedJob(), A, 1_824, TIMES), 'COMPLETED', 5_215)
   expect(jobRecordJson(job, '{"big":12345678901234567890}')).toBe(

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decideScaling, REQUEST_COUNT_IDLE_MS, type ScalingInputs } from '../../../src/domain/worker/scaling.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
+import { nextWorker, type WorkerEvent } from '../../../src/queue/worker-life.ts'
 import { workerIn } from '../../support/workers.ts'
 
 const IDLE_MS = 5_000
@@ -40,13 +41,14 @@ class Endpoint {
     this.nowMs += ms
     for (const [id] of [...this.held].slice(0, finish)) {
       this.held.delete(id)
-      this.change(id, { idleSinceMs: this.nowMs })
+      this.tell(id, { kind: 'idle' })
     }
     this.waitingSinceMs.splice(0, cancel)
     for (let i = 0; i < submit; i++) this.waitingSinceMs.push(this.nowMs)
     for (const worker of this.workers) {
-      if (worker.phase === 'STARTING' && boot) this.change(worker.id, { phase: 'READY', idleSinceMs: this.nowMs })
-      if (worker.phase === 'PLACING' && place) this.change(worker.id, { phase: 'STARTING' })
+      if (worker.phase === 'STARTING' && boot) this.tell(worker.id, { kind: 'take' })
+      if (worker.phase === 'PLACING' && place)
+        this.tell(worker.id, { kind: 'placed', hostId: 'h', gpuTypeId: null, dataCenterId: 'LOCAL-1' })
     }
     this.dispatch()
     this.decide()
@@ -57,7 +59,7 @@ class Endpoint {
       if (worker.phase !== 'READY' || this.held.has(worker.id) || this.waitingSinceMs.length === 0) continue
       this.waitingSinceMs.shift()
       this.held.set(worker.id, 1)
-      this.change(worker.id, { idleSinceMs: null })
+      this.tell(worker.id, { kind: 'busy' })
     }
   }
 
@@ -67,7 +69,7 @@ class Endpoint {
     const decision = decideScaling({ policy, queued: waitingSinceMs.length, waitingSinceMs, workers, held, heldNormal: held, ...bounds })
     for (const id of decision.stop) {
       const worker = workers.find((w) => w.id === id)
-      this.idleAtStopMs.push(nowMs - (worker?.idleSinceMs ?? worker?.createdAtMs ?? nowMs))
+      this.idleAtStopMs.push(nowMs - ((worker?.phase === 'READY' ? worker.idleSinceMs : null) ?? worker?.createdAtMs ?? nowMs))
     }
     this.workers = workers.filter((w) => !decision.stop.includes(w.id))
     for (let i = 0; i < decision.start; i++) {
@@ -76,8 +78,8 @@ class Endpoint {
     }
   }
 
-  private change(id: string, change: Partial<Worker>): void {
-    this.workers = this.workers.map((w) => (w.id === id ? { ...w, ...change } : w))
+  private tell(id: string, event: WorkerEvent): void {
+    this.workers = this.workers.flatMap((w) => (w.id === id ? (nextWorker(w, event, this.nowMs) ?? []) : w))
   }
 }
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Workload, WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { FakePlane } from '../../host-agent/support/fake-plane.ts'
-import { waitUntil } from '../../host-agent/support/wait-until.ts'
 import { makeWorkload } from '../../host-agent/support/workload.ts'
+import { waitUntil } from '../../support/time.ts'
 import { docker } from './docker.ts'
 
 const ENTRY = join(import.meta.dirname, '../../../src/host-agent/main.ts')

@@ -2,7 +2,8 @@ import { endpointStub, hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts.ts'
-import { freezeClock, run, setUpQueue, until } from '../../support/queue.ts'
+import { freezeClock, run, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const LEASE_MS = 30_000
 const LOST_MS = 300_000

@@ -134,13 +134,17 @@ describe('workers of a host that goes away', () => {
     const { host, queue } = scene
     const started = await host.startWorker(queue.endpointId)
     const other = await host.waitFor((w) => w.id !== started.id && w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
-    const phaseOf = (id: string) => runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.workers.get(id)?.phase)
+    const phaseOf = (id: string) =>
+      runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.state.workers.get(id)?.phase)
     await advanceHost(host.id, 30_000)
     expect(await phaseOf(other.id)).toBe('FAILED')
     expect(await phaseOf(started.id)).toBe('STARTING')
     await advanceHost(host.id, 300_000)
     expect(await phaseOf(started.id)).toBe('FAILED')
-    const reason = await runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.workers.get(started.id)?.reason)
+    const reason = await runInDurableObject(
+      endpointStub(env, queue.endpointId),
+      (object) => object.core.state.workers.get(started.id)?.reason,
+    )
     expect(reason).toBe('its host was lost')
   })
 })

@@ -258,7 +258,7 @@ describe('the end of a log', () => {
     await runDurableObjectAlarm(logOf(id))
   }
 
-  it('[PP-61, LOG-6] a pod that exists keeps its log; of a terminated one nothing can be read, and its log is deleted a day later', async () => {
+  it('[PP-61, PP-118, LOG-6] a pod that exists keeps its log; of a terminated one nothing can be read, and its log is deleted a day later', async () => {
     const { account, host, id, first, path, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['a'])

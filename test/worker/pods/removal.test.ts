@@ -6,7 +6,7 @@ import { FakeHost } from '../../support/fake-host.ts'
 import { admin, createAccount, describe, env, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, hostRow } from '../../support/hosts.ts'
 import { compute, draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
-import { until } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const TYPE = 'NVIDIA A30'
 const ofType = { compute: compute(TYPE) }

@@ -2,7 +2,8 @@ import { announceCapacity } from '../../../src/effects/capacity.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, freezeClock, type QueueSetup, run, setUpQueue, until } from '../../support/queue.ts'
+import { advance, freezeClock, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 // Every test has a GPU type of its own, so that the hosts of one are nothing to the others.
 
@@ -13,7 +14,9 @@ const health = async (queue: QueueSetup) => (await queue.get('/health')).body.wo
 const isThrottled = async (queue: QueueSetup) => (await health(queue)).throttled === 1
 const isPlaced = async (queue: QueueSetup) => (await health(queue)).throttled === 0 && (await health(queue)).initializing === 1
 const attemptsOf = (queue: QueueSetup) =>
-  runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.workers.all().reduce((sum, w) => sum + w.attempts, 0))
+  runInDurableObject(endpointStub(env, queue.endpointId), (object) =>
+    object.core.state.workers.all().reduce((sum, w) => sum + ('attempts' in w ? w.attempts : 0), 0),
+  )
 const waiters = async (...queues: QueueSetup[]) => {
   const { results } = await env.DB.prepare('SELECT endpoint_id AS id FROM capacity_waiters ORDER BY since, endpoint_id').all<{
     id: string
@@ -108,7 +111,7 @@ it('[PP-53] a worker that is given up while it looks for room leaves no row behi
           name === 'bind'
             ? (...values: unknown[]) => noteLate(target.bind(...values))
             : async () => {
-                await until(async () => !core.meta.waitsForCapacity())
+                await until(async () => !core.state.meta.waitsForCapacity())
                 return target.run()
               },
       })

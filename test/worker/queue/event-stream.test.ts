@@ -2,6 +2,7 @@ import { endpointStub } from '../../../src/objects/stubs.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import { describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const chunk = (id: number, output: unknown) => `id: ${id}\ndata: ${JSON.stringify({ output })}\n\n`
 
@@ -115,7 +116,7 @@ describe('/stream as events', () => {
     await reader.until((text) => text.startsWith(': ping\n\n: ping\n\n'))
     await reader.leave()
     const waiting = () => runInDurableObject(stub, (object) => object.core.parking.waitingJobs)
-    while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(async () => (await waiting()) === 0)
     await worker.done(jobId, { output: 1 })
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
   })

@@ -3,7 +3,8 @@ import { ExplainReply } from '../../../src/contract/explain.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
-import { type QueueSetup, run, runAndTake, setUpQueue, until } from '../../support/queue.ts'
+import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const explain = async (queue: QueueSetup, jobId: string) => {
   const reply = await queue.get(`/explain/${jobId}`)

@@ -1,6 +1,7 @@
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, freezeClock, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const P = 10_000
 
@@ -87,6 +88,23 @@ describe('leases end and jobs move on', () => {
     expect(await worker.stopPoll()).toEqual([jobId])
   })
 
+  it.each([
+    ['1.7.10', 'IN_QUEUE'],
+    ['1.7.11', 'IN_PROGRESS'],
+    ['1.8.0', 'IN_PROGRESS'],
+    ['1.9.3', 'IN_PROGRESS'],
+    ['1.10.0', 'IN_PROGRESS'],
+    ['1.10.1', 'IN_QUEUE'],
+    ['no version', 'IN_QUEUE'],
+  ])('[WRK-21, LSE-5] a job that SDK %s misses in two pings is %s', async (sdkVersion, status) => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId], sdkVersion)
+    await worker.ping([], sdkVersion)
+    await worker.ping([], sdkVersion)
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe(status)
+  })
+
   it('[LSE-10] another boot of the same worker changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
@@ -98,7 +116,7 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_PROGRESS' })
   })
 
-  it('[LSE-7, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails and says why', async () => {
+  it('[LSE-7, TMO-6, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails and says why', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -227,6 +245,7 @@ describe('timers', () => {
   it('[SCALE-5] an idle worker is stopped after its idle timeout and its row ends with the container', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 7 } })
     const { jobId, worker } = await runAndTake(queue)
+    await freezeClock(queue.endpointId)
     await worker.done(jobId, { output: 1 })
     await advance(queue.endpointId, 6_500)
     expect((await queue.get('/health')).body.workers.idle).toBe(1)
@@ -282,7 +301,7 @@ describe('trouble with workers', () => {
         queue: { reason: 'image pull failed: no such image' },
       })
       await advance(queue.endpointId, 500 * 2 ** attempt)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await settled(queue)
       const early = queue.host.desired().filter((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId && w.desired === 'running')
       expect(early, 'no start before the back-off has passed').toEqual([])
       await advance(queue.endpointId, 500 * 2 ** attempt)
@@ -293,9 +312,9 @@ describe('trouble with workers', () => {
   it('[STA-2] without capacity the reason names the constraint and the worker shows as throttled', async () => {
     const queue = await setUpQueue({ gpu: { pools: ['HOPPER_141'], count: 1 } })
     const jobId = await run(queue)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    const { body } = await queue.get(`/status/${jobId}`)
-    expect(body.queue.reason).toContain('no capacity: none of 1 online host fits (gpu NVIDIA H200: 1 > 0)')
+    const reason = async () => (await queue.get(`/status/${jobId}`)).body.queue.reason
+    await until(async () => (await reason())?.startsWith('no capacity'))
+    expect(await reason()).toContain('no capacity: none of 1 online host fits (gpu NVIDIA H200: 1 > 0)')
     expect((await queue.get('/health')).body.workers.throttled).toBe(1)
   })
 
@@ -308,6 +327,17 @@ describe('trouble with workers', () => {
     const take = await send(worker.url('RUNPOD_WEBHOOK_GET_JOB', ''), bad)
     expect([take.status, take.headers.get('retry-after')]).toEqual([429, '5'])
     expect((await send(worker.url('RUNPOD_WEBHOOK_POST_OUTPUT', 'x'), { ...bad, method: 'POST', body: '{}' })).status).toBe(401)
+  })
+
+  it('[PP-20, WRK-2] the key of a worker opens its own endpoint alone', async () => {
+    const [own, other] = [await setUpQueue(), await setUpQueue()]
+    const { jobId, worker } = await runAndTake(own)
+    expect(worker.token).toMatch(/^ppw_/)
+    const { send } = await import('../../support/harness.ts')
+    const post = (url: string) => send(url, { method: 'POST', headers: { Authorization: worker.token }, body: '{"output":1}' })
+    const url = worker.url('RUNPOD_WEBHOOK_POST_OUTPUT', jobId)
+    expect((await post(url.replace(own.endpointId, other.endpointId))).status).toBe(401)
+    expect((await post(url)).status).toBe(200)
   })
 
   it('[WRK-18] posts about unknown jobs are answered 200', async () => {

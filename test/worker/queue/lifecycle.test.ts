@@ -1,5 +1,6 @@
 import { describe, expect, it } from '../../support/harness.ts'
-import { parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, inside, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 describe('a job from submit to result', () => {
   it('[RUN-3, JOB-3] waits, is taken by a worker that the platform started, and its result is read', async () => {
@@ -76,7 +77,9 @@ describe('a job from submit to result', () => {
   it('[SCALE-4] a low priority job alone starts no worker', async () => {
     const queue = await setUpQueue()
     await run(queue, {}, { lowPriority: true })
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // Long after any queue delay.
+    await advance(queue.endpointId, 60_000)
+    await settled(queue)
     expect((await queue.get('/health')).body.workers).toEqual({
       idle: 0,
       initializing: 0,
@@ -156,7 +159,7 @@ describe('streams', () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const reply = queue.get(`/stream/${jobId}?wait=30000`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => inside(queue, ({ core }) => core.parking.waitingJobs === 1))
     await worker.stream(jobId, { output: 1 })
     expect((await reply).body.stream).toEqual([{ output: 1 }])
   })
@@ -180,8 +183,7 @@ describe('cancel, retry, purge', () => {
   it('[WRK-26] cancelling a running job is final at once and reaches the worker', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
-    const stop = worker.stopPoll()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const [stop] = await parkStopPoll(queue, worker)
     const cancelledAtMs = Date.now()
     expect((await queue.post(`/cancel/${jobId}`)).body).toMatchObject({ status: 'CANCELLED', workerId: worker.id })
     expect(await stop).toEqual([jobId])

@@ -17,6 +17,7 @@ import {
   send,
 } from '../../support/harness.ts'
 import { runAndTake, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 interface Limited {
   account: Account
@@ -141,10 +142,10 @@ describe('concurrency', () => {
       body: '{"input":{}}',
       signal: controller.signal,
     })
-    while ((await activeOf(endpointId, account.userId)) !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(async () => (await activeOf(endpointId, account.userId)) === 1)
     controller.abort()
     await expect(held).rejects.toThrow()
-    while ((await activeOf(endpointId, account.userId)) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(async () => (await activeOf(endpointId, account.userId)) === 0)
   })
 
   it('[LIM-1] one call above the limit is refused at once, and a call that ended makes room', async () => {
@@ -212,11 +213,11 @@ describe('concurrency', () => {
     const active = () => runInDurableObject(stub, (object) => object.core.limits.activeCalls('stream', account.userId))
     const waiting = () => runInDurableObject(stub, (object) => object.core.parking.waitingJobs)
     // The first comment fills the body; nobody waits for the job any more.
-    while ((await waiting()) !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
-    while ((await waiting()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(async () => (await waiting()) === 1)
+    await until(async () => (await waiting()) === 0)
     expect(await active()).toBe(1)
     controller.abort()
-    while ((await active()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(async () => (await active()) === 0)
   })
 
   it('[LIM-1] running workers lift the limit of every operation', async () => {

@@ -1,8 +1,9 @@
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import type { FakeWorker } from '../../support/fake-host.ts'
-import { createAccount, createEndpoint, createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
+import { createAccount, createEndpoint, createKey, describe, env, expect, it, runInDurableObject, send, vi } from '../../support/harness.ts'
 import { advance, type QueueSetup, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const CHAT = '/openai/v1/chat/completions'
 const ASK = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
@@ -161,7 +162,7 @@ describe('a streamed answer', () => {
     const { worker, id } = await takeNext(queue)
     await worker.stream(id, { output: 'data: {"a' })
     const pings = (await reader.until((text) => text.includes('{"a'))).length
-    await sleepKeepalives()
+    await looksAgain(queue)
     await worker.stream(id, { output: '":1}\n\n' })
     expect((await reader.until((text) => text.includes(':1'))).slice(pings)).toBe('":1}\n\n')
     await reader.until((text) => text.endsWith(': ping\n\n'))
@@ -359,9 +360,12 @@ function shortenKeepalive(queue: QueueSetup): Promise<void> {
   })
 }
 
-/** Long enough for a keepalive, if one were due. */
-function sleepKeepalives(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 5 * KEEPALIVE_MS))
+/** Waits until the stream has found nothing new three times in a row: each time it would have sent a comment, if one were due. */
+async function looksAgain(queue: QueueSetup): Promise<void> {
+  const stub = endpointStub(env, queue.endpointId)
+  const looks = await runInDurableObject(stub, ({ core: { parking } }) => vi.spyOn(parking, 'waitForJob'))
+  await until(() => looks.mock.calls.length > 3)
+  looks.mockRestore()
 }
 
 function storedChunks(queue: QueueSetup): Promise<number> {
@@ -373,5 +377,5 @@ function storedChunks(queue: QueueSetup): Promise<number> {
 /** Waits until nothing waits for a job of the endpoint any more. */
 async function vanished(queue: QueueSetup): Promise<void> {
   const waiting = () => runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.parking.waitingJobs)
-  while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(async () => (await waiting()) === 0)
 }

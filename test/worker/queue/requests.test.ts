@@ -35,9 +35,9 @@ describe('/requests', () => {
     const queue = await setUpQueue(NO_WORKERS)
     await run(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
-      const job = object.core.jobs.newest(1)[0]
+      const job = object.core.state.jobs.newest(1)[0]
       if (!job) throw new Error('no job')
-      for (let n = 1; n <= 1_000; n++) object.core.jobs.insert({ ...job, seq: job.seq + n, id: `${job.id}-${n}` })
+      for (let n = 1; n <= 1_000; n++) object.core.state.jobs.insert({ ...job, seq: job.seq + n, id: `${job.id}-${n}` })
       expect(state.storage.sql.exec('SELECT COUNT(*) AS n FROM jobs').one().n).toBe(1_001)
     })
     expect((await queue.get('/requests')).body.requests).toHaveLength(100)
@@ -143,7 +143,7 @@ describe('/metrics/request_ts_v1', () => {
   it('[PP-49] writes a row a minute, not a job, and keeps seven days of them', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const rows = () =>
-      runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.series.samples().map(({ minute }) => minute))
+      runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.state.series.samples().map(({ minute }) => minute))
     await run(queue)
     const before = (await rows()).length
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {

@@ -2,7 +2,8 @@ import { evictDurableObject } from 'cloudflare:test'
 import { MAX_DECISIONS } from '../../../durable-objects/endpoint/store/decision-log.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue, until } from '../../support/queue.ts'
+import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const health = async (queue: QueueSetup) => (await queue.get('/health')).body.workers
 const count = async (queue: QueueSetup) => {
@@ -143,7 +144,10 @@ describe('[PP-54] the decision log', () => {
           held: new Map(),
         } as const
         const bounds = { heldNormal: new Map(), min: 0, max: 1_000, idleTimeoutMs: 0, version: 1, launchNotBeforeMs: 0, nowMs: i }
-        object.core.decisions.note({ desired: i, current: 0, start: 0, stop: [], reason: 'r', nextAtMs: null }, { ...inputs, ...bounds })
+        object.core.state.decisions.note(
+          { desired: i, current: 0, start: 0, stop: [], reason: 'r', nextAtMs: null },
+          { ...inputs, ...bounds },
+        )
       }
     })
     await evictDurableObject(endpointStub(env, queue.endpointId))

@@ -168,7 +168,7 @@ describe('storage', () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
-      object.core.maxStoredBytes = 1
+      object.core.state.maxStoredBytes = 1
     })
     const refused = await queue.post('/run', { input: {} })
     expect(refused.status).toBe(429)
@@ -177,7 +177,7 @@ describe('storage', () => {
     await worker.done(jobId, { output: 1 })
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
-      object.core.maxStoredBytes = Number.MAX_SAFE_INTEGER
+      object.core.state.maxStoredBytes = Number.MAX_SAFE_INTEGER
     })
     await run(queue)
   })
@@ -189,7 +189,7 @@ it('[PP-72, PP-75] expired keys go although the storage is full, or they would k
   for (const key of ['a', 'b', 'c']) await submit(key)
   await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS)
   await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
-    object.core.maxStoredBytes = 1
+    object.core.state.maxStoredBytes = 1
   })
   expect((await submit('d')).status).toBe(429)
   expect(await rowsOf(queue, 'SELECT key FROM idempotency_keys')).toEqual([])

@@ -2,10 +2,9 @@ import { evictDurableObject } from 'cloudflare:test'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, describe, env, expect, it, ORIGIN, runInDurableObject, send } from '../../support/harness.ts'
-import { advance, parkTake, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
 
 const P = 10_000
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('nothing gets stuck', () => {
   it('[LSE-9, CTL-2] a retried job replaces the warm worker that may not hold it again, and blocks no other', async () => {
@@ -54,8 +53,8 @@ describe('nothing gets stuck', () => {
     const stub = endpointStub(env, queue.endpointId)
     const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
     await runInDurableObject(stub, (object) => {
-      const worker = object.core.workers.get(workload.id)
-      if (worker) object.core.workers.save({ ...worker, phase: 'PLACING', hostId: null })
+      const worker = object.core.state.workers.get(workload.id)
+      if (worker) object.core.state.workers.save({ ...worker, phase: 'PLACING', hostId: null, nextAttemptAtMs: 0, attempts: 0 })
     })
     await queue.host.report(workload.id, { state: 'error', reason: 'engine refused' })
     await queue.host.waitFor((w) => w.id === workload.id && w.desired === 'stopped')
@@ -89,7 +88,7 @@ describe('nothing gets stuck', () => {
     await worker.ping([ids[1] ?? ''])
     await worker.ping([ids[1] ?? ''])
     expect((await queue.get(`/status/${ids[0]}`)).body.status).toBe('IN_QUEUE')
-    await pause(50)
+    await settled(queue)
     expect(queue.host.desired().find((w) => w.id === worker.id)?.desired).toBe('running')
     await worker.done(ids[1] ?? '', { output: 'kept' })
     await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
@@ -126,8 +125,7 @@ describe('polls', () => {
   it('[WRK-25] a second stop poll displaces the first at once, and the two do not wake each other', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
-    const first = worker.stopPoll()
-    await pause(50)
+    const [first] = await parkStopPoll(queue, worker)
     const second = worker.stopPoll()
     expect(await first).toEqual([])
     await queue.post(`/cancel/${jobId}`)
@@ -143,10 +141,11 @@ describe('polls', () => {
       const poll = object.fetch(new Request(ORIGIN + stopUrl))
       const cancel = object.fetch(new Request(ORIGIN + cancelUrl, { method: 'POST' }))
       await (await cancel).text()
-      // Else it would look again only when its hold of 25 s is over.
-      return await Promise.race([poll.then((reply) => reply.text()), pause(10_000).then(() => 'not told')])
+      const cancelledAtMs = Date.now()
+      return { text: await (await poll).text(), afterMs: Date.now() - cancelledAtMs }
     })
-    expect(told).toBe(JSON.stringify({ jobsToStop: [jobId] }))
+    expect(told.text).toBe(JSON.stringify({ jobsToStop: [jobId] }))
+    expect(told.afterMs, 'told, not found by the end of the hold').toBeLessThan(10_000)
   })
 
   it('[LSE-1, INV-23] a take whose connection broke gets no job', async () => {
@@ -157,7 +156,6 @@ describe('polls', () => {
     gone.abort()
     await take
     const jobId = await run(queue)
-    await pause(50)
     const again = await worker.take()
     expect(again?.id).toBe(jobId)
     expect((await queue.get(`/status/${jobId}`)).body.retries).toBeUndefined()
@@ -248,10 +246,11 @@ it('[LSE-1] a take whose commit failed is not parked: no job is leased to it', a
   const { jobId, worker } = await runAndTake(queue)
   await worker.done(jobId, { output: 1 })
   const stub = endpointStub(env, queue.endpointId)
-  await runInDurableObject(stub, ({ core: { timers } }) => {
-    const rearm = timers.rearm.bind(timers)
-    timers.rearm = () => {
-      timers.rearm = rearm
+  await runInDurableObject(stub, ({ core: { outbox } }) => {
+    // Asked for at the end of every commit.
+    const dueAtMs = outbox.dueAtMs.bind(outbox)
+    outbox.dueAtMs = () => {
+      outbox.dueAtMs = dueAtMs
       throw new Error('the disk is full')
     }
   })

@@ -3,12 +3,13 @@ import { Webhook } from 'standardwebhooks'
 import { startAttempt } from '../../../src/domain/webhook/delivery.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { setLogLevel } from '../../../src/platform/log.ts'
+import { peekJob } from '../../../src/queue/jobs.ts'
 import { api, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { advance, run } from '../../support/queue.ts'
+import { eventually } from '../../support/time.ts'
 import {
   advanceSender,
   cancelled,
-  eventually,
   finishJob,
   handOver,
   newHost,
@@ -143,7 +144,7 @@ describe('a notification', () => {
       const later = core.now() + 10_000
       core.now = () => later
       // Whoever asks next is first to look.
-      core.timers.settleDue = () => undefined
+      core.settleDue = () => undefined
     })
     expect((await queue.post('/purge-queue')).body.removed).toBe(0)
     expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)
@@ -471,9 +472,9 @@ describe('the outbox', () => {
     const { queue, host } = await setUpWebhooks()
     const jobId = await submit(queue, `https://${host}/ok`)
     await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
-      const failing = object.core.transact((effects) => {
-        const job = object.core.currentJob(jobId, effects)
-        if (job) object.core.outbox.add(job, job.webhook ?? '', ['{}'])
+      const failing = object.core.transact((tx) => {
+        const job = peekJob(tx.state, jobId)
+        if (job) object.core.state.outbox.add(job, job.webhook ?? '', ['{}'])
         throw new Error('planted')
       })
       await expect(failing).rejects.toThrow('planted')
@@ -517,7 +518,7 @@ describe('bounds', () => {
   it('[PP-34, CTL-3] a purge and a ttl that end many jobs stop for a while when enough is written, and go on', async () => {
     const { queue, host } = await setUpWebhooks()
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
-      object.core.outbox.meter = () => {
+      object.core.state.outbox.meter = () => {
         let asked = 0
         return () => ++asked > 1
       }

@@ -20,8 +20,15 @@ describe('operator key', () => {
   })
 })
 
+it('[ADM-3] has no rate limit, and the cap of bodies', async () => {
+  const large = await admin().post('/admin/v1/users', { email: 'a'.repeat(102_400) })
+  expect(large).toMatchObject({ status: 413, body: { detail: 'request body exceeds 102400 bytes' } })
+  const headers = (await admin().get('/admin/v1/users')).headers
+  expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null])
+})
+
 describe('users', () => {
-  it('creates, finds and refuses a taken address whatever its case', async () => {
+  it('[ADM-1][GEN-1] creates, finds and refuses a taken address whatever its case', async () => {
     const address = email()
     const created = await admin().post('/admin/v1/users', { email: address.toUpperCase() })
     expect(created.status).toBe(201)
@@ -32,7 +39,7 @@ describe('users', () => {
     expect(await admin().post('/admin/v1/users', { email: address })).toMatchObject({ status: 409, body: { detail: 'email is taken' } })
   })
 
-  it('gives one address to one of two that ask at once', async () => {
+  it('[ADM-1] gives one address to one of two that ask at once', async () => {
     const address = email()
     const replies = await Promise.all([
       admin().post('/admin/v1/users', { email: address }),
@@ -86,7 +93,7 @@ describe('keys', () => {
     })
   })
 
-  it('refuses scopes that are none, scopes without RESTRICTED, and unknown users', async () => {
+  it('[KEY-4] refuses scopes that are none, scopes without RESTRICTED, and unknown users', async () => {
     const { userId } = await createAccount()
     const path = `/admin/v1/users/${userId}/keys`
     for (const scope of ['pods:admin', 'pods:read@x', 'billing:write', '*', 'jobs:write@']) {

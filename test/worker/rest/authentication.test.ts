@@ -32,9 +32,18 @@ describe('bearer token', () => {
     expect(await withHeader(`Bearer ${forged}`)).toMatchObject(unauthorized('invalid bearer token'))
   })
 
-  it('the case of the scheme does not matter', async () => {
+  it('[KEY-1] the case of the scheme does not matter', async () => {
     const { key } = await createAccount()
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) expect((await withHeader(`${scheme} ${key}`)).status).toBe(200)
+  })
+
+  it.each([
+    ['', 'invalid bearer token'],
+    ['fifteen-letters', 'invalid bearer token'],
+    ['sixteen-letters-', null],
+  ])('[KEY-3] an operator key %j: %s', async (key, reason) => {
+    const { authenticateOperator } = await import('../../../src/services/accounts/authenticate.ts')
+    expect(await authenticateOperator({ ...env, OPERATOR_KEY: key }, `Bearer ${key}`)).toBe(key === '' ? 'missing bearer token' : reason)
   })
 
   it('[RATE-3] a 401 carries no rate limit headers', async () => {
@@ -60,7 +69,7 @@ describe('bearer token', () => {
 describe('verdict cache', () => {
   const NOW = Date.UTC(2030, 0, 1)
 
-  it('a key revoked elsewhere is dead after 60 seconds, not one millisecond later', async () => {
+  it('[KEY-2] a key revoked elsewhere is dead after 60 seconds, not one millisecond later', async () => {
     const { key, keyId } = await createAccount()
     const header = `Bearer ${key}`
     expect((await authenticate(env, header, NOW)).ok).toBe(true)
@@ -69,7 +78,7 @@ describe('verdict cache', () => {
     expect(await authenticate(env, header, NOW + VERDICT_TTL_MS)).toEqual({ ok: false, detail: 'invalid bearer token' })
   })
 
-  it('an expiry that falls into the cached minute is noticed on the spot', async () => {
+  it('[KEY-2] an expiry that falls into the cached minute is noticed on the spot', async () => {
     const { userId } = await createAccount()
     const { key } = await createKey(userId, { expiresAt: '2030-01-01T00:00:30Z' })
     expect((await authenticate(env, `Bearer ${key}`, NOW)).ok).toBe(true)

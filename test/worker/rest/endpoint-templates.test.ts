@@ -37,7 +37,7 @@ describe('create from a template', () => {
     expect((await api(key).get(`${PATH}/${reply.body.id}`)).body.disk).toBe(33)
   })
 
-  it('[END-8][TPL-1][AUT-5] takes own and public serverless ones: another kind is 422, any other id 404', async () => {
+  it('[END-8][RES-10][TPL-1][AUT-5] takes own and public serverless ones: another kind is 422, any other id 404', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const [pods, hidden] = [await createTemplate(mine.key, { serverless: false }), await createTemplate(theirs.key)]
     const shared = await createTemplate(theirs.key, { public: true, registry: await createRegistry(theirs.key) })

@@ -29,7 +29,7 @@ describe('global volumes', () => {
     expect((await api(key).delete(`${PATH}/${volume.id}`)).status).toBe(404)
   })
 
-  it('[GLV-2] a second one of that name is 400, also by renaming, in this account only', async () => {
+  it('[GLV-2][RES-8] a second one of that name is 400, also by renaming, in this account only', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const [first, second] = [await create(mine.key, 'a'), await create(mine.key, 'b')]
     expect(await api(mine.key).post(PATH, { name: 'a' })).toMatchObject(TAKEN)

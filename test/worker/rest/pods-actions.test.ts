@@ -56,7 +56,7 @@ describe('the transition table', () => {
     }
   }
 
-  it('[POD-15] a locked pod keeps its container through every refusal, and its end is not barred', async () => {
+  it('[POD-15] [PP-131] a locked pod keeps its container through every refusal, and its end is not barred', async () => {
     const { id } = await scene.create()
     await scene.run(id)
     expect((await scene.call.patch(`${PODS}/${id}`, { locked: true })).body.actions).toEqual(['terminate'])

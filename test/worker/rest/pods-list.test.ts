@@ -84,7 +84,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-2] [PAG-3] limits and cursors that cannot be are 422', async () => {
+  it('[PAG-2] [PAG-3] [RST-9] limits and cursors that cannot be are 422', async () => {
     const { key } = await createAccount()
     const errorsFor = async (query: string) => (await api(key).get(`${PODS}?${query}`)).body.errors
     expect(await errorsFor('limit=0')).toEqual(['$.limit: minimum: got 0, want 1'])

@@ -47,7 +47,7 @@ const POD = {
 }
 
 describe('PATCH', () => {
-  it.each(NEW_CONTAINER)('[POD-13] %s makes a new container of a running pod, with an empty disk', async (_what, body) => {
+  it.each(NEW_CONTAINER)('[POD-13] [PP-81] %s makes a new container of a running pod, with an empty disk', async (_what, body) => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     await scene.run(id)
@@ -105,7 +105,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[POD-20] [ENV-4] a new env keeps what startSsh and startJupyter brought, through restarts and templates', async () => {
+  it('[POD-20] [PP-130] [ENV-4] a new env keeps what startSsh and startJupyter brought, through restarts and templates', async () => {
     const scene = await podScene(gpus(1))
     await scene.call.put('/v2/account/ssh-keys', { keys: ['ssh-ed25519 AAAA a@b'] })
     const { id, env: made } = await scene.create({ env: { A: '1' }, startSsh: true, startJupyter: true })

@@ -42,7 +42,7 @@ describe('body size', () => {
     expect(reply.status).toBe(413)
   })
 
-  it('[RATE-6] a body of undeclared length is measured as well', async () => {
+  it('[RATE-6][RST-11] a body of undeclared length is measured as well', async () => {
     const { key } = await createAccount()
     const stream = (bytes: number) => {
       const text = new TextEncoder().encode(JSON.stringify(bodyOf(bytes)))
@@ -77,12 +77,18 @@ describe('content type', () => {
     expect((await api(key).post(PATH, endpointBody(), { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201)
   })
 
-  it('a body without a content type does not slip past validation', async () => {
+  it('[RST-10] a body without a content type does not slip past validation', async () => {
     const { key } = await createAccount()
     const bare = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` }, body: new Uint8Array([123, 125]) })
     expect(bare.status).toBe(415)
     const none = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` } })
     expect(none.status).toBe(400)
+  })
+
+  it('[RST-10] a trailing slash is another path', async () => {
+    const { key } = await createAccount()
+    expect((await api(key).get(`${PATH}/`)).status).toBe(404)
+    expect((await api(key).get(PATH)).status).toBe(200)
   })
 })
 
@@ -117,7 +123,7 @@ describe('paths and methods', () => {
     expect((await api(key).get(`${PATH}/a/b/c`)).status).toBe(404)
   })
 
-  it('[API-3] a path that no interface knows is a problem; one of the job API is plain JSON', async () => {
+  it('[API-3][ERR-1] a path that no interface knows is a problem; one of the job API is plain JSON', async () => {
     const other = await api(null).get('/nosuch')
     expect(other).toMatchObject({ status: 404, body: { title: 'Not Found', status: 404, detail: 'The requested path was not found.' } })
     expect(other.headers.get('content-type')).toBe('application/problem+json')
@@ -150,7 +156,7 @@ describe('GraphQL', () => {
 })
 
 describe('request id', () => {
-  it('is echoed when it is plain, made otherwise, and on problems too', async () => {
+  it('[API-12] is echoed when it is plain, made otherwise, and on problems too', async () => {
     const id = async (given: string | null, path = '/healthz') =>
       (await send(path, { headers: given === null ? {} : { 'X-Request-ID': given } })).headers.get('x-request-id')
     expect(await id('abc-1.2_3')).toBe('abc-1.2_3')

@@ -58,15 +58,15 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[END-6] idleTimeout above an hour', { workers: { idleTimeout: 3601 } }, '$.workers.idleTimeout: maximum: got 3601, want 3600'],
   ['[END-7] another flashboot', { flashboot: 'ON' }, "$.flashboot: value must be one of 'OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'"],
   ['[END-7] another type', { type: 'STREAM' }, "$.type: value must be one of 'QUEUE', 'LOAD_BALANCER'"],
-  ['[TMO-2] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
+  ['[TMO-2][RST-3] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
   ['[GEN-6] a control character in the name', { name: 'a\u0007' }, '$.name: does not match pattern'],
   ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, IMAGE_REFUSAL],
   ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, IMAGE_REFUSAL],
   ['[GEN-6] delete in a volume id', { networkVolumes: ['\u007f'] }, '$.networkVolumes[0]: does not match pattern'],
-  ['[GEN-6] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern'],
+  ['[GEN-6][RST-1] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern'],
   ['[GEN-6] an env name with a digit first', { env: { '1A': 'a' } }, "$.env: property name '1A' does not match pattern"],
   ['an empty name', { name: '' }, '$.name: minLength: got 0, want 1'],
-  ['a data center that is none', { dataCenterIds: ['a b'] }, '$.dataCenterIds[0]: does not match pattern'],
+  ['[RST-2] a data center that is none', { dataCenterIds: ['a b'] }, '$.dataCenterIds[0]: does not match pattern'],
 ]
 
 describe('422', () => {
@@ -101,7 +101,7 @@ describe('422', () => {
     ])
   })
 
-  it('[STRICT-1] __proto__ is refused wherever it stands', async () => {
+  it('[STRICT-1][RST-1] __proto__ is refused wherever it stands', async () => {
     const { key } = await createAccount()
     const good = JSON.stringify(endpointBody())
     for (const [member, location] of [
@@ -173,7 +173,7 @@ describe('400', () => {
     }
   })
 
-  it('[ERR-3][END-6] min above max fits the schema and is 400', async () => {
+  it('[ERR-3][END-6][RST-3] min above max fits the schema and is 400', async () => {
     const { key } = await createAccount()
     expect(await api(key).post('/v2/serverless', endpointBody({ workers: { min: 2, max: 1 } }))).toMatchObject({
       status: 400,

@@ -339,7 +339,7 @@ describe('the end of a log', () => {
     await runDurableObjectAlarm(logOf(worker))
   }
   const forget = (endpointId: string, worker: FakeWorker) =>
-    runInDurableObject(endpointStub(env, endpointId), (object) => object.core.workers.remove(worker.id))
+    runInDurableObject(endpointStub(env, endpointId), (object) => object.core.state.workers.remove(worker.id))
 
   it('[PP-61] it outlives its worker by a day, then it is deleted and its readers are told', async () => {
     const { account, endpointId, host, worker, path, read } = await setUpLog()

@@ -1,7 +1,8 @@
 import { ListScalingResponse } from '../../../src/contract/scaling.ts'
 import { ListWorkersResponse } from '../../../src/contract/workers.ts'
 import { api, describe, expect, it } from '../../support/harness.ts'
-import { advance, freezeClock, parkTake, type QueueSetup, run, runAndTake, setUpQueue, until } from '../../support/queue.ts'
+import { advance, freezeClock, parkTake, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 
 const list = async (queue: QueueSetup) => {
   const reply = await api(queue.account.key).get(`/v2/serverless/${queue.endpointId}/workers`)

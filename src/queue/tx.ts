@@ -1,3 +1,16 @@
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { QueueState } from './state.ts'
+
+/**
+ * What an operation works with: the rows, one instant, and a list of what is to be done once all of it is durable. Whoever has a `Tx` is
+ * inside a transaction.
+ */
+export interface Tx {
+  readonly state: QueueState
+  readonly nowMs: number
+  readonly effects: Effects
+}
+
 /** What a transition wants done once it is durable. Collected during the transaction, performed after it. */
 export class Effects {
   /** Jobs whose waiting clients look again. */
@@ -15,4 +28,9 @@ export class Effects {
     for (const id of other.releasedTakes) this.releasedTakes.add(id)
     this.scale ||= other.scale
   }
+}
+
+/** The configuration of an endpoint that is not deleted. */
+export function liveConfig(state: QueueState): EndpointConfig | null {
+  return state.meta.deleted() ? null : state.meta.config()
 }

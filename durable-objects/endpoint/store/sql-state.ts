@@ -1,0 +1,75 @@
+import type { OpenTakes, QueueState } from '../../../src/queue/state.ts'
+import { applySchema } from '../../sql-migrations.ts'
+import { DecisionLog } from './decision-log.ts'
+import { IdempotencyStore } from './idempotency-store.ts'
+import { JobStore } from './job-store.ts'
+import { MetaStore } from './meta-store.ts'
+import { OutboxStore } from './outbox-store.ts'
+import { PayloadStore } from './payload-store.ts'
+import { RequestSeries } from './request-series.ts'
+import { ENDPOINT_SCHEMA } from './schema.ts'
+import { WorkerStore } from './worker-store.ts'
+
+/** An object may hold 10 GB. The rest is for the results of what has been accepted. */
+const MAX_STORED_BYTES = 8 * 2 ** 30
+
+/** The queue's state as tables of a Durable Object. Synchronous: every caller is inside the object's one transaction. */
+export class SqlState implements QueueState {
+  readonly jobs: JobStore
+  readonly payloads: PayloadStore
+  readonly workers: WorkerStore
+  readonly meta: MetaStore
+  readonly keys: IdempotencyStore
+  readonly decisions: DecisionLog
+  readonly outbox: OutboxStore
+  readonly series: RequestSeries
+  readonly takes: OpenTakes
+  readonly pingIntervalMs: number
+  /** Above this, no new jobs; tests set their own. */
+  maxStoredBytes = MAX_STORED_BYTES
+  private readonly sql: SqlStorage
+  /** Asked of the database once a commit. */
+  private full: boolean | null = null
+
+  constructor(storage: DurableObjectStorage, options: { takes: OpenTakes; pingIntervalMs: number }) {
+    applySchema(storage, ENDPOINT_SCHEMA)
+    this.sql = storage.sql
+    this.jobs = new JobStore(this.sql)
+    this.payloads = new PayloadStore(this.sql)
+    this.workers = new WorkerStore(this.sql)
+    this.meta = new MetaStore(this.sql)
+    this.keys = new IdempotencyStore(this.sql)
+    this.decisions = new DecisionLog(this.sql)
+    this.outbox = new OutboxStore(this.sql)
+    this.series = new RequestSeries(this.sql)
+    this.takes = options.takes
+    this.pingIntervalMs = options.pingIntervalMs
+  }
+
+  /** At the start of every commit. */
+  begin(nowMs: number): void {
+    this.full = null
+    this.series.sample(nowMs, this.meta.totals())
+  }
+
+  isFull(): boolean {
+    this.full ??= this.sql.databaseSize >= this.maxStoredBytes
+    return this.full
+  }
+
+  randomBytes(count: number): Uint8Array {
+    return crypto.getRandomValues(new Uint8Array(count))
+  }
+
+  /** After a transaction that was rolled back: what memory knows is read again from the rows. */
+  reload(): void {
+    this.full = null
+    this.meta.reload()
+    this.jobs.reload()
+    this.payloads.reload()
+    this.workers.reload()
+    this.outbox.reload()
+    this.series.reload()
+    this.decisions.reload()
+  }
+}

@@ -1,0 +1,25 @@
+import { absorbOutage } from './deadlines.ts'
+import { dispatch, type TakeReply } from './dispatch.ts'
+import { planWorkers } from './scale.ts'
+import type { Tx } from './tx.ts'
+
+/** The frame of every commit. Operations come between its two ends. */
+
+/** Before the operations. */
+export function beginCommit(tx: Tx): void {
+  absorbOutage(tx)
+}
+
+/** What the operations of a commit lead to, beside their effects. */
+export interface CommitEnd {
+  taken: TakeReply[]
+  /** When to decide about workers again although nothing happens. Undefined: nothing was decided, the last word stands. */
+  scaleAtMs: number | null | undefined
+}
+
+/** After the operations: work for those who ask, then workers for the work. `decide`: also when no operation asked for it. */
+export function endCommit(tx: Tx, decide: boolean): CommitEnd {
+  const taken = dispatch(tx)
+  const scaleAtMs = decide || tx.effects.scale ? planWorkers(tx) : undefined
+  return { taken, scaleAtMs }
+}

@@ -1,0 +1,84 @@
+import { parseJobSeq } from '../domain/job/id.ts'
+import { canRetry, finishJob, isTerminal, type Job, retryJob } from '../domain/job/job.ts'
+import { notificationTexts } from '../domain/job/record.ts'
+import { INPUT, OUTPUT, type QueueState } from './state.ts'
+import type { Tx } from './tx.ts'
+import { tellWorker } from './worker-rows.ts'
+
+/** Changes of jobs, each with everything that follows from it. */
+
+/** TMO-7: how long a stopped job may still be pinged before its worker is killed. */
+const STOP_GRACE_MS = 30_000
+
+/** A job by its id, as its row says; whatever time has done to it since is not looked at. */
+export function peekJob(state: Pick<QueueState, 'jobs' | 'meta'>, jobId: string): Job | null {
+  const seq = parseJobSeq(jobId, state.meta.idMask())
+  const job = seq === null ? null : state.jobs.bySeq(seq)
+  return job?.id === jobId ? job : null
+}
+
+/** Writes a job's new state. `output` is the JSON text of the result, when the job ends with one. */
+export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void {
+  const { jobs, payloads, meta } = tx.state
+  jobs.save(before, after)
+  tx.effects.changedJobs.add(after.seq)
+  tx.effects.scale = true
+  if (before.state === 'IN_PROGRESS' && after.state !== 'IN_PROGRESS') markIdle(tx, before)
+  if (after.state === 'IN_QUEUE' && before.state !== 'IN_QUEUE') {
+    // LSE-12: what the old attempt streamed or reported and nobody read is not part of the next attempt.
+    payloads.clearAttempt(after.seq)
+    if (before.state === 'IN_PROGRESS') meta.add('retried')
+  }
+  if (!isTerminal(before.state) && isTerminal(after.state)) {
+    notifyEnd(tx, after, output)
+    // Only a job that can be retried needs its input again (CTL-2); a progress value is not a result.
+    payloads.clearEnded(after.seq, canRetry(after.state))
+    if (output !== undefined) payloads.insert(after.seq, OUTPUT, output)
+    if (after.state === 'COMPLETED') meta.add('completed')
+    if (after.state === 'FAILED') meta.add('failed')
+  }
+}
+
+function markIdle(tx: Tx, job: Job): void {
+  const workerId = job.holder?.workerId
+  if (workerId && tx.state.jobs.heldBy(workerId).length === 0) tellWorker(tx, workerId, { kind: 'idle' })
+}
+
+/** Removes a job and all that belongs to it (TMO-1, TMO-3). */
+export function deleteJob(tx: Tx, job: Job): void {
+  // JOB-9: a live job that is deleted by its ttl is notified as TIMED_OUT, before its payloads go.
+  if (!isTerminal(job.state)) notifyEnd(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
+  tx.state.jobs.remove(job)
+  tx.state.payloads.clearJob(job.seq)
+  tx.effects.changedJobs.add(job.seq)
+  tx.effects.scale = true
+  if (job.state === 'IN_PROGRESS') markIdle(tx, job)
+}
+
+/** While the input of a job that is now over is still there: writes its notification (HOOK-3). */
+function notifyEnd(tx: Tx, job: Job, output?: string): void {
+  if (job.webhook === null) return
+  const input = tx.state.payloads.get(job.seq, INPUT) ?? '{}'
+  tx.state.outbox.add(job, job.webhook, notificationTexts(job, job.webhook, input, output))
+}
+
+/** Tells the holder to stop a job that is terminal or deleted already (WRK-26). */
+export function orderStop(tx: Tx, job: Job): void {
+  if (!job.holder) return
+  tx.state.workers.orderStop(job.holder.workerId, job.id, tx.nowMs + STOP_GRACE_MS)
+  tx.effects.stopPolls.add(job.holder.workerId)
+}
+
+/** CTL-1 and deletion of an endpoint: makes any live job terminal. */
+export function cancelJob(tx: Tx, job: Job): Job {
+  if (isTerminal(job.state)) return job
+  const cancelled = finishJob(job, 'CANCELLED', tx.nowMs)
+  applyJob(tx, job, cancelled)
+  if (job.state === 'IN_PROGRESS') orderStop(tx, job)
+  return cancelled
+}
+
+/** CTL-2: a job that may be retried goes back to the tail. */
+export function requeueJob(tx: Tx, job: Job): void {
+  applyJob(tx, job, retryJob(job, tx.state.jobs.nextSequence()))
+}

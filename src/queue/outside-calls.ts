@@ -1,0 +1,77 @@
+import { isThrottled, placementRetryMs, type Worker } from '../domain/worker/worker.ts'
+import type { QueueState } from './state.ts'
+import { drainWorker, forgetWorker } from './transitions.ts'
+import type { Tx } from './tx.ts'
+import { tellWorker } from './worker-rows.ts'
+
+/** Grace between the stop signal and the kill of a worker that ends in good order. */
+export const DRAIN_GRACE_MS = 30_000
+
+/** A call to the world outside that a worker needs now. */
+export type OutsideCall = { kind: 'place'; worker: Worker } | { kind: 'remove'; worker: Worker; graceMs: number }
+
+/** What a search for a host came to. `abandon`: this worker must not be placed again, only removed. */
+export type Placement =
+  | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
+  | { ok: false; reason: string; abandon?: boolean }
+
+/** Placements and removals that are due, but for workers with a call under way. */
+export function dueCalls(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): OutsideCall[] {
+  const held = state.jobs.heldCounts()
+  return state.workers.all().flatMap((worker) => {
+    const call = callOf(worker, nowMs, held)
+    return call && !inFlight.has(worker.id) ? [call] : []
+  })
+}
+
+function callOf(worker: Worker, nowMs: number, held: ReadonlyMap<string, number>): OutsideCall | null {
+  switch (worker.phase) {
+    case 'PLACING':
+      return worker.nextAttemptAtMs > nowMs ? null : { kind: 'place', worker }
+    case 'DRAINING':
+      // WRK-29: the stop signal comes after the last job, not before.
+      return worker.nextAttemptAtMs > nowMs || held.has(worker.id) ? null : { kind: 'remove', worker, graceMs: DRAIN_GRACE_MS }
+    case 'FAILED':
+      return worker.nextAttemptAtMs > nowMs || worker.released ? null : { kind: 'remove', worker, graceMs: 0 }
+    case 'STARTING':
+    case 'READY':
+      return null
+    default:
+      return worker satisfies never
+  }
+}
+
+/** Applies what became of a search for a host. `hasNews`: word of new capacity came meanwhile, so it looks again at once. */
+export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasNews: boolean): void {
+  const { workers, meta } = tx.state
+  const worker = workers.get(workerId)
+  // Whatever became of the worker meanwhile, the search has left a row in the list of those that wait.
+  if (!placed.ok && !placed.abandon) meta.setWaitsForCapacity(true)
+  // Drained or failed meanwhile: its row goes on asking for removal, which finds what was placed.
+  if (worker?.phase !== 'PLACING') return
+  tx.effects.scale = true
+  if (placed.ok) {
+    const { hostId, gpuTypeId, dataCenterId } = placed
+    tellWorker(tx, workerId, { kind: 'placed', hostId, gpuTypeId, dataCenterId })
+    wakeNextThrottled(tx)
+  } else if (placed.abandon) {
+    drainWorker(tx, worker, placed.reason)
+  } else {
+    const retryAtMs = tx.nowMs + (hasNews ? 0 : placementRetryMs(worker.attempts + 1))
+    tellWorker(tx, workerId, { kind: 'no room', reason: placed.reason, retryAtMs })
+  }
+}
+
+// Where one found room there may be more: the next one looks at once, and so on until one finds none.
+function wakeNextThrottled(tx: Tx): void {
+  const next = tx.state.workers.all().find(isThrottled)
+  if (next) tellWorker(tx, next.id, { kind: 'look again' })
+}
+
+/** Applies what became of a removal: `none` when nothing of the worker is left anywhere. */
+export function applyRemoval(tx: Tx, workerId: string, outcome: 'none' | 'requested'): void {
+  const worker = tx.state.workers.get(workerId)
+  if (worker?.phase !== 'DRAINING' && worker?.phase !== 'FAILED') return
+  if (outcome === 'none') forgetWorker(tx, worker)
+  else tellWorker(tx, workerId, { kind: 'removal asked' })
+}

@@ -1,0 +1,68 @@
+import { type Holder, missPing, renewLease } from '../domain/job/job.ts'
+import type { Worker } from '../domain/worker/worker.ts'
+import { currentJob, failWorker, killWorker, settleJob } from './transitions.ts'
+import type { Tx } from './tx.ts'
+import { tellWorker, workerOf } from './worker-rows.ts'
+
+/** What a worker says with a ping. */
+export interface Ping {
+  /** Jobs that it says it holds. */
+  listed: ReadonlySet<string>
+  /** Of its SDK; null when it does not say. */
+  sdkVersion: string | null
+  /** Why it is unfit to work; null when it is well. */
+  unhealthy: string | null
+}
+
+/** A ping: life of the worker and of each job that it lists (LSE-4, LSE-5, WRK-20). */
+export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }: Ping): void {
+  const worker = workerOf(tx.state, from)
+  if (!worker) return
+  if (unhealthy !== null) {
+    if (worker.phase !== 'FAILED') failWorker(tx, worker, unhealthy)
+    return
+  }
+  tellWorker(tx, worker.id, { kind: 'ping' })
+  renewLeases(tx, from, listed, confusesWorkers(sdkVersion))
+  enforceStops(tx, worker, listed)
+}
+
+/** WRK-21: these SDK versions could report another worker's jobs, so a missing id proves nothing. */
+function confusesWorkers(version: string | null): boolean {
+  const [major, minor, patch] = (version ?? '').split('.').map(Number)
+  if (major !== 1 || minor === undefined || patch === undefined) return false
+  return (minor === 7 && patch >= 11) || minor === 8 || minor === 9 || (minor === 10 && patch === 0)
+}
+
+function renewLeases(tx: Tx, from: Holder, listed: ReadonlySet<string>, ignoreMissing: boolean): void {
+  const { jobs, pingIntervalMs } = tx.state
+  for (const held of jobs.heldBy(from.workerId)) {
+    const job = currentJob(tx, held.id)
+    if (job?.state !== 'IN_PROGRESS') continue
+    if (listed.has(job.id)) jobs.save(job, renewLease(job, tx.nowMs, { pingIntervalMs }))
+    else if (!ignoreMissing) {
+      jobs.save(job, missPing(job, tx.nowMs))
+      settleJob(tx, job.seq)
+    }
+  }
+}
+
+/**
+ * Stop orders against what the worker still pings (WRK-26, LSE-12). An order lives until its kill time: a worker that had not begun the job
+ * yet drops the first order, so it is said again while the job is pinged; after the grace (TMO-7) the worker is killed.
+ */
+function enforceStops(tx: Tx, worker: Worker, listed: ReadonlySet<string>): void {
+  const { workers } = tx.state
+  for (const order of workers.stops(worker.id)) {
+    const overdue = tx.nowMs >= order.killAtMs
+    if (overdue) workers.forgetStop(worker.id, order.jobId)
+    if (!listed.has(order.jobId)) continue
+    if (overdue) {
+      killWorker(tx, worker, order.jobId)
+      return
+    }
+    if (!order.told) continue
+    workers.sayAgain(worker.id, order.jobId)
+    tx.effects.stopPolls.add(worker.id)
+  }
+}

@@ -1,0 +1,167 @@
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { KeyRecord } from '../domain/idempotency.ts'
+import type { Job } from '../domain/job/job.ts'
+import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts'
+import type { Worker } from '../domain/worker/worker.ts'
+
+/**
+ * What a queue keeps, as the engine sees it. Two states stand behind it: the tables of an endpoint object, and plain maps for histories
+ * that take milliseconds. One suite of tests holds both.
+ */
+export interface QueueState {
+  readonly jobs: JobRows
+  readonly workers: WorkerRows
+  readonly payloads: PayloadRows
+  readonly meta: MetaValues
+  readonly keys: KeyRows
+  readonly decisions: DecisionRows
+  readonly outbox: OutboxRows
+  readonly takes: OpenTakes
+  /** The ping interval `P` that workers are told, milliseconds. */
+  readonly pingIntervalMs: number
+  /** Whether new inputs have to wait until old results are gone (PP-75). */
+  isFull(): boolean
+  randomBytes(count: number): Uint8Array
+}
+
+export interface JobRows {
+  /** Queued jobs by priority. */
+  readonly queuedNormal: number
+  readonly queuedLow: number
+  /** The next sequence number: used as row number and as place in the queue. */
+  nextSequence(): number
+  insert(job: Job): void
+  /** Writes what a transition may change. `before` is what the caller read. */
+  save(before: Job, after: Job): void
+  remove(job: Job): void
+  bySeq(seq: number): Job | null
+  /** The first queued jobs in the order in which they are taken: normal priority before low, then by place (SCALE-4). */
+  queueHead(limit: number): Job[]
+  /** Queued jobs in any order. */
+  queued(limit: number): Job[]
+  running(): Job[]
+  heldBy(workerId: string): Job[]
+  /** Leases by worker id. */
+  heldCounts(): ReadonlyMap<string, number>
+  /** Leases of jobs that are not low priority, by worker id. */
+  heldNormalCounts(): ReadonlyMap<string, number>
+  /** When the first queued jobs that count for scaling were submitted. */
+  waitingSinceMs(limit: number): number[]
+  /** Sequence numbers of jobs whose deadline has passed, earliest first. */
+  due(nowMs: number, limit: number): number[]
+  nextDueAtMs(): number | null
+}
+
+/** A job that a worker has been told to stop, or is still to be told. */
+export interface StopOrder {
+  workerId: string
+  jobId: string
+  told: boolean
+  killAtMs: number
+}
+
+export interface WorkerRows {
+  /** In the order in which they were made. */
+  all(): Worker[]
+  get(id: string): Worker | null
+  save(worker: Worker): void
+  /** Also forgets what it had to stop. */
+  remove(id: string): void
+  /** Orders a stop; the kill time of the first order stands. */
+  orderStop(workerId: string, jobId: string, killAtMs: number): void
+  stops(workerId: string): StopOrder[]
+  /** Workers that have something to stop. */
+  withStops(): string[]
+  markTold(workerId: string): void
+  sayAgain(workerId: string, jobId: string): void
+  forgetStop(workerId: string, jobId: string): void
+}
+
+/** Texts of a job that can be large. The sealed s3Config is readable with the plane's secret only. */
+export const INPUT = 0
+export const OUTPUT = 1
+export const S3_CONFIG = 2
+export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
+
+export interface PayloadRows {
+  put(job: number, kind: PayloadKind, text: string): void
+  /** For a job that is known to have none of this kind yet. */
+  insert(job: number, kind: PayloadKind, text: string): void
+  get(job: number, kind: PayloadKind): string | undefined
+  /** A job has ended: everything goes, its input only when nobody can ask for it again. */
+  clearEnded(job: number, keepInput: boolean): void
+  /** LSE-12: what an attempt left behind. */
+  clearAttempt(job: number): void
+  clearJob(job: number): void
+  /** Appends the chunk with this number to a job's stream; false when the job already keeps as much as it may. */
+  appendChunk(job: number, number: number, json: string): boolean
+}
+
+/** Totals since the endpoint was created (HLT-1). */
+export interface Totals {
+  completed: number
+  failed: number
+  retried: number
+  superseded: number
+}
+
+/** State of the scaler between decisions. */
+export interface LaunchState {
+  /** Workers that failed one after another without completing a job. */
+  failures: number
+  notBeforeMs: number
+}
+
+export interface MetaValues {
+  /** Also of a deleted endpoint. */
+  config(): EndpointConfig | null
+  setConfig(config: EndpointConfig): void
+  deleted(): boolean
+  setDeleted(): void
+  /** 48 random bits as two halves: hides how many jobs an endpoint has had (see job-id.ts). */
+  idMask(): readonly [number, number]
+  totals(): Totals
+  add(name: keyof Totals, by?: number): void
+  launch(): LaunchState
+  setLaunch(state: LaunchState): void
+  /** Whether the endpoint may stand in the list of those that wait for capacity. */
+  waitsForCapacity(): boolean
+  setWaitsForCapacity(waits: boolean): void
+  /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */
+  alarmAtMs(): number | null
+  setAlarmAtMs(atMs: number | null): void
+}
+
+/** Idempotency keys of submits, per user (PP-72). */
+export interface KeyRows {
+  find(userId: string, key: string): KeyRecord | null
+  /** Remembers a key; an expired record under it is replaced. */
+  put(userId: string, key: string, record: KeyRecord): void
+  /** Forgets what has expired, a few at a time. */
+  sweep(nowMs: number): void
+  clear(): void
+}
+
+export interface DecisionRows {
+  note(decision: ScalingDecision, inputs: ScalingInputs): void
+}
+
+/** Notifications of jobs that are over, until the team's webhook sender has them. */
+export interface OutboxRows {
+  add(job: Job, url: string, texts: readonly string[]): void
+  /** For an operation that ends many jobs: tells, when asked later, whether enough has been written for one commit. */
+  meter(): () => boolean
+}
+
+/** A worker's request for work that waits. */
+export interface OpenTake {
+  workerId: string
+  boot: string
+  /** Most jobs it takes (WRK-11). */
+  capacity: number
+  parkedAtMs: number
+}
+
+export interface OpenTakes {
+  open(): readonly OpenTake[]
+}

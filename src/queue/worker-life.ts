@@ -1,0 +1,162 @@
+import {
+  type DrainingWorker,
+  FAILED_VISIBLE_MS,
+  type FailedWorker,
+  type ReadyWorker,
+  removalRepeatMs,
+  type Worker,
+  type WorkerIn,
+  type WorkerPhase,
+} from '../domain/worker/worker.ts'
+
+/**
+ * The life of a worker as one table: what each phase becomes by each event. PLACING → STARTING → READY → DRAINING → gone, with FAILED
+ * reachable from every phase but itself. An event that a phase has no entry for changes nothing.
+ */
+export type WorkerEvent =
+  /** A host has taken it. */
+  | { kind: 'placed'; hostId: string; gpuTypeId: string | null; dataCenterId: string }
+  /** No host has room. */
+  | { kind: 'no room'; reason: string; retryAtMs: number }
+  /** Room may have appeared. */
+  | { kind: 'look again' }
+  /** Its host says how far the start is. */
+  | { kind: 'progress'; reason: string }
+  /** Its container runs. */
+  | { kind: 'running' }
+  /** It asked for work. */
+  | { kind: 'take' }
+  | { kind: 'ping' }
+  /** It was given a job. */
+  | { kind: 'busy' }
+  /** It holds no job any more. */
+  | { kind: 'idle' }
+  /** Its host is silent: until then its own silence proves nothing (HOST-36). */
+  | { kind: 'excused'; untilMs: number }
+  /** No more work; it ends when it holds nothing (WRK-29). */
+  | { kind: 'drain'; reason: string }
+  /** It crashed, was lost or says that it is unhealthy. */
+  | { kind: 'fail'; reason: string }
+  /** It disobeyed: it ends without a grace and is not shown. */
+  | { kind: 'kill'; reason: string }
+  /** Its host was asked to remove it and has not done so yet. */
+  | { kind: 'removal asked' }
+  /** Nothing of it is left on any host. */
+  | { kind: 'released' }
+  /** Past the time in which a failure is shown. */
+  | { kind: 'hide' }
+
+type EventOf<K extends WorkerEvent['kind']> = Extract<WorkerEvent, { kind: K }>
+/** What becomes of a worker; `null` when its row goes. */
+type Next = Worker | null
+type Step<P extends WorkerPhase, K extends WorkerEvent['kind']> = (worker: WorkerIn<P>, event: EventOf<K>, nowMs: number) => Next
+type Life = { readonly [P in WorkerPhase]: { readonly [K in WorkerEvent['kind']]?: Step<P, K> } }
+
+const NEVER_SEEN = { lastSeenAtMs: null, excusedUntilMs: null }
+
+const LIFE: Life = {
+  PLACING: {
+    placed: (worker, { hostId, gpuTypeId, dataCenterId }) => ({
+      ...factsOf(worker),
+      phase: 'STARTING',
+      hostId,
+      gpuTypeId,
+      dataCenterId,
+      reason: 'starting',
+    }),
+    'no room': (worker, { reason, retryAtMs }) => ({ ...worker, attempts: worker.attempts + 1, reason, nextAttemptAtMs: retryAtMs }),
+    'look again': (worker, _, nowMs) => ({ ...worker, nextAttemptAtMs: nowMs }),
+    // The host may be faster than the answer to the placement.
+    running: (worker, _, nowMs) => ({ ...worker, startedAtMs: nowMs, reason: 'waiting for its first take' }),
+    drain,
+    fail,
+    kill,
+  },
+  STARTING: {
+    progress: (worker, { reason }) => ({ ...worker, reason }),
+    running: (worker, _, nowMs) => ({ ...worker, startedAtMs: nowMs, reason: 'waiting for its first take' }),
+    take: (worker, _, nowMs) => ({
+      ...worker,
+      phase: 'READY',
+      startedAtMs: worker.startedAtMs ?? nowMs,
+      reason: null,
+      lastSeenAtMs: nowMs,
+      lastTakeAtMs: nowMs,
+      idleSinceMs: nowMs,
+      excusedUntilMs: null,
+    }),
+    drain,
+    fail,
+    kill,
+  },
+  READY: {
+    take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
+    ping: seen,
+    busy: (worker) => ({ ...worker, idleSinceMs: null }),
+    idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
+    excused,
+    drain,
+    fail,
+    kill,
+  },
+  DRAINING: {
+    ping: seen,
+    excused,
+    fail,
+    kill,
+    'removal asked': askAgain,
+    released: () => null,
+  },
+  FAILED: {
+    'removal asked': askAgain,
+    released: (worker) => ({ ...worker, released: true }),
+    // One whose host has not confirmed the removal goes on asking for it, unseen.
+    hide: (worker) => (worker.released ? null : unseen(worker)),
+  },
+}
+
+/** What becomes of a worker by an event; `null` when its row goes, the same object when nothing changes. */
+export function nextWorker(worker: Worker, event: WorkerEvent, nowMs: number): Worker | null {
+  // The table pairs each phase with its own steps; that pairing cannot be told to the compiler for a union of phases.
+  const step = LIFE[worker.phase][event.kind] as ((worker: Worker, event: WorkerEvent, nowMs: number) => Next) | undefined
+  return step ? step(worker, event, nowMs) : worker
+}
+
+function seen<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'ping'>, nowMs: number): W {
+  return { ...worker, lastSeenAtMs: nowMs }
+}
+
+function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'excused'>): W {
+  return { ...worker, excusedUntilMs: Math.max(worker.excusedUntilMs ?? 0, untilMs) }
+}
+
+function drain(worker: WorkerIn<'PLACING' | 'STARTING' | 'READY'>, { reason }: EventOf<'drain'>, nowMs: number): DrainingWorker {
+  const { lastSeenAtMs, excusedUntilMs } = worker.phase === 'READY' ? worker : NEVER_SEEN
+  return { ...factsOf(worker), phase: 'DRAINING', reason, nextAttemptAtMs: nowMs, attempts: 0, lastSeenAtMs, excusedUntilMs }
+}
+
+function unseen(worker: FailedWorker): DrainingWorker {
+  const { nextAttemptAtMs, attempts } = worker
+  return { ...factsOf(worker), phase: 'DRAINING', nextAttemptAtMs, attempts, ...NEVER_SEEN }
+}
+
+function fail(worker: Worker, { reason }: EventOf<'fail'>, nowMs: number): FailedWorker {
+  return toFailed(worker, reason, nowMs, nowMs + FAILED_VISIBLE_MS)
+}
+
+function kill(worker: Worker, { reason }: EventOf<'kill'>, nowMs: number): FailedWorker {
+  return toFailed(worker, reason, nowMs, nowMs)
+}
+
+function toFailed(worker: Worker, reason: string, nowMs: number, forgetAtMs: number): FailedWorker {
+  return { ...factsOf(worker), phase: 'FAILED', reason, nextAttemptAtMs: nowMs, attempts: 0, forgetAtMs, released: false }
+}
+
+function askAgain<W extends DrainingWorker | FailedWorker>(worker: W, _: EventOf<'removal asked'>, nowMs: number): W {
+  return { ...worker, attempts: worker.attempts + 1, nextAttemptAtMs: nowMs + removalRepeatMs(worker.attempts) }
+}
+
+function factsOf(worker: Worker) {
+  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason } = worker
+  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason }
+}

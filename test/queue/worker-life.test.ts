@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import type { Worker, WorkerPhase } from '../../src/domain/worker/worker.ts'
+import { nextWorker, type WorkerEvent } from '../../src/queue/worker-life.ts'
+import { workerIn } from '../support/workers.ts'
+
+const NOW = 1_000_000
+const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } = {
+  placed: { kind: 'placed', hostId: 'host', gpuTypeId: 'gpu', dataCenterId: 'DC' },
+  'no room': { kind: 'no room', reason: 'full', retryAtMs: NOW + 5_000 },
+  'look again': { kind: 'look again' },
+  progress: { kind: 'progress', reason: 'pulling the image' },
+  running: { kind: 'running' },
+  take: { kind: 'take' },
+  ping: { kind: 'ping' },
+  busy: { kind: 'busy' },
+  idle: { kind: 'idle' },
+  excused: { kind: 'excused', untilMs: NOW + 35_000 },
+  drain: { kind: 'drain', reason: 'not needed' },
+  fail: { kind: 'fail', reason: 'crashed' },
+  kill: { kind: 'kill', reason: 'did not stop' },
+  'removal asked': { kind: 'removal asked' },
+  released: { kind: 'released' },
+  hide: { kind: 'hide' },
+}
+
+/** What each phase becomes; an event that is not named changes nothing. `gone`: its row goes. */
+const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase | 'gone'>>> = {
+  PLACING: {
+    placed: 'STARTING',
+    'no room': 'PLACING',
+    'look again': 'PLACING',
+    running: 'PLACING',
+    drain: 'DRAINING',
+    fail: 'FAILED',
+    kill: 'FAILED',
+  },
+  STARTING: { progress: 'STARTING', running: 'STARTING', take: 'READY', drain: 'DRAINING', fail: 'FAILED', kill: 'FAILED' },
+  READY: {
+    take: 'READY',
+    ping: 'READY',
+    busy: 'READY',
+    idle: 'READY',
+    excused: 'READY',
+    drain: 'DRAINING',
+    fail: 'FAILED',
+    kill: 'FAILED',
+  },
+  DRAINING: { ping: 'DRAINING', excused: 'DRAINING', fail: 'FAILED', kill: 'FAILED', 'removal asked': 'DRAINING', released: 'gone' },
+  FAILED: { 'removal asked': 'FAILED', released: 'FAILED', hide: 'DRAINING' },
+}
+const PHASES = Object.keys(NEXT) as WorkerPhase[]
+const KINDS = Object.keys(EVENTS) as WorkerEvent['kind'][]
+
+describe('the life of a worker', () => {
+  test.each(PHASES.flatMap((phase) => KINDS.map((kind) => ({ phase, kind, next: NEXT[phase][kind] }))))(
+    '$phase by $kind: $next',
+    ({ phase, kind, next }) => {
+      const worker = someWorker(phase)
+      const after = nextWorker(worker, EVENTS[kind], NOW)
+      if (next === undefined) expect(after).toBe(worker)
+      else expect(after === null ? 'gone' : after.phase).toBe(next)
+      if (after) expect([after.id, after.boot, after.version, after.createdAtMs]).toEqual(['w', 'b', 1, 5])
+    },
+  )
+
+  test('one that is placed has its place; what its search left behind goes', () => {
+    expect(nextWorker(workerIn('PLACING', 'w', { attempts: 3, reason: 'full', startedAtMs: null }), EVENTS.placed, NOW)).toEqual(
+      workerIn('STARTING', 'w', { hostId: 'host', gpuTypeId: 'gpu', dataCenterId: 'DC', startedAtMs: null, reason: 'starting' }),
+    )
+  })
+
+  test('one without room counts its attempts', () => {
+    const searched = nextWorker(workerIn('PLACING', 'w', { attempts: 3 }), EVENTS['no room'], NOW)
+    expect(searched).toEqual(workerIn('PLACING', 'w', { attempts: 4, reason: 'full', nextAttemptAtMs: NOW + 5_000 }))
+    expect(searched && nextWorker(searched, EVENTS['look again'], NOW + 1)).toMatchObject({ nextAttemptAtMs: NOW + 1, attempts: 4 })
+  })
+
+  test('its first take makes it ready, idle and seen; the start of its container stays what its host said', () => {
+    const times = { lastSeenAtMs: NOW, lastTakeAtMs: NOW, idleSinceMs: NOW, reason: null }
+    expect(nextWorker(workerIn('STARTING', 'w', { startedAtMs: 7 }), EVENTS.take, NOW)).toEqual(
+      workerIn('READY', 'w', { ...times, startedAtMs: 7 }),
+    )
+    expect(nextWorker(workerIn('STARTING', 'w', { startedAtMs: null }), EVENTS.take, NOW)).toMatchObject({ startedAtMs: NOW })
+  })
+
+  test('[LSE-7] a take is no ping, and a ping no take', () => {
+    const ready = workerIn('READY', 'w', { lastSeenAtMs: 1, lastTakeAtMs: 2 })
+    expect(nextWorker(ready, EVENTS.take, NOW)).toEqual({ ...ready, lastTakeAtMs: NOW })
+    expect(nextWorker(ready, EVENTS.ping, NOW)).toEqual({ ...ready, lastSeenAtMs: NOW })
+  })
+
+  test('[HOST-36] an excuse is never shortened, and outlives a drain', () => {
+    const excused = workerIn('READY', 'w', { excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
+    expect(nextWorker(excused, EVENTS.excused, NOW)).toEqual(excused)
+    expect(nextWorker(excused, EVENTS.drain, NOW)).toMatchObject({ excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
+  })
+
+  test('[PP-25] a failure is shown for ten minutes, a kill not at all', () => {
+    expect(nextWorker(workerIn('READY', 'w'), EVENTS.fail, NOW)).toEqual(
+      workerIn('FAILED', 'w', { reason: 'crashed', nextAttemptAtMs: NOW, forgetAtMs: NOW + 600_000 }),
+    )
+    expect(nextWorker(workerIn('READY', 'w'), EVENTS.kill, NOW)).toMatchObject({ forgetAtMs: NOW, released: false })
+  })
+
+  test('a host is asked to remove a worker ever more rarely', () => {
+    const draining = workerIn('DRAINING', 'w')
+    const again = nextWorker(draining, EVENTS['removal asked'], NOW)
+    expect(again).toEqual({ ...draining, attempts: 1, nextAttemptAtMs: NOW + 30_000 })
+    expect(again && nextWorker(again, EVENTS['removal asked'], NOW)).toMatchObject({ attempts: 2, nextAttemptAtMs: NOW + 60_000 })
+  })
+
+  test('a failed one that is gone from its host is removed when it has been shown; another goes on asking, unseen', () => {
+    const failed = workerIn('FAILED', 'w', { reason: 'crashed', attempts: 4, nextAttemptAtMs: 99 })
+    expect(nextWorker({ ...failed, released: true }, EVENTS.hide, NOW)).toBeNull()
+    expect(nextWorker(failed, EVENTS.hide, NOW)).toEqual(
+      workerIn('DRAINING', 'w', { reason: 'crashed', attempts: 4, nextAttemptAtMs: 99, lastSeenAtMs: null }),
+    )
+  })
+})
+
+function someWorker(phase: WorkerPhase): Worker {
+  return workerIn(phase, 'w', { createdAtMs: 5 })
+}

@@ -1,0 +1,210 @@
+import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
+import type { KeyRecord } from '../../src/domain/idempotency.ts'
+import { dueAtMs, type Job, type JobState } from '../../src/domain/job/job.ts'
+import type { Worker } from '../../src/domain/worker/worker.ts'
+import type {
+  JobRows,
+  LaunchState,
+  MetaValues,
+  OpenTakes,
+  PayloadRows,
+  QueueState,
+  StopOrder,
+  Totals,
+  WorkerRows,
+} from '../../src/queue/state.ts'
+
+/** All that a queue keeps, as plain data: what survives a restart. */
+interface Kept {
+  jobs: Map<number, Job>
+  lastSequence: number
+  workers: Map<string, Worker>
+  stops: StopOrder[]
+  texts: Map<string, string>
+  chunks: Map<number, string[]>
+  keys: Map<string, KeyRecord>
+  meta: { config: EndpointConfig | null; deleted: boolean; totals: Totals; launch: LaunchState; waits: boolean; alarmAtMs: number | null }
+  random: number
+}
+
+/** A queue's state in maps, for histories that take milliseconds. No transactions: a history stops at its first error. */
+export class MemoryState implements QueueState {
+  readonly pingIntervalMs = 10_000
+  readonly jobs: JobRows
+  readonly workers: WorkerRows
+  readonly payloads: PayloadRows
+  readonly meta: MetaValues
+  readonly keys: QueueState['keys']
+  readonly decisions = { note: () => undefined }
+  readonly outbox = { add: () => undefined, meter: () => () => false }
+  readonly takes: OpenTakes
+  private readonly kept: Kept
+
+  constructor(takes: OpenTakes, kept: Kept = nothingKept()) {
+    this.takes = takes
+    this.kept = kept
+    this.jobs = jobRows(kept)
+    this.workers = workerRows(kept)
+    this.payloads = payloadRows(kept)
+    this.meta = metaValues(kept)
+    this.keys = {
+      find: (userId, key) => kept.keys.get(`${userId} ${key}`) ?? null,
+      put: (userId, key, record) => void kept.keys.set(`${userId} ${key}`, record),
+      sweep: () => undefined,
+      clear: () => kept.keys.clear(),
+    }
+  }
+
+  /** The same queue after its process has ended and started again. */
+  restarted(takes: OpenTakes): MemoryState {
+    return new MemoryState(takes, structuredClone(this.kept))
+  }
+
+  isFull(): boolean {
+    return false
+  }
+
+  /** Different every time, and the same for every repetition of a history. */
+  randomBytes(count: number): Uint8Array {
+    this.kept.random += 1
+    const bytes = new Uint8Array(count)
+    new DataView(bytes.buffer).setUint32(0, this.kept.random)
+    // Worker ids keep five bits of a byte.
+    for (let i = 4; i < Math.min(count, 10); i++) bytes[i] = Math.floor(this.kept.random / 32 ** (i - 4)) % 32
+    return bytes
+  }
+}
+
+function nothingKept(): Kept {
+  const totals = { completed: 0, failed: 0, retried: 0, superseded: 0 }
+  const meta = { config: null, deleted: false, totals, launch: { failures: 0, notBeforeMs: 0 }, waits: false, alarmAtMs: null }
+  const rows = { jobs: new Map(), workers: new Map(), stops: [], texts: new Map(), chunks: new Map(), keys: new Map() }
+  return { ...rows, lastSequence: 0, meta, random: 0 }
+}
+
+function jobRows(kept: Kept): JobRows {
+  const inState = (state: JobState) => [...kept.jobs.values()].filter((job) => job.state === state)
+  const queue = () => inState('IN_QUEUE').sort((a, b) => Number(a.lowPriority) - Number(b.lowPriority) || a.orderKey - b.orderKey)
+  const countHeld = (jobs: readonly Job[]) => {
+    const counts = new Map<string, number>()
+    for (const { holder } of jobs) if (holder) counts.set(holder.workerId, (counts.get(holder.workerId) ?? 0) + 1)
+    return counts
+  }
+  return {
+    get queuedNormal() {
+      return inState('IN_QUEUE').filter((job) => !job.lowPriority).length
+    },
+    get queuedLow() {
+      return inState('IN_QUEUE').filter((job) => job.lowPriority).length
+    },
+    nextSequence: () => ++kept.lastSequence,
+    insert: (job) => void kept.jobs.set(job.seq, job),
+    save: (_, job) => void kept.jobs.set(job.seq, job),
+    remove: (job) => void kept.jobs.delete(job.seq),
+    bySeq: (seq) => kept.jobs.get(seq) ?? null,
+    queueHead: (limit) => queue().slice(0, limit),
+    queued: (limit) => inState('IN_QUEUE').slice(0, limit),
+    running: () => inState('IN_PROGRESS'),
+    heldBy: (workerId) => inState('IN_PROGRESS').filter((job) => job.holder?.workerId === workerId),
+    heldCounts: () => countHeld(inState('IN_PROGRESS')),
+    heldNormalCounts: () => countHeld(inState('IN_PROGRESS').filter((job) => !job.lowPriority)),
+    waitingSinceMs: (limit) =>
+      queue()
+        .filter((job) => !job.lowPriority)
+        .slice(0, Math.max(0, limit))
+        .map((job) => job.createdAtMs),
+    due: (nowMs, limit) =>
+      [...kept.jobs.values()]
+        .filter((job) => dueAtMs(job) <= nowMs)
+        .sort((a, b) => dueAtMs(a) - dueAtMs(b))
+        .slice(0, limit)
+        .map((job) => job.seq),
+    nextDueAtMs: () => (kept.jobs.size === 0 ? null : Math.min(...[...kept.jobs.values()].map(dueAtMs))),
+  }
+}
+
+function workerRows(kept: Kept): WorkerRows {
+  const order = (workerId: string, jobId: string) => kept.stops.find((stop) => stop.workerId === workerId && stop.jobId === jobId)
+  return {
+    all: () => [...kept.workers.values()],
+    get: (id) => kept.workers.get(id) ?? null,
+    save: (worker) => void kept.workers.set(worker.id, worker),
+    remove: (id) => {
+      kept.workers.delete(id)
+      kept.stops = kept.stops.filter((stop) => stop.workerId !== id)
+    },
+    orderStop: (workerId, jobId, killAtMs) => {
+      if (!order(workerId, jobId)) kept.stops.push({ workerId, jobId, told: false, killAtMs })
+    },
+    stops: (workerId) => kept.stops.filter((stop) => stop.workerId === workerId).map((stop) => ({ ...stop })),
+    withStops: () => [...new Set(kept.stops.map((stop) => stop.workerId))],
+    markTold: (workerId) => {
+      for (const stop of kept.stops) if (stop.workerId === workerId) stop.told = true
+    },
+    sayAgain: (workerId, jobId) => {
+      const stop = order(workerId, jobId)
+      if (stop) stop.told = false
+    },
+    forgetStop: (workerId, jobId) => {
+      kept.stops = kept.stops.filter((stop) => stop.workerId !== workerId || stop.jobId !== jobId)
+    },
+  }
+}
+
+const INPUT_KIND = 0
+const OUTPUT_KIND = 1
+
+function payloadRows(kept: Kept): PayloadRows {
+  const put = (job: number, kind: number, text: string) => void kept.texts.set(`${job} ${kind}`, text)
+  const clear = (job: number, kinds: readonly number[]) => {
+    for (const kind of kinds) kept.texts.delete(`${job} ${kind}`)
+  }
+  return {
+    put,
+    insert: put,
+    get: (job, kind) => kept.texts.get(`${job} ${kind}`),
+    clearEnded: (job, keepInput) => clear(job, keepInput ? [1, 2] : [INPUT_KIND, 1, 2]),
+    clearAttempt: (job) => {
+      clear(job, [OUTPUT_KIND])
+      kept.chunks.delete(job)
+    },
+    clearJob: (job) => {
+      clear(job, [0, 1, 2])
+      kept.chunks.delete(job)
+    },
+    appendChunk: (job, _, json) => {
+      kept.chunks.set(job, [...(kept.chunks.get(job) ?? []), json])
+      return true
+    },
+  }
+}
+
+function metaValues({ meta }: Kept): MetaValues {
+  return {
+    config: () => meta.config,
+    setConfig: (config) => {
+      meta.config = config
+    },
+    deleted: () => meta.deleted,
+    setDeleted: () => {
+      meta.deleted = true
+    },
+    idMask: () => [1, 2],
+    totals: () => ({ ...meta.totals }),
+    add: (name, by = 1) => {
+      meta.totals[name] += by
+    },
+    launch: () => meta.launch,
+    setLaunch: (state) => {
+      meta.launch = state
+    },
+    waitsForCapacity: () => meta.waits,
+    setWaitsForCapacity: (waits) => {
+      meta.waits = waits
+    },
+    alarmAtMs: () => meta.alarmAtMs,
+    setAlarmAtMs: (atMs) => {
+      meta.alarmAtMs = atMs
+    },
+  }
+}

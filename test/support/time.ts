@@ -1,0 +1,39 @@
+// The only place where tests wait for time. Whoever waits for something asks for it again and again; the test's own limit bounds it.
+
+/** How often something is asked for again. */
+const ASK_AGAIN_MS = 5
+
+/** Waits until something that nobody is told of has happened. */
+export async function until(happened: () => boolean | Promise<boolean>, askAgainMs = ASK_AGAIN_MS): Promise<void> {
+  while (!(await happened())) await pass(askAgainMs)
+}
+
+/** Waits until `probe` gives something, and returns it. */
+export async function eventually<T>(probe: () => T | null | Promise<T | null>): Promise<T> {
+  for (;;) {
+    const found = await probe()
+    if (found !== null) return found
+    await pass(ASK_AGAIN_MS)
+  }
+}
+
+/** Waits until `probe` gives something truthy; the error names what was waited for. */
+export async function waitUntil<T>(what: string, probe: () => T | undefined | false | null, timeoutMs = 10_000): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  while (performance.now() < deadline) {
+    const value = probe()
+    if (value) return value
+    await pass(ASK_AGAIN_MS)
+  }
+  throw new Error(`timed out waiting: ${what}`)
+}
+
+/** Lets real time pass. For tests whose claim is about that very time, and no clock can be set: `why` says what it is. */
+export function realTime(ms: number, why: string): Promise<void> {
+  if (why === '') throw new Error('say why real time has to pass')
+  return pass(ms)
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
