@@ -64,7 +64,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
       throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
     },
   )
-  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals))
+  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
   return answerOf(placed.pod)
 }
 
