@@ -1,11 +1,10 @@
-import { DurableObject } from 'cloudflare:workers'
 import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { announceCapacity } from '../src/effects/capacity.ts'
 import type { Env } from '../src/env.ts'
-import type { AgentMessage, Workload, WorkloadReport, WorkloadStats } from '../src/host-protocol/messages.ts'
-import type { HostRpc } from '../src/objects/host.ts'
+import type { AgentMessage, Workload, WorkloadReport } from '../src/host-protocol/messages.ts'
+import type { HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'
 import { hostOfLink } from '../src/objects/host-link.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { Alarms } from './alarms.ts'
@@ -18,8 +17,10 @@ import { HostPresence, PRESENCE_TIMER } from './host/presence.ts'
 import { PullLogins } from './host/pull-logins.ts'
 import { HostRemoval, REMOVAL_TIMER } from './host/removal.ts'
 import { HostReports } from './host/reports.ts'
+import { HostSilence, SILENCE_TIMER } from './host/silence.ts'
 import { HostStats } from './host/stats.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
+import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 
 const ALARM_RETRY_MS = 5_000
@@ -27,7 +28,7 @@ const ALARM_RETRY_MS = 5_000
 type Hello = Extract<AgentMessage, { type: 'hello' }>
 
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
-export class HostObject extends DurableObject<Env> implements HostRpc {
+export class HostObject extends PlaneObject implements HostRpc {
   private readonly store: WorkloadStore
   readonly links: HostLinks
   private readonly reports: HostReports
@@ -35,6 +36,7 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
   private readonly gpuHealth: HostGpuHealth
   private readonly pods: HostPods
   private readonly removal: HostRemoval
+  private readonly silence: HostSilence
   private readonly alarms: Alarms
   private readonly desired: DesiredState
   private readonly stats = new HostStats()
@@ -52,16 +54,20 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
     this.gpuHealth = new HostGpuHealth(env, this.store)
     this.desired = new DesiredState(this.store, this.links, new PullLogins(env.TOKEN_SECRET))
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
-    this.pods = new HostPods({ storage: ctx.storage, env, store: this.store, desired: this.desired, alarms: this.alarms, now, lastHeardMs })
-    this.reports = new HostReports(ctx, env, this.store, (...reported) => this.pods.reported(...reported))
-    const { store, links, pods, reports, alarms } = this
+    const silentSinceMs = () => this.presenceOf.silentSinceMs()
+    const { store, links, alarms, desired } = this
+    this.silence = new HostSilence({ env, store, alarms, now, silentSinceMs })
+    this.pods = new HostPods({ storage: ctx.storage, env, store, desired, alarms, now, lastHeardMs, silentSinceMs })
+    this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
+    const { pods, reports } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, alarms, now, lastHeardMs })
   }
 
-  async markPod(hostId: string, podId: string): Promise<boolean> {
+  async markPod(hostId: string, podId: string): Promise<PodMark> {
     this.store.setHostId(hostId)
+    await this.silence.settle(hostId)
     await this.pods.mark(podId)
-    return this.links.heardWithin(SUSPECT_AFTER_MS)
+    return { isHeard: this.links.heardWithin(SUSPECT_AFTER_MS), silentSinceMs: this.presenceOf.silentSinceMs() }
   }
 
   async unmarkPod(podId: string): Promise<void> {
@@ -80,8 +86,8 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
     await this.pods.moveAway(hostId)
   }
 
-  async readStats(workloadIds: string[]): Promise<WorkloadStats[]> {
-    return this.stats.read(workloadIds, this.now())
+  async readPods(workloadIds: string[]): Promise<PodsOnHost> {
+    return { silentSinceMs: this.presenceOf.silentSinceMs(), stats: this.stats.read(workloadIds, this.now()) }
   }
 
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
@@ -129,12 +135,14 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
   }
 
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
+    await this.silence.settle(hostId)
     await this.reports.passOn(hostId, reports)
   }
 
   /** The agent's link; the Worker has checked the access token. */
   override async fetch(request: Request): Promise<Response> {
     this.store.setHostId(hostOfLink(request))
+    await this.silence.ends()
     const { agent, plane } = this.links.accept()
     this.sendIfRevoked(plane)
     return new Response(null, { status: 101, webSocket: agent })
@@ -147,6 +155,7 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
       return
     }
     if (this.sendIfRevoked(socket)) return
+    await this.silence.ends()
     this.links.heard(socket)
     if (message.type === 'hello') return this.welcomeOrClose(socket, message)
     sendTo(socket, { type: 'beatAck', beat: message.beat })
@@ -186,8 +195,10 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
     const hostId = this.store.hostId()
     if (timer === MARKS_TIMER && hostId !== null) await this.pods.lookAtMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await this.pods.moveAway(hostId)
+    if (timer === SILENCE_TIMER && hostId !== null) await this.silence.settle(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await this.removal.look(hostId)
-    if (timer === PRESENCE_TIMER) {
+    // Whoever waits for room on a host that beats again is told at once.
+    if (timer === PRESENCE_TIMER || timer === SILENCE_TIMER) {
       await this.presenceOf.check()
       await this.gpuHealth.apply()
     }
@@ -207,6 +218,7 @@ export class HostObject extends DurableObject<Env> implements HostRpc {
     const hostId = this.store.hostId() ?? ''
     await saveInventory(openDatabase(this.env.DB), hostId, inventory, this.now())
     await this.presenceOf.cameOnline(hostId)
+    await this.silence.settle(hostId)
     await this.pods.returned(hostId, workloads)
     await this.desired.sendTo(socket)
     this.ctx.waitUntil(announceCapacity(this.env))

@@ -34,6 +34,8 @@ export interface HostPodsDeps {
   now(): number
   /** When the host was last heard of, milliseconds since the epoch. */
   lastHeardMs(): number
+  /** The same of a host that is silent now; null while it is heard of. */
+  silentSinceMs(): number | null
 }
 
 /** The pods of one host: what it is to run for them is derived from their rows in D1 (adr/0012). */
@@ -99,8 +101,9 @@ export class HostPods {
 
   /** Pods that are to leave this host go where there is room; as long as one finds none, it is tried again. */
   async moveAway(hostId: string): Promise<void> {
-    const { env, alarms, now, lastHeardMs } = this.deps
-    const waiting = await this.inTurn(() => movePodsAway(env, this.here(hostId), lastHeardMs()))
+    const { env, alarms, now, lastHeardMs, silentSinceMs } = this.deps
+    const heard = () => ({ lastHeardMs: lastHeardMs(), silentSinceMs: silentSinceMs() })
+    const waiting = await this.inTurn(() => movePodsAway(env, this.here(hostId), heard()))
     if (waiting > 0) await alarms.set(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 

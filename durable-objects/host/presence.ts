@@ -54,10 +54,17 @@ export class HostPresence {
 
   /** For the operator: the last beat that was heard, and whether the next ones are missing. Null before the host has ever linked. */
   view(): { lastBeatAtMs: number; suspect: boolean } | null {
-    const record = this.record()
-    if (!record) return null
+    const stored = this.record()
+    if (!stored) return null
+    const record = this.excuseOutage(stored)
     const { stage } = judgePresence(this.factsOf(record), this.now())
     return { lastBeatAtMs: this.lastBeatAtMs(record), suspect: stage !== 'LIVE' }
+  }
+
+  /** Last sign of life of a host that is silent: its beats are missing (POD-23). Null while it is heard of. */
+  silentSinceMs(): number | null {
+    const view = this.view()
+    return view?.suspect ? view.lastBeatAtMs : null
   }
 
   /** The host has said hello and its inventory is taken: it is online. */
@@ -86,7 +93,9 @@ export class HostPresence {
       const hostId = this.store.hostId()
       if (hostId === null) return
       // Without a record its link is one of a release that kept none.
-      const record = this.excuseOutage(this.record() ?? freshRecord(this.now()))
+      const found = this.excuseOutage(this.record() ?? freshRecord(this.now()))
+      // Noted before a link is closed, which alone knows of its last beat.
+      const record = { ...found, lastBeatAtMs: this.lastBeatAtMs(found) }
       if (record.returned) await hostReturned(this.env, hostId)
       const { stage } = judgePresence(this.factsOf(record), this.now())
       if (stage === record.stage) return this.settle({ ...record, returned: false })

@@ -8,21 +8,25 @@ import { endpointStub } from '../../src/objects/stubs.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
-type PodChanged = (hostId: string, podId: string, state: WorkloadReport['state']) => Promise<void>
+export interface HostReportsDeps {
+  /** Told of every pod whose report was passed on, before the report counts as taken. */
+  podChanged(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void>
+  /** Last sign of life of a host that is silent now; null while it is heard of. */
+  silentSinceMs(): number | null
+}
 
 /** Passes what is known of workloads on to their owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
   private readonly store: WorkloadStore
-  private readonly podChanged: PodChanged
+  private readonly deps: HostReportsDeps
 
-  /** `podChanged` is told of every pod whose report was passed on, before the report counts as taken. */
-  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, podChanged: PodChanged) {
+  constructor(ctx: DurableObjectState, env: Env, store: WorkloadStore, deps: HostReportsDeps) {
     this.ctx = ctx
     this.env = env
     this.store = store
-    this.podChanged = podChanged
+    this.deps = deps
   }
 
   /**
@@ -82,7 +86,8 @@ export class HostReports {
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
     const others = this.store.ownedBy(podId).filter(({ workload }) => workload.id !== report.workloadId)
     const areOthersDown = others.every(({ state }) => isDown(state))
-    await applyPodReport(this.env, { hostId, podId, isLast: others.length === 0, areOthersDown }, report)
-    await this.podChanged(hostId, podId, report.state)
+    const source = { hostId, podId, isLast: others.length === 0, areOthersDown, silentSinceMs: this.deps.silentSinceMs() }
+    await applyPodReport(this.env, source, report)
+    await this.deps.podChanged(hostId, podId, report.state)
   }
 }

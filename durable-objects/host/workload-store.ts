@@ -107,6 +107,10 @@ export class WorkloadStore {
   writeMeta(key: string, value: string): void {
     this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, value)
   }
+
+  clearMeta(key: string): void {
+    this.sql.exec('DELETE FROM meta WHERE key = ?', key)
+  }
 }
 
 function toHostWorkload(row: Record<string, SqlStorageValue>): HostWorkload {

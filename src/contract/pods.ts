@@ -93,7 +93,9 @@ export const Pod = z
     name: z.string(),
     ...containerResponseFields,
     status: PodStatus,
-    statusReason: z.string().nullable().meta({ description: 'Why the pod is where it is, when it did not get there by an action.' }),
+    statusReason: z.string().nullable().meta({
+      description: 'Why the pod is where it is, when it did not get there by an action; or since when nobody has heard of its host.',
+    }),
     actions: z.array(PodAction).meta({ description: 'Valid in this status; without `stop` and `restart` while the pod is locked.' }),
     mounts: PodMountsView,
     gpu: PodGpuView.optional().meta({ description: 'Only on GPU pods.' }),
@@ -104,13 +106,15 @@ export const Pod = z
     ssh: PodSsh,
     cluster: PodCluster.optional().meta({ description: 'Only on members of a cluster.' }),
     template: z.string().nullable().meta({ description: 'The template that the pod was created from.' }),
-    cost: z.number().meta({ description: 'USD per hour now; 0 while the pod is stopped.', format: 'float' }),
+    cost: z
+      .number()
+      .meta({ description: 'USD per hour now; 0 while the pod is stopped and while its host is not heard of.', format: 'float' }),
     locked: z.boolean().meta({ description: 'Whether `stop`, `restart` and a new container are refused.' }),
     globalNetworking: GlobalNetworking,
     onHostLoss: OnHostLoss,
-    runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING.' }),
+    runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING and its host is heard of.' }),
     createdAt: Timestamp,
-    startedAt: Timestamp.nullable().meta({ description: 'When it reached RUNNING; null while it is stopped.' }),
+    startedAt: Timestamp.nullable().meta({ description: 'When its container started; null while it is stopped.' }),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>

@@ -1,9 +1,10 @@
+import { formatTime } from '../contract/timestamps.ts'
 import { openDatabase } from '../db/client.ts'
 import { findDeparture } from '../db/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../db/pods.ts'
 import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
-import { decideHostLost, decideReplacement, isToRun } from '../domain/pod/pod.ts'
+import { decideHeardAgain, decideHostLost, decideReplacement, isToRun, type Silence } from '../domain/pod/pod.ts'
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
@@ -31,12 +32,16 @@ interface PodHost {
 
 /**
  * Pods leave a machine that is lost or being emptied, as far as they may and there is room. Returns how many still wait for a place.
- * `lastHeardMs`: the machine's last sign of life.
+ * `heard`: the machine's last sign of life, and whether that was too long ago.
  */
-export async function movePodsAway(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
+export async function movePodsAway(
+  env: Env,
+  here: FormerHost,
+  heard: { lastHeardMs: number; silentSinceMs: number | null },
+): Promise<number> {
   const departure = await findDeparture(openDatabase(env.DB), here.hostId)
-  if (departure === 'lost') return loseHostOfPods(env, here, lastHeardMs)
-  return departure === 'draining' ? drainPods(env, here) : 0
+  if (departure === 'lost') return loseHostOfPods(env, here, heard.lastHeardMs)
+  return departure === 'draining' ? drainPods(env, here, heard.silentSinceMs ?? Date.now()) : 0
 }
 
 /**
@@ -63,11 +68,14 @@ export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: nu
   return waiting
 }
 
-/** A machine is being emptied: pods that may run elsewhere go there. Returns how many of those still wait for a place. */
-export async function drainPods(env: Env, here: FormerHost): Promise<number> {
+/**
+ * A machine is being emptied: pods that may run elsewhere go there. Returns how many of those still wait for a place. `lastHeardMs`: now, unless
+ * the machine is silent.
+ */
+export async function drainPods(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
   let waiting = 0
   for (const pod of await listPodsOfHost(openDatabase(env.DB), here.hostId)) {
-    if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, Date.now(), DRAINED))) waiting += 1
+    if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, lastHeardMs, DRAINED))) waiting += 1
   }
   return waiting
 }
@@ -79,8 +87,18 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
     const own = reports.filter(({ workloadId }) => generationOf(pod.id, workloadId) !== null)
     for (const report of own) {
       const areOthersDown = own.every(({ workloadId, state }) => workloadId === report.workloadId || isDown(state))
-      await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown }, report)
+      await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown, silentSinceMs: null }, report)
     }
+  }
+}
+
+/** A machine that was silent is heard of again: its pods ran on, and are not charged for the time between (POD-23). Repeating it changes nothing. */
+export async function excuseSilence(env: Env, hostId: string, silence: Silence): Promise<void> {
+  const db = openDatabase(env.DB)
+  const line = `host is back: not heard of from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
+  for (const { id } of await listPodsOfHost(db, hostId)) {
+    const decide = (row: PodRow) => (row.hostId === hostId ? decideHeardAgain(row, silence) : null)
+    await changePod(db, id, decide, (_, after) => notePod(env, after, line))
   }
 }
 
@@ -111,7 +129,7 @@ async function moveTo(
   // The former host first: its container is told to stop before the new one starts.
   const hosts: FormerHost[] = [here, { hostId: after.hostId, object: hostStub(env, after.hostId) }]
   await here.object.markPod(here.hostId, before.id)
-  const isHeard = await hostStub(env, after.hostId).markPod(after.hostId, before.id)
+  const { isHeard } = await hostStub(env, after.hostId).markPod(after.hostId, before.id)
   try {
     // A host that misses beats gets no new work (HOST-8).
     if (!isHeard) return false

@@ -2,7 +2,7 @@ import { releaseCapacity } from '../db/capacity.ts'
 import { type Database, openDatabase } from '../db/client.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods.ts'
 import { noteOfReport } from '../domain/pod/note.ts'
-import { type ContainerReport, decideReport, isToRun, type PodChange } from '../domain/pod/pod.ts'
+import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChange } from '../domain/pod/pod.ts'
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
@@ -19,6 +19,8 @@ export interface ReportSource {
   isLast: boolean
   /** None of those that are runs: what they held is free together with this one's. */
   areOthersDown: boolean
+  /** Last sign of life of a host that is silent and says this all the same; null while it is heard of. */
+  silentSinceMs: number | null
 }
 
 /**
@@ -34,8 +36,11 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
 }
 
 // A pod that has moved to another machine is none of this host's business.
-async function applyToRow(env: Env, { hostId, podId }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
-  const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null)
+async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
+  const decide = (pod: PodRow) => {
+    const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
+    return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
+  }
   return changePod(openDatabase(env.DB), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 

@@ -2,7 +2,7 @@ import { openDatabase } from '../db/client.ts'
 import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../db/pods.ts'
 import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
-import { isToRun, type PodChange } from '../domain/pod/pod.ts'
+import { cutAtSilence, isToRun, type PodChange } from '../domain/pod/pod.ts'
 import type { Env } from '../env.ts'
 import { hostStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
@@ -17,10 +17,10 @@ export type Transition = 'done' | 'lost' | 'noRoom'
  * same transaction. Whoever dies in the middle is finished by the host object.
  */
 export async function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>): Promise<Transition> {
-  await hostStub(env, before.hostId).markPod(before.hostId, before.id)
+  const { silentSinceMs } = await hostStub(env, before.hostId).markPod(before.hostId, before.id)
   let outcome: Transition = 'lost'
   try {
-    outcome = await writeTransition(env, before, change)
+    outcome = await writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, silentSinceMs) })
     return outcome
   } finally {
     const note = outcome === 'done' ? noteOfTransition(before, change.pod) : null

@@ -1,13 +1,27 @@
 import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
 
+/** The answer to who is about to change a pod's row. */
+export interface PodMark {
+  /** The host beats; a new pod had better go elsewhere when it does not. */
+  isHeard: boolean
+  silentSinceMs: PodsOnHost['silentSinceMs']
+}
+
+/** What a host's object knows of the pods that run there. */
+export interface PodsOnHost {
+  /** Last sign of life of a host whose beats are missing; null while it is heard of (POD-23). */
+  silentSinceMs: number | null
+  stats: WorkloadStats[]
+}
+
 /** The object of one machine, as everybody else knows it. `fetch` takes the agent's link (see `host-link.ts`). */
 export interface HostRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
   /**
    * Says that a pod's row is about to change; to be followed by `syncPod`, and if the caller dies before, the object looks at the row by
-   * itself. False when the host is suspect: a new pod had better go elsewhere.
+   * itself.
    */
-  markPod(hostId: string, podId: string): Promise<boolean>
+  markPod(hostId: string, podId: string): Promise<PodMark>
   /** Takes one mark away; nothing has changed. */
   unmarkPod(podId: string): Promise<void>
   /** Puts in force what a pod's row says now, and takes one mark away. */
@@ -16,8 +30,8 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   podChanged(podId: string, timeoutMs: number): Promise<void>
   /** This host is lost or being emptied: its pods go elsewhere, each as it wants. */
   movePods(hostId: string): Promise<void>
-  /** What containers use at the moment, as far as their agent has said lately. */
-  readStats(workloadIds: string[]): Promise<WorkloadStats[]>
+  /** Whether the host is silent, and what containers use at the moment, as far as their agent has said lately. */
+  readPods(workloadIds: string[]): Promise<PodsOnHost>
   /**
    * Makes the host run a workload. Repeating it changes nothing. False when the host is suspect (no beat for three intervals): it is still
    * online by its lease, but what is given to it now may have to wait for its return.

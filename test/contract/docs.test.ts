@@ -4,7 +4,6 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PROSE_COLUMNS = 110
-const WRAPPED = ['docs/ARCHITECTURE.md', 'docs/SPEC.md', 'docs/adding-things.md']
 /** What a path may begin with to be one of this repository. */
 const FOLDERS = ['.ci', 'bench', 'docs', 'durable-objects', 'examples', 'migrations', 'scripts', 'src', 'test']
 /** The pages about now. Decision records are about the day they were written: what they name may have gone since. */
@@ -61,7 +60,7 @@ describe.each(documents)('$file', ({ file, text }) => {
   })
 })
 
-describe.each(documents.filter(({ file }) => WRAPPED.includes(file)))('$file', ({ text }) => {
+describe.each(documents)('$file', ({ text }) => {
   it(`is wrapped at ${PROSE_COLUMNS} columns, tables and fences left out`, () => {
     const lines = withoutFences(text).split('\n')
     expect(lines.filter((line) => line.length > PROSE_COLUMNS && !/^\s*\|/.test(line))).toEqual([])

@@ -8,6 +8,7 @@ const DECISIONS = readdirSync(join(ROOT, 'docs/adr'))
 
 /** What looks like a rule's family and is none: algorithms and encodings, and in tests the names of places and devices. */
 const NO_FAMILIES = ['AES', 'CRC', 'HTTP', 'RFC', 'SHA', 'UTF', 'DC', 'GPU', 'LAB', 'LOCAL', 'NOWHERE', 'XX']
+const MAX_TEXT = 240
 /** Columns of the tables of rules, invariants and promises. */
 const HEADINGS = ['Rule | Status | Text', 'Invariant | A plane must | Rules', 'Promise | Text']
 const ID = /^(?:[A-Z]{2,}-\d+[a-z]?|P\d+)$/
@@ -73,6 +74,10 @@ describe('docs/SPEC.md', () => {
     ).toEqual([])
     expect(rules.filter(({ cells }) => !/\w/.test(cells[2] ?? '')).map(({ cells }) => cells[0])).toEqual([])
     expect(repeated(rules.map(({ cells }) => cells[2] ?? ''))).toEqual([])
+  })
+
+  it(`keeps the text of a row below ${MAX_TEXT} characters: what else is to say stands in the list below its table`, () => {
+    expect(rules.filter(({ cells }) => (cells[2] ?? '').length > MAX_TEXT).map(({ cells }) => cells[0])).toEqual([])
   })
 
   it('states every rule that code, tests and documents name', () => {

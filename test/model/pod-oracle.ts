@@ -9,18 +9,21 @@ export type PodFact =
   | { kind: 'locked'; locked: boolean }
   | { kind: 'said'; container: number; what: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'; at: number; told: number }
   | { kind: 'lost' | 'moved'; lastHeard: number; told: number }
+  /** The machine was silent from then on, and has just been heard of again. */
+  | { kind: 'heard again'; lastHeard: number; told: number }
 
 interface Container {
   /** Anything was heard of it, or it follows another one, whose pod was beyond being made. */
   isUnderWay: boolean
   runningSince: number | null
+  chargedSince: number | null
   /** Why it is not to run any more. */
   end: 'asked' | 'ended' | 'failed' | null
   isHostSilent: boolean
 }
 
 export class PodOracle {
-  readonly containers: Container[] = [{ isUnderWay: false, runningSince: null, end: null, isHostSilent: false }]
+  readonly containers: Container[] = [{ isUnderWay: false, runningSince: null, chargedSince: null, end: null, isHostSilent: false }]
   readonly charged: { startedAtMs: number; endedAtMs: number }[] = []
   isTerminated = false
   isLocked = false
@@ -40,11 +43,11 @@ export class PodOracle {
   }
 
   get status(): string {
-    const { isUnderWay, runningSince, end, isHostSilent } = this.last
+    const { isUnderWay, chargedSince, end, isHostSilent } = this.last
     if (this.isTerminated) return 'TERMINATED'
     if (end !== null) return end === 'failed' ? 'ERROR' : 'EXITED'
     if (isHostSilent) return 'ERROR'
-    if (runningSince !== null) return 'RUNNING'
+    if (chargedSince !== null) return 'RUNNING'
     return isUnderWay ? 'STARTING' : 'PROVISIONING'
   }
 
@@ -55,8 +58,13 @@ export class PodOracle {
     return [...(isLive ? live.filter(() => !this.isLocked) : ['start']), 'terminate']
   }
 
+  /** The container's own start, also while its host is lost. */
   get runningSince(): number | null {
-    return this.last.runningSince
+    return this.isWanted ? this.last.runningSince : null
+  }
+
+  get chargedSince(): number | null {
+    return this.last.chargedSince
   }
 
   /** Whether its container is to run somewhere. */
@@ -70,6 +78,7 @@ export class PodOracle {
     else if (fact.kind === 'changed') this.change(fact.told)
     else if (fact.kind === 'said') this.hear(fact)
     else if (fact.kind === 'lost') this.lose(fact.lastHeard, fact.told)
+    else if (fact.kind === 'heard again') this.excuse(fact.lastHeard, fact.told)
     else this.move(fact.lastHeard, fact.told)
   }
 
@@ -96,9 +105,19 @@ export class PodOracle {
 
   private lose(lastHeard: number, told: number): void {
     if (!this.isWanted || this.last.isHostSilent) return
-    this.stopCharging(this.believed(lastHeard, told))
-    this.moment(told)
+    const when = this.believed(lastHeard, told)
+    this.stopCharging(when)
+    this.moment(when)
     this.last.isHostSilent = true
+  }
+
+  // The container ran on: only the time in which nobody heard of it is left out.
+  private excuse(lastHeard: number, told: number): void {
+    const { chargedSince } = this.last
+    if (this.status !== 'RUNNING' || chargedSince === null || chargedSince >= told) return
+    if (lastHeard > chargedSince) this.charged.push({ startedAtMs: chargedSince, endedAtMs: lastHeard })
+    this.last.chargedSince = told
+    this.moment(told)
   }
 
   private move(lastHeard: number, told: number): void {
@@ -126,11 +145,11 @@ export class PodOracle {
   }
 
   private runs(when: number, told: number): void {
-    if (this.last.runningSince !== null) return
-    // While nobody heard of the machine, nobody is charged.
-    const since = this.last.isHostSilent ? this.believed(told, told) : when
-    this.last.runningSince = since
-    this.moment(since)
+    if (this.last.chargedSince !== null) return
+    // While nobody heard of the machine, nobody is charged; the container ran all the same.
+    this.last.chargedSince = this.last.isHostSilent ? this.believed(told, told) : when
+    this.last.runningSince ??= when
+    this.moment(this.last.chargedSince)
     this.last.isUnderWay = true
     this.last.isHostSilent = false
     this.isDiskLost = false
@@ -139,7 +158,7 @@ export class PodOracle {
   private nextContainer(goesOnWithDisk: boolean): void {
     this.goesOnWithDisk = goesOnWithDisk
     this.isDiskLost = !goesOnWithDisk
-    this.containers.push({ isUnderWay: true, runningSince: null, end: null, isHostSilent: false })
+    this.containers.push({ isUnderWay: true, runningSince: null, chargedSince: null, end: null, isHostSilent: false })
   }
 
   // A host is believed in whole milliseconds, no further than now and no earlier than what is known to have happened.
@@ -152,9 +171,9 @@ export class PodOracle {
   }
 
   private stopCharging(when: number): void {
-    const { runningSince } = this.last
-    if (runningSince === null) return
-    this.charged.push({ startedAtMs: runningSince, endedAtMs: Math.max(runningSince, when) })
-    this.last.runningSince = null
+    const { chargedSince } = this.last
+    if (chargedSince === null) return
+    this.charged.push({ startedAtMs: chargedSince, endedAtMs: Math.max(chargedSince, when) })
+    this.last.chargedSince = null
   }
 }

@@ -23,6 +23,19 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   { id: 'pod: a host is believed about the future', file: POD, find: 'Math.floor(Math.min(atMs, nowMs))', replace: 'Math.floor(atMs)' },
   { id: 'pod: what a lost host ran is charged', file: POD, find: 'pod.hostLost ? possibleTime(pod, nowMs, nowMs) : atMs', replace: 'atMs' },
+  { id: 'pod: its start is that of its host', file: POD, find: 'pod.startedAtMs ?? atMs', replace: 'chargedFromMs' },
+  {
+    id: 'pod: a silence that is over is charged',
+    file: POD,
+    find: '{ chargedFromMs: toMs, changedAtMs',
+    replace: '{ chargedFromMs, changedAtMs',
+  },
+  {
+    id: 'pod: what ended in a silence is charged to its end',
+    file: POD,
+    find: 'Math.min(usage.endedAtMs, silentSinceMs)',
+    replace: 'usage.endedAtMs',
+  },
   { id: 'pod: a stopped pod runs again by a late report', file: POD, find: 'if (isOver(pod)) return null\n  if', replace: 'if' },
   { id: 'pod: a lost pod gives its GPUs back', file: POD, find: "status === 'RUNNING' || hostLost", replace: "status === 'RUNNING'" },
   { id: 'pod: a locked pod stops', file: POD, find: '!(locked && BARRED_BY_LOCK.includes(action))', replace: 'true' },
@@ -42,8 +55,8 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: the end of a lost pod is charged to now',
     file: POD,
-    find: "possibleTime(pod, lastHeardMs, nowMs)\n  return leaveRunning(pod, atMs, { status: 'ERROR'",
-    replace: "nowMs\n  return leaveRunning(pod, atMs, { status: 'ERROR'",
+    find: "leaveRunning(pod, atMs, { status: 'ERROR', statusReason: reason",
+    replace: "leaveRunning(pod, Math.max(atMs, nowMs), { status: 'ERROR', statusReason: reason",
   },
   { id: 'pod: two containers of a pod at once', file: WORKLOADS, find: 'replaces: formers,', replace: 'replaces: formers.slice(1),' },
   {
@@ -99,6 +112,60 @@ const HISTORY = 'durable-objects/pod-log/history.ts'
 
 /** Killed by the tests against the real objects in workerd. */
 export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'pod: a silent host is not shown',
+    file: 'src/services/pods/pod-view.ts',
+    find: 'silentSinceMs === null ? pod.statusReason : describeSilence(silentSinceMs)',
+    replace: 'pod.statusReason',
+  },
+  {
+    id: 'pod: figures of a silent host are shown',
+    file: 'src/services/pods/pod-view.ts',
+    find: "pod.status === 'RUNNING' && silentSinceMs === null",
+    replace: "pod.status === 'RUNNING'",
+  },
+  {
+    id: 'pod: a beat hides the silence before it',
+    file: 'durable-objects/host.ts',
+    find: '    await this.silence.ends()\n    this.links.heard(socket)',
+    replace: '    this.links.heard(socket)\n    await this.silence.ends()',
+  },
+  {
+    id: 'pod: a link hides the silence before it',
+    file: 'durable-objects/host.ts',
+    find: '    await this.silence.ends()\n    const { agent, plane } = this.links.accept()',
+    replace: '    const { agent, plane } = this.links.accept()\n    await this.silence.ends()',
+  },
+  {
+    id: 'pod: a report overtakes the end of a silence',
+    file: 'durable-objects/host.ts',
+    find: '    await this.silence.settle(hostId)\n    await this.reports.passOn(hostId, reports)',
+    replace: '    await this.reports.passOn(hostId, reports)',
+  },
+  {
+    id: 'pod: a stop in a silence is charged to now',
+    file: 'src/effects/pod-transitions.ts',
+    find: 'cutAtSilence(change.usage, silentSinceMs)',
+    replace: 'silentSinceMs === 0 ? null : change.usage',
+  },
+  {
+    id: 'pod: an end in a silence is charged to its report',
+    file: REPORTS,
+    find: 'cutAtSilence(change.usage, silentSinceMs)',
+    replace: 'silentSinceMs === 0 ? null : change.usage',
+  },
+  {
+    id: 'pod: the last beat goes with its link',
+    file: 'durable-objects/host/presence.ts',
+    find: '{ ...found, lastBeatAtMs: this.lastBeatAtMs(found) }',
+    replace: '{ ...found }',
+  },
+  {
+    id: 'pod: the silence of the plane is shown',
+    file: 'durable-objects/host/presence.ts',
+    find: 'const record = this.excuseOutage(stored)',
+    replace: 'const record = stored',
+  },
   { id: 'pod: usage is written for a transition that was lost', file: ROWS, find: 'WHERE changes() > 0', replace: 'WHERE TRUE' },
   { id: 'pod: a start on a removed host', file: ROWS, find: " AND h.status <> 'REMOVED'", replace: '' },
   {
@@ -122,7 +189,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: what has ended stays wished for',
     file: 'durable-objects/host/reports.ts',
-    find: '    await this.podChanged(hostId, podId, report.state)\n',
+    find: '    await this.deps.podChanged(hostId, podId, report.state)\n',
     replace: '',
   },
   {

@@ -49,8 +49,20 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a network volume on a host without any',
     file: 'src/domain/pod/placement.ts',
-    find: '!sharedVolumes.includes(kind)',
-    replace: 'sharedVolumes.includes(kind)',
+    find: 'sharedVolumes === null || sharedVolumes.includes(kind)',
+    replace: 'sharedVolumes !== undefined',
+  },
+  {
+    id: 'volumes of another data center are offered here',
+    file: 'src/domain/pod/placement.ts',
+    find: 'dataCenterIds.includes(host.dataCenterId))',
+    replace: 'host.online)',
+  },
+  {
+    id: 'no host at all is a lack of volumes',
+    file: 'src/domain/pod/placement.ts',
+    find: 'if (near.length === 0) return null',
+    replace: '',
   },
   { id: 'a weak tag matches', file: ETAG, find: 'tag.trim() === etagOf(version)', replace: 'tag.trim().endsWith(etagOf(version))' },
 ]

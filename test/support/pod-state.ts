@@ -2,6 +2,7 @@ import type { PodState } from '../../src/domain/pod/pod.ts'
 
 /** A pod that runs its third container since 1 000. */
 export function makePod(change: Partial<PodState> = {}): PodState {
+  const startedAtMs = change.status === undefined || change.status === 'RUNNING' ? 1_000 : null
   return {
     status: 'RUNNING',
     version: 7,
@@ -12,7 +13,8 @@ export function makePod(change: Partial<PodState> = {}): PodState {
     locked: false,
     statusReason: null,
     ports: [],
-    startedAtMs: change.status === undefined || change.status === 'RUNNING' ? 1_000 : null,
+    startedAtMs,
+    chargedFromMs: startedAtMs,
     changedAtMs: 1_000,
     ...change,
   }

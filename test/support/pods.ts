@@ -30,7 +30,15 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
   const nowMs = Date.now()
   const links = { templateId: null, networkVolumeId: null, globalVolumeId: null, registryId: null, clusterId: null }
   const state = { status: 'PROVISIONING', version: 1, generation: 1, keepsDisk: false, diskStale: false, hostLost: false } as const
-  const live = { statusReason: null, locked: false, ports: [], startedAtMs: null, changedAtMs: nowMs, createdAtMs: nowMs }
+  const live = {
+    statusReason: null,
+    locked: false,
+    ports: [],
+    startedAtMs: null,
+    chargedFromMs: null,
+    changedAtMs: nowMs,
+    createdAtMs: nowMs,
+  }
   return { id, teamId, name: 'p', spec, ...state, ...live, ...links, sshSuffix: '0a1b2c3d', pricePerHour: 0.44 }
 }
 

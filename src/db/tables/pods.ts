@@ -45,7 +45,9 @@ export const pods = sqliteTable(
     globalVolumeId: text('global_volume_id'),
     registryId: text('registry_id'),
     clusterId: text('cluster_id'),
+    /** When its container started, by itself; `charged_from` is later where its host was not heard of for a while. */
     startedAtMs: integer('started_at'),
+    chargedFromMs: integer('charged_from'),
     /** When the last transition happened; no event of a host is taken to be older. */
     changedAtMs: integer('changed_at').notNull(),
     createdAtMs: integer('created_at').notNull(),

@@ -25,7 +25,10 @@ export interface PodState {
   /** Why the pod is where it is, when it did not get there by the user's wish. */
   statusReason: string | null
   ports: readonly PortMapping[]
+  /** When the present container started, as far as it is known to have run; a host that is lost does not change that. */
   startedAtMs: number | null
+  /** Start of the RUNNING interval that is still open; null when nothing is charged. */
+  chargedFromMs: number | null
   changedAtMs: number
 }
 
@@ -92,7 +95,7 @@ export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): P
   // A lost host makes it when it returns; until then the pod goes on saying so.
   if (pod.hostLost) {
     const changedAtMs = Math.max(nowMs, pod.changedAtMs)
-    return changed(pod, { generation: pod.generation + 1, keepsDisk: false, diskStale: true, changedAtMs })
+    return changed(pod, { generation: pod.generation + 1, keepsDisk: false, diskStale: true, startedAtMs: null, changedAtMs })
   }
   const change = isToRun(pod) ? { ...nextContainer(pod, false), hostLost: false } : { diskStale: true }
   return leaveRunning(pod, nowMs, change)
@@ -144,15 +147,37 @@ export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: n
 export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod) || pod.hostLost) return null
   const atMs = possibleTime(pod, lastHeardMs, nowMs)
-  return leaveRunning(pod, atMs, { status: 'ERROR', statusReason: reason, hostLost: true }, nowMs)
+  const { pod: lost, usage } = leaveRunning(pod, atMs, { status: 'ERROR', statusReason: reason, hostLost: true })
+  return { pod: { ...lost, startedAtMs: pod.startedAtMs }, usage }
+}
+
+/** Time in which nobody heard of a host. Milliseconds since the epoch. */
+export interface Silence {
+  fromMs: number
+  toMs: number
+}
+
+/** Its host is heard of again before it was lost: the pod ran on, and the time between is not charged (POD-23). */
+export function decideHeardAgain<Pod extends PodState>(pod: Pod, { fromMs, toMs }: Silence): PodChange<Pod> | null {
+  const { chargedFromMs } = pod
+  if (pod.status !== 'RUNNING' || chargedFromMs === null || chargedFromMs >= toMs) return null
+  const usage = fromMs > chargedFromMs ? { startedAtMs: chargedFromMs, endedAtMs: fromMs } : null
+  return { pod: changed(pod, { chargedFromMs: toMs, changedAtMs: Math.max(pod.changedAtMs, toMs) }).pod, usage }
+}
+
+/** An interval that ends while nobody hears of the host ends with its last sign of life (POD-23). Null since when: the host is heard of. */
+export function cutAtSilence(usage: UsageInterval | null, silentSinceMs: number | null): UsageInterval | null {
+  if (usage === null || silentSinceMs === null) return usage
+  return { ...usage, endedAtMs: Math.max(usage.startedAtMs, Math.min(usage.endedAtMs, silentSinceMs)) }
 }
 
 function decideRunning<Pod extends PodState>(pod: Pod, ports: readonly PortMapping[], atMs: number, nowMs: number): PodChange<Pod> | null {
   if (isOver(pod)) return null
   if (pod.status === 'RUNNING') return samePorts(pod.ports, ports) ? null : changed(pod, { ports })
   // What passed while the host was lost is not charged.
-  const startedAtMs = pod.hostLost ? possibleTime(pod, nowMs, nowMs) : atMs
-  const running = { status: 'RUNNING', statusReason: null, ports, startedAtMs, changedAtMs: startedAtMs } as const
+  const chargedFromMs = pod.hostLost ? possibleTime(pod, nowMs, nowMs) : atMs
+  const startedAtMs = pod.startedAtMs ?? atMs
+  const running = { status: 'RUNNING', statusReason: null, ports, startedAtMs, chargedFromMs, changedAtMs: chargedFromMs } as const
   return changed(pod, { ...running, diskStale: false, hostLost: false })
 }
 
@@ -178,10 +203,10 @@ function isOver({ status, hostLost }: PodState): boolean {
 /** A change that ends a RUNNING interval when there is one. `atMs`: when the interval ends. */
 function leaveRunning<Pod extends PodState>(pod: Pod, atMs: number, change: Partial<PodState>, changedAtMs = atMs): PodChange<Pod> {
   if (change.status === undefined) return changed(pod, change)
-  const endedAtMs = Math.max(atMs, pod.startedAtMs ?? atMs)
-  const usage = pod.status === 'RUNNING' && pod.startedAtMs !== null ? { startedAtMs: pod.startedAtMs, endedAtMs } : null
-  const next = changed(pod, { ...change, ports: [], startedAtMs: null, changedAtMs: Math.max(changedAtMs, pod.changedAtMs) })
-  return { ...next, usage }
+  const { chargedFromMs } = pod
+  const usage = chargedFromMs === null ? null : { startedAtMs: chargedFromMs, endedAtMs: Math.max(atMs, chargedFromMs) }
+  const over = { ports: [], startedAtMs: null, chargedFromMs: null, changedAtMs: Math.max(changedAtMs, pod.changedAtMs) }
+  return { ...changed(pod, { ...change, ...over }), usage }
 }
 
 function changed<Pod extends PodState>(pod: Pod, change: Partial<PodState>): PodChange<Pod> {

@@ -64,7 +64,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
       throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
     },
   )
-  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals))
+  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
   return answerOf(placed.pod)
 }
 
@@ -99,6 +99,7 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     registryId: spec.container.registry,
     clusterId: null,
     startedAtMs: null,
+    chargedFromMs: null,
     changedAtMs: nowMs,
     createdAtMs: nowMs,
   }

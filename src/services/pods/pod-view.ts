@@ -9,12 +9,14 @@ import { actionsOf } from '../../domain/pod/pod.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 import type { Settings } from '../../env.ts'
 import type { WorkloadStats } from '../../host-protocol/messages.ts'
+import type { LivePod } from './live-pods.ts'
 
 const MB_PER_GB = 1024
 
-/** A pod as REST shows it (POD-2, POD-19, POD-21). `stats`: what its host last said of it, if anything. */
-export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: number, stats?: WorkloadStats): Pod {
+/** A pod as REST shows it (POD-2, POD-19, POD-21, POD-23). `live`: what its host knows of it now, if anything. */
+export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: number, live?: LivePod): Pod {
   const { container, mounts, cloud, onHostLoss } = pod.spec
+  const silentSinceMs = live?.silentSinceMs ?? null
   return {
     id: pod.id,
     name: pod.name,
@@ -26,7 +28,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     env: envOf(pod.spec),
     registry: container.registry,
     status: pod.status,
-    statusReason: pod.statusReason,
+    statusReason: silentSinceMs === null ? pod.statusReason : describeSilence(silentSinceMs),
     // POD-16: members take no action here.
     actions: pod.clusterId === null ? actionsOf(pod) : [],
     mounts: mountsView(mounts),
@@ -37,13 +39,14 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     ssh: sshOf(pod, settings.sshProxy),
     ...(pod.clusterId !== null && { cluster: { id: pod.clusterId, rank: null } }),
     template: pod.templateId,
-    cost: costOf(pod),
+    cost: silentSinceMs === null ? costOf(pod) : 0,
     locked: pod.locked,
     globalNetworking: { enabled: false },
     onHostLoss,
-    runtime: pod.status === 'RUNNING' ? runtimeView(pod, nowMs, stats) : null,
+    runtime: pod.status === 'RUNNING' && silentSinceMs === null ? runtimeView(pod, nowMs, live?.stats) : null,
     createdAt: formatTime(pod.createdAtMs),
-    startedAt: pod.startedAtMs === null ? null : formatTime(pod.startedAtMs),
+    // Of a pod whose host is lost the start is kept for the host's return.
+    startedAt: pod.startedAtMs === null || pod.hostLost ? null : formatTime(pod.startedAtMs),
   }
 }
 
@@ -51,6 +54,10 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
 export function computeView({ spec: { compute }, vcpus, memoryMb }: Pick<PodRow, 'spec' | 'vcpus' | 'memoryMb'>): Pick<Pod, 'gpu' | 'cpu'> {
   if (compute.kind === 'cpu') return { cpu: { id: compute.flavorId, vcpuCount: compute.vcpuCount, memory: compute.memoryGb } }
   return { gpu: { id: compute.typeId, count: compute.count, vcpuCount: vcpus, memory: Math.max(1, Math.floor(memoryMb / MB_PER_GB)) } }
+}
+
+function describeSilence(sinceMs: number): string {
+  return `its host has not been heard of since ${formatTime(sinceMs)}; nothing is charged until it is`
 }
 
 function runtimeView(pod: PodRow, nowMs: number, stats: WorkloadStats | undefined): PodRuntime {

@@ -9,7 +9,7 @@ import { readSettings } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
-import { readPodStats } from './pod-stats.ts'
+import { readLivePods } from './live-pods.ts'
 import { toPod } from './pod-view.ts'
 
 const LIST_BINDING = 'listPods'
@@ -32,9 +32,9 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
   const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
   const pods = query.includeClusterPods ? shown : shown.filter(({ clusterId }) => clusterId === null)
-  const stats = await readPodStats(ctx.env, pods)
+  const live = await readLivePods(ctx.env, pods)
   const settings = readSettings(ctx.env)
-  return { pods: pods.map((pod) => toPod(pod, settings, ctx.nowMs, stats.get(pod.id))), pagination }
+  return { pods: pods.map((pod) => toPod(pod, settings, ctx.nowMs, live.get(pod.id))), pagination }
 }
 
 /** One pod as it is now. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */
@@ -45,8 +45,8 @@ export async function getPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
 
 /** A pod with what its host says of it. */
 export async function showPod({ env, nowMs }: Pick<VerbContext, 'env' | 'nowMs'>, pod: PodRow): Promise<TaggedPod> {
-  const stats = await readPodStats(env, [pod])
-  return { pod: toPod(pod, readSettings(env), nowMs, stats.get(pod.id)), etag: etagOf(pod.version) }
+  const live = await readLivePods(env, [pod])
+  return { pod: toPod(pod, readSettings(env), nowMs, live.get(pod.id)), etag: etagOf(pod.version) }
 }
 
 /** A live pod of the caller's account. Throws 404. */

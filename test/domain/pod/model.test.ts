@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   actionsOf,
   decideAction,
+  decideHeardAgain,
   decideHostLost,
   decideRecreate,
   decideReplacement,
@@ -22,7 +23,7 @@ const HISTORIES = Number(process.env.MODEL_HISTORIES ?? 400)
 
 type Draft = { passMs: number } & (
   | { kind: 'asked'; action: 'start' | 'stop' | 'restart' | 'terminate' }
-  | { kind: 'changed' | 'lost' | 'moved' }
+  | { kind: 'changed' | 'lost' | 'moved' | 'heard again' }
   | { kind: 'locked'; locked: boolean }
   | { kind: 'said'; back: number; what: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'; skewMs: number }
   | { kind: 'repeat'; index: number }
@@ -51,7 +52,10 @@ const anyDraft: fc.Arbitrary<Draft> = fc.oneof(
       ),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('changed' as const, 'lost' as const, 'moved' as const), passMs }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('changed' as const, 'lost' as const, 'moved' as const, 'heard again' as const), passMs }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('locked' as const), passMs, locked: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('said' as const), passMs, back: fc.constantFrom(0, 0, 0, 1, 2), what, skewMs }) },
   {
@@ -96,6 +100,8 @@ class PlayedPod {
         return { pod: { ...pod, locked: fact.locked, version: pod.version + 1 }, usage: null }
       case 'lost':
         return decideHostLost(pod, 'its host is silent', fact.lastHeard, fact.told)
+      case 'heard again':
+        return decideHeardAgain(pod, { fromMs: fact.lastHeard, toMs: fact.told })
       case 'moved':
         return decideReplacement(pod, fact.lastHeard, fact.told)
       case 'said':
@@ -111,6 +117,7 @@ function factOf(draft: Draft, nowMs: number, containers: number, facts: readonly
       return { kind: 'said', container: Math.max(1, containers - draft.back), what: draft.what, at: nowMs + draft.skewMs, told: nowMs }
     case 'lost':
     case 'moved':
+    case 'heard again':
       return { kind: draft.kind, lastHeard: nowMs - 30_000, told: nowMs }
     case 'repeat': {
       const said = facts.filter((fact) => fact.kind === 'said')
@@ -137,7 +144,8 @@ function expectAgreement({ pod, charged }: PlayedPod, oracle: PodOracle): void {
   expect(pod.status).toBe(oracle.status)
   expect(actionsOf(pod)).toEqual(oracle.actions)
   expect(pod.generation).toBe(oracle.containers.length)
-  expect(pod.startedAtMs).toBe(oracle.status === 'RUNNING' ? oracle.runningSince : null)
+  expect(pod.startedAtMs).toBe(oracle.runningSince)
+  expect(pod.chargedFromMs).toBe(oracle.chargedSince)
   expect(charged).toEqual(oracle.charged)
   expect(isToRun(pod)).toBe(oracle.isWanted)
   if (!oracle.isTerminated) expect([pod.keepsDisk, pod.diskStale]).toEqual([oracle.goesOnWithDisk, oracle.isDiskLost])

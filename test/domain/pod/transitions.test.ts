@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import {
   actionsOf,
   type ContainerReport,
+  cutAtSilence,
   decideAction,
+  decideHeardAgain,
   decideHostLost,
   decideRecreate,
   decideReplacement,
@@ -217,8 +219,9 @@ describe('a host that is lost', () => {
       statusReason: 'its host has not been heard of',
       generation: 3,
       version: 8,
-      startedAtMs: null,
-      changedAtMs: 9_000,
+      startedAtMs: pod.startedAtMs,
+      chargedFromMs: null,
+      changedAtMs: 5_000,
     })
     expect(change?.usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 5_000 } : null)
     expect(isToRun(change?.pod as PodState)).toBe(true)
@@ -240,7 +243,7 @@ describe('a host that is lost', () => {
     expect(usage).toBeNull()
     expect(decideReport(changed, report('running'), 20_000)).toBeNull()
     expect(decideReport(changed, report('running', { generation: 4 }), 20_000)).toMatchObject({
-      pod: { status: 'RUNNING', hostLost: false, statusReason: null, startedAtMs: 20_000 },
+      pod: { status: 'RUNNING', hostLost: false, statusReason: null, startedAtMs: 9_500, chargedFromMs: 20_000 },
       usage: null,
     })
   })
@@ -248,12 +251,21 @@ describe('a host that is lost', () => {
   test('[PP-113] what passed while it was lost is not charged, whatever it says afterwards', () => {
     const lost = decideHostLost(makePod(), 'x', 5_000, 9_000)?.pod as PodState
     expect(decideReport(lost, report('running', { atMs: 1_000 }), 20_000)).toMatchObject({
-      pod: { status: 'RUNNING', hostLost: false, startedAtMs: 20_000, changedAtMs: 20_000, statusReason: null },
+      pod: { status: 'RUNNING', hostLost: false, startedAtMs: 1_000, chargedFromMs: 20_000, changedAtMs: 20_000, statusReason: null },
       usage: null,
     })
     expect(decideReport(lost, report('exited', { atMs: 8_000, reason: 'killed' }), 20_000)).toMatchObject({
       pod: { status: 'EXITED', hostLost: false, statusReason: 'killed' },
       usage: null,
+    })
+  })
+
+  test('[POD-23] a container that started while nobody heard of its host started when its host says', () => {
+    const lost = decideHostLost(makePod({ status: 'STARTING' }), 'x', 5_000, 9_000)?.pod as PodState
+    expect(decideReport(lost, report('running', { atMs: 6_000 }), 20_000)?.pod).toMatchObject({
+      status: 'RUNNING',
+      startedAtMs: 6_000,
+      chargedFromMs: 20_000,
     })
   })
 
@@ -272,5 +284,42 @@ describe('a host that is lost', () => {
       startedAtMs: null,
     })
     expect(change?.usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 5_000 } : null)
+  })
+})
+
+describe('a host that is silent for a while', () => {
+  test('[POD-23] the container is the same, and the time between is not charged', () => {
+    const heard = decideHeardAgain(makePod(), { fromMs: 5_000, toMs: 25_000 })
+    expect(heard).toEqual({
+      pod: makePod({ version: 8, startedAtMs: 1_000, chargedFromMs: 25_000, changedAtMs: 25_000 }),
+      usage: { startedAtMs: 1_000, endedAtMs: 5_000 },
+    })
+    expect(decideHeardAgain(heard?.pod as PodState, { fromMs: 5_000, toMs: 25_000 })).toBeNull()
+    expect(decideAction(heard?.pod as PodState, 'stop', 26_000)).toMatchObject({
+      change: { usage: { startedAtMs: 25_000, endedAtMs: 26_000 } },
+    })
+  })
+
+  test('[POD-23] what began to run while nobody heard of it is charged from then on', () => {
+    const begun = makePod({ startedAtMs: 7_000, chargedFromMs: 7_000 })
+    expect(decideHeardAgain(begun, { fromMs: 5_000, toMs: 25_000 })).toMatchObject({
+      pod: { startedAtMs: 7_000, chargedFromMs: 25_000 },
+      usage: null,
+    })
+    expect(decideHeardAgain(makePod({ chargedFromMs: 25_000 }), { fromMs: 5_000, toMs: 25_000 })).toBeNull()
+  })
+
+  test.each(STATUSES.filter((status) => status !== 'RUNNING'))('[POD-23] nothing changes for a pod that is %s', (status) => {
+    expect(decideHeardAgain(makePod({ status }), { fromMs: 5_000, toMs: 25_000 })).toBeNull()
+  })
+
+  test.each([
+    { silentSinceMs: null, endedAtMs: 9_000 },
+    { silentSinceMs: 9_500, endedAtMs: 9_000 },
+    { silentSinceMs: 5_000, endedAtMs: 5_000 },
+    { silentSinceMs: 500, endedAtMs: 1_000 },
+  ])('[POD-23] an interval that ends while it is silent since $silentSinceMs ends at $endedAtMs', ({ silentSinceMs, endedAtMs }) => {
+    expect(cutAtSilence({ startedAtMs: 1_000, endedAtMs: 9_000 }, silentSinceMs)).toEqual({ startedAtMs: 1_000, endedAtMs })
+    expect(cutAtSilence(null, silentSinceMs)).toBeNull()
   })
 })

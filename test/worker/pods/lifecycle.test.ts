@@ -73,7 +73,7 @@ describe('the life of a pod', () => {
     const lastHeardMs = Date.now()
     expect(await loseHostOfPods(env, former(host), lastHeardMs)).toBe(0)
     const lost = await readPod(id)
-    expect(lost).toMatchObject({ status: 'ERROR', hostLost: true, startedAtMs: null })
+    expect(lost).toMatchObject({ status: 'ERROR', hostLost: true, chargedFromMs: null })
     expect(lost.statusReason).toContain('not been heard of since')
     expect((await host.waitFor((w) => w.id === `${id}-1`)).desired).toBe('running')
     expect(await freeGpus(host.id)).toBe(0)
@@ -104,7 +104,7 @@ describe('the life of a pod', () => {
     expect((await readPod(id)).status).toBe('RUNNING')
 
     const third = await FakeHost.join(gpus(1, OTHER))
-    expect(await drainPods(env, former(second))).toBe(0)
+    expect(await drainPods(env, former(second), Date.now())).toBe(0)
     expect((await readPod(id)).hostId).not.toBe(second.id)
     for (const host of [first, second, third]) host.leave()
   })

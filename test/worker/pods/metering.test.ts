@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { openDatabase } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods.ts'
 import { actionsOf, decideAction, decideHostLost, decideReport, type PodAction } from '../../../src/domain/pod/pod.ts'
+import { excuseSilence } from '../../../src/effects/pod-hosts.ts'
 import { applyPodReport, changePod, isDown } from '../../../src/effects/pod-reports.ts'
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
@@ -105,7 +106,7 @@ class MeteredPod {
     this.sequences.set(workloadId, sequence)
     if (isDown(state)) this.down.add(workloadId)
     const report = { workloadId, state, exitCode: null, reason: null, at, sequence }
-    const source = { hostId: this.host.id, podId: this.id, isLast: false, areOthersDown: false }
+    const source = { hostId: this.host.id, podId: this.id, isLast: false, areOthersDown: false, silentSinceMs: null }
     // The batch is committed, its answer lost: the host object tells its agent nothing, and that repeats it.
     if (isAnswerLost) await applyPodReport(losingAnswers(env), source, report).catch(() => {})
     await hostStub(env, this.host.id).report(this.host.id, [report])
@@ -139,6 +140,12 @@ class MeteredPod {
     )
   }
 
+  async hearHostAgain(): Promise<void> {
+    const lastHeard = nowMs - 20
+    this.oracle.tell({ kind: 'heard again', lastHeard, told: nowMs })
+    await excuseSilence(env, this.host.id, { fromMs: lastHeard, toMs: nowMs })
+  }
+
   async evictHost(): Promise<void> {
     await runInDurableObject(hostStub(env, this.host.id), () => {})
     await evictDurableObject(hostStub(env, this.host.id))
@@ -149,7 +156,7 @@ class MeteredPod {
     expect(pod.status).toBe(this.oracle.status)
     expect(actionsOf(pod)).toEqual(this.oracle.actions)
     expect(pod.generation).toBe(this.oracle.containers.length)
-    expect(pod.startedAtMs).toBe(this.oracle.runningSince)
+    expect([pod.startedAtMs, pod.chargedFromMs]).toEqual([this.oracle.runningSince, this.oracle.chargedSince])
     expect(await usageOf(this.id)).toEqual(this.oracle.charged)
     await this.expectOneContainer()
     await this.expectComputeHeld()
@@ -198,7 +205,10 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('say' as const), passMs, what, skewMs, isAnswerLost }) },
   {
     weight: 3,
-    arbitrary: fc.record({ kind: fc.constantFrom('again' as const, 'former' as const, 'evict' as const, 'lose' as const), passMs }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom('again' as const, 'former' as const, 'evict' as const, 'lose' as const, 'hear' as const),
+      passMs,
+    }),
   },
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
@@ -218,6 +228,8 @@ function play(pod: MeteredPod, next: Step): Promise<void> {
       return pod.evictHost()
     case 'lose':
       return pod.loseHost()
+    case 'hear':
+      return pod.hearHostAgain()
   }
 }
 

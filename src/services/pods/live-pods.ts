@@ -1,0 +1,50 @@
+import type { PodRow } from '../../db/pods.ts'
+import { isToRun } from '../../domain/pod/pod.ts'
+import { workloadIdOf } from '../../domain/pod/workloads.ts'
+import type { Env } from '../../env.ts'
+import type { WorkloadStats } from '../../host-protocol/messages.ts'
+import type { PodsOnHost } from '../../objects/host.ts'
+import { hostStub } from '../../objects/stubs.ts'
+
+/** A host that takes longer does not hold up the answer; what it knows is left out. */
+const WAIT_MS = 1_000
+/** Hosts asked for one answer: a request may make a bounded number of calls. */
+const MAX_HOSTS = 500
+const NOTHING: PodsOnHost = { silentSinceMs: null, stats: [] }
+
+/** What a pod's host knows of it at the moment. */
+export interface LivePod {
+  /** Last sign of life of a host that is silent; null while it is heard of (POD-23). */
+  silentSinceMs: number | null
+  stats: WorkloadStats | undefined
+}
+
+/** What is known at the moment of pods that are to run, by pod id: one call a host, all at once, and nothing is read from or written to D1. */
+export async function readLivePods(env: Env, pods: readonly PodRow[]): Promise<Map<string, LivePod>> {
+  const byHost = Map.groupBy(
+    pods.filter((pod) => isToRun(pod) && !pod.hostLost),
+    ({ hostId }) => hostId,
+  )
+  const asked = [...byHost].slice(0, MAX_HOSTS)
+  const told = await Promise.all(asked.map(([hostId, onHost]) => readFromHost(env, hostId, onHost)))
+  return new Map(told.flat())
+}
+
+async function readFromHost(env: Env, hostId: string, pods: readonly PodRow[]): Promise<[string, LivePod][]> {
+  const ids = pods.map((pod) => workloadIdOf(pod.id, pod.generation))
+  const { silentSinceMs, stats } = await withinTime(hostStub(env, hostId).readPods(ids))
+  const byId = new Map(stats.map((item) => [item.id, item]))
+  return pods.map((pod, index) => [pod.id, { silentSinceMs, stats: byId.get(ids[index] ?? '') }])
+}
+
+async function withinTime(reading: Promise<PodsOnHost>): Promise<PodsOnHost> {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const timeout = new Promise<PodsOnHost>((resolve) => {
+    timer = setTimeout(() => resolve(NOTHING), WAIT_MS)
+  })
+  try {
+    return await Promise.race([reading.catch(() => NOTHING), timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

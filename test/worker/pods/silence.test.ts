@@ -1,0 +1,189 @@
+import { hostStub, podLogStub } from '../../../src/objects/stubs.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import {
+  afterEach,
+  beforeEach,
+  createAccount,
+  describe,
+  env,
+  expect,
+  it,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  vi,
+} from '../../support/harness.ts'
+import { gpus, type PodBody, PodScene } from '../../support/pod-scene.ts'
+import { readPod } from '../../support/pods.ts'
+
+const SILENT_AFTER_MS = 15_000
+const OFFLINE_AFTER_MS = 30_000
+const LOST_AFTER_MS = 300_000
+
+/** The plane's clock stands still between steps. */
+let nowMs = 0
+let host: FakeHost
+beforeEach(() => {
+  nowMs = Math.floor(Date.now() / 1000) * 1000
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs })
+})
+afterEach(() => {
+  host.leave()
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+function pass(ms: number): void {
+  nowMs += ms
+  vi.setSystemTime(nowMs)
+}
+
+/** Lets the host's object look at what has become due. */
+async function look({ host }: PodScene): Promise<void> {
+  await runDurableObjectAlarm(hostStub(env, host.id))
+}
+
+/** An account and a host that beats only when the test says so. */
+async function quietScene(): Promise<PodScene> {
+  host = await FakeHost.enrol(gpus(1))
+  await host.link()
+  return new PodScene(host, await createAccount())
+}
+
+/** A pod that runs for a minute when its host is heard of for the last time. */
+async function runningPod() {
+  const scene = await quietScene()
+  const { id } = await scene.create()
+  await scene.run(id)
+  const startedAtMs = nowMs
+  pass(60_000)
+  await scene.host.beat()
+  await look(scene)
+  return { scene, id, startedAtMs, heardAtMs: nowMs }
+}
+
+async function usageOf(podId: string): Promise<{ startedAtMs: number; endedAtMs: number }[]> {
+  const query = 'SELECT started_at AS startedAtMs, ended_at AS endedAtMs FROM pod_usage WHERE pod_id = ? ORDER BY version'
+  return (await env.DB.prepare(query).bind(podId).all<{ startedAtMs: number; endedAtMs: number }>()).results
+}
+
+async function linesOf(podId: string): Promise<string[]> {
+  const rows = await runInDurableObject(podLogStub(env, 'pod', podId), (_, state) =>
+    state.storage.sql.exec('SELECT line FROM lines ORDER BY n').toArray(),
+  )
+  return rows.map(({ line }) => String(line))
+}
+
+const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+describe('a pod whose host is silent', () => {
+  it('[POD-23] [PP-132] says so from 15 s on, in every read, and nothing is written for it', async () => {
+    const { scene, id, heardAtMs } = await runningPod()
+    const heard = await scene.get(id)
+    expect(heard).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44, runtime: { uptime: 60 } })
+    const row = await readPod(id)
+    pass(SILENT_AFTER_MS - 1)
+    expect(await scene.get(id)).toMatchObject({ statusReason: null, cost: 0.44, runtime: { uptime: 74 } })
+    pass(1)
+    const statusReason = `its host has not been heard of since ${timeOf(heardAtMs)}; nothing is charged until it is`
+    const silent = { ...heard, statusReason, runtime: null, cost: 0 }
+    expect(await scene.get(id)).toEqual(silent)
+    expect((await scene.call.get('/v2/pods')).body.pods.filter((pod: PodBody) => pod.id === id)).toEqual([silent])
+    expect(await readPod(id)).toEqual(row)
+  })
+
+  it('[POD-23] [PP-132] says so while it starts, too', async () => {
+    const scene = await quietScene()
+    const { id } = await scene.create()
+    pass(SILENT_AFTER_MS)
+    const statusReason = expect.stringContaining('has not been heard of')
+    expect(await scene.get(id)).toMatchObject({ status: 'PROVISIONING', statusReason, cost: 0 })
+  })
+
+  it.each([
+    ['with its next beat', SILENT_AFTER_MS, 'beat'],
+    ['over a new link, after its lease', OFFLINE_AFTER_MS, 'link'],
+  ] as const)(
+    '[POD-23] [PP-133] goes on %s: start and uptime are the container, the silence is not charged',
+    async (_how, silentMs, sign) => {
+      const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+      const before = await readPod(id)
+      pass(silentMs)
+      await look(scene)
+      await scene.host[sign]()
+      await look(scene)
+      const after = await readPod(id)
+      expect(after).toEqual({ ...before, version: before.version + 1, chargedFromMs: nowMs, changedAtMs: nowMs })
+      expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
+      const runtime = { uptime: 60 + silentMs / 1000 }
+      expect(await scene.get(id)).toMatchObject({
+        status: 'RUNNING',
+        statusReason: null,
+        cost: 0.44,
+        startedAt: timeOf(startedAtMs),
+        runtime,
+      })
+      const line = `host is back: not heard of from ${timeOf(heardAtMs)} to ${timeOf(nowMs)}, which is not charged`
+      expect(await linesOf(id)).toContain(line)
+      pass(5_000)
+      await scene.host.beat()
+      await look(scene)
+      expect(await readPod(id)).toEqual(after)
+    },
+  )
+
+  it.each(['stop', 'restart', 'terminate'])('[POD-23] [PP-133] %s while it is silent: charged to its last sign of life', async (action) => {
+    const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+    pass(SILENT_AFTER_MS)
+    expect((await scene.act(id, action)).status).toBeLessThan(300)
+    expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
+  })
+
+  it('[POD-23] an end that it reports without a link is charged to its last sign of life', async () => {
+    const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+    pass(SILENT_AFTER_MS)
+    await scene.host.report(`${id}-1`, { state: 'exited', at: nowMs - 1 })
+    expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
+  })
+
+  it('[POD-23] [PP-133] a silence that could not be written is written before its host is believed anything else', async () => {
+    const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+    pass(SILENT_AFTER_MS)
+    const batch = vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is away'))
+    await scene.host.beat()
+    const heardAgainMs = nowMs
+    pass(1_000)
+    await look(scene)
+    expect(batch).toHaveBeenCalledTimes(1)
+    expect(await usageOf(id)).toEqual([])
+    await scene.host.report(`${id}-1`, { state: 'exited', at: nowMs })
+    expect(await usageOf(id)).toEqual([
+      { startedAtMs, endedAtMs: heardAtMs },
+      { startedAtMs: heardAgainMs, endedAtMs: nowMs },
+    ])
+  })
+
+  it('[POD-23] [PP-113] turns ERROR when its host is lost; when that returns, it started when its container did', async () => {
+    const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+    pass(OFFLINE_AFTER_MS)
+    await look(scene)
+    expect(await scene.get(id)).toMatchObject({ status: 'RUNNING', runtime: null, cost: 0 })
+    pass(LOST_AFTER_MS)
+    await look(scene)
+    expect(await scene.get(id)).toMatchObject({ status: 'ERROR', startedAt: null, runtime: null, cost: 0 })
+    expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
+    await scene.host.link()
+    await scene.host.report(`${id}-1`, { state: 'running', at: startedAtMs })
+    const runtime = { uptime: (nowMs - startedAtMs) / 1000 }
+    expect(await scene.get(id)).toMatchObject({ status: 'RUNNING', statusReason: null, startedAt: timeOf(startedAtMs), runtime })
+    expect((await readPod(id)).chargedFromMs).toBe(nowMs)
+  })
+
+  it('[HOST-35] [POD-23] a silence of the plane is not one of the host', async () => {
+    const { scene, id } = await runningPod()
+    pass(1_800_000)
+    expect(await scene.get(id)).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44 })
+    await scene.host.beat()
+    await look(scene)
+    expect(await usageOf(id)).toEqual([])
+  })
+})
