@@ -1,4 +1,3 @@
-import { DurableObject } from 'cloudflare:workers'
 import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
@@ -30,6 +29,7 @@ import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { answerTake } from './endpoint/worker/take-replies.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
 import { takeResultText } from './endpoint/worker/worker-posts.ts'
+import { PlaneObject } from './plane-object.ts'
 
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
@@ -46,7 +46,7 @@ function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitE
 }
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */
-export class EndpointObject extends DurableObject<Env> implements EndpointRpc {
+export class EndpointObject extends PlaneObject implements EndpointRpc {
   readonly core: EndpointCore
 
   constructor(ctx: DurableObjectState, env: Env) {

@@ -1,4 +1,3 @@
-import { DurableObject } from 'cloudflare:workers'
 import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
@@ -21,6 +20,7 @@ import { HostReports } from './host/reports.ts'
 import { HostSilence, SILENCE_TIMER } from './host/silence.ts'
 import { HostStats } from './host/stats.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
+import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 
 const ALARM_RETRY_MS = 5_000
@@ -28,7 +28,7 @@ const ALARM_RETRY_MS = 5_000
 type Hello = Extract<AgentMessage, { type: 'hello' }>
 
 /** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
-export class HostObject extends DurableObject<Env> implements HostRpc {
+export class HostObject extends PlaneObject implements HostRpc {
   private readonly store: WorkloadStore
   readonly links: HostLinks
   private readonly reports: HostReports

@@ -1,4 +1,3 @@
-import { DurableObject } from 'cloudflare:workers'
 import type { LogSourceParam } from '../src/contract/logs.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods.ts'
@@ -9,6 +8,7 @@ import { logRequestOf, TOO_MANY_READERS } from '../src/objects/log-reading.ts'
 import type { LogWriter, PodLogRpc } from '../src/objects/pod-log.ts'
 import { endpointStub } from '../src/objects/stubs.ts'
 import { logEvent } from '../src/platform/log.ts'
+import { PlaneObject } from './plane-object.ts'
 import { LogArchive } from './pod-log/archive.ts'
 import { Followers, TIMEOUT_EVENT } from './pod-log/followers.ts'
 import { LogHistory } from './pod-log/history.ts'
@@ -19,7 +19,7 @@ export const LOG_RETENTION_MS = 24 * 3_600_000
 const ALARM_RETRY_MS = 60_000
 
 /** The log of one worker or pod: a bounded tail and those who follow it (SCALE-8, LOG-1 to LOG-6). */
-export class PodLogObject extends DurableObject<Env> implements PodLogRpc {
+export class PodLogObject extends PlaneObject implements PodLogRpc {
   readonly store: LogStore
   readonly archive: LogArchive
   readonly history: LogHistory

@@ -1,4 +1,3 @@
-import { DurableObject } from 'cloudflare:workers'
 import {
   emptyCounts,
   RATE_WINDOWS,
@@ -10,12 +9,13 @@ import {
 } from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
 import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
+import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 
 const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER NOT NULL, count INTEGER NOT NULL) WITHOUT ROWID']
 
-/** Counts the REST requests of one account, exactly: every request of the account meets the same object (RATE-1, RATE-5). */
-export class RateLimiterObject extends DurableObject<Env> implements RateLimiterRpc {
+/** Counts the REST requests of one user, exactly: every request of the user meets the same object (RATE-1, RATE-5). */
+export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, SCHEMA)

@@ -1,4 +1,3 @@
-import { DurableObject } from 'cloudflare:workers'
 import {
   ATTEMPT_TIMEOUT_MS,
   type DeliveryState,
@@ -13,6 +12,7 @@ import type { DeliveryFilter, RedeliverResult, WebhookSenderRpc } from '../src/o
 import { toHex } from '../src/platform/encoding.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { cutIntoPieces } from './piece-store.ts'
+import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 import { Attempts } from './webhook/attempts.ts'
 import { type Delivery, DeliveryStore, SENDER_SCHEMA } from './webhook/delivery-store.ts'
@@ -21,7 +21,7 @@ import { SecretStore } from './webhook/secret-store.ts'
 const ALARM_RETRY_MS = 5_000
 
 /** Delivers one team's webhooks: what endpoints hand over is durable here, and receivers hold up nobody but themselves. */
-export class WebhookSenderObject extends DurableObject<Env> implements WebhookSenderRpc {
+export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc {
   readonly settings: Settings
   readonly store: DeliveryStore
   readonly secrets: SecretStore

@@ -36,7 +36,7 @@ export interface Env {
   TOKEN_SECRET: string
 }
 
-/** Settings parsed once an isolate. */
+/** What the operator has set. */
 export interface Settings {
   baseUrl: string | null
   serverlessUrl: string | null
@@ -69,8 +69,17 @@ const MIN_WEBHOOKS_PER_RECEIVER = 2
 const MAX_WEBHOOKS_PER_RECEIVER = 128
 const DEFAULT_WEBHOOKS_PER_RECEIVER = 64
 
-/** Reads the operator's variables; a value that cannot be used falls back to its documented default. */
+/** By the bindings that they were read from, which an isolate is given once. */
+const known = new WeakMap<Env, Settings>()
+
+/** The operator's variables, read once an isolate; a value that cannot be used falls back to its documented default. */
 export function readSettings(env: Env): Settings {
+  const settings = known.get(env) ?? parseSettings(env)
+  known.set(env, settings)
+  return settings
+}
+
+function parseSettings(env: Env): Settings {
   return {
     baseUrl: env.BASE_URL || null,
     serverlessUrl: env.SERVERLESS_URL || null,

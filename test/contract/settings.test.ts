@@ -4,6 +4,37 @@ import { describe, expect, it } from '../support/unit.ts'
 const settings = (vars: Partial<Env>) => readSettings(vars as Env)
 
 describe('settings', () => {
+  it('are read once for the bindings of an isolate', () => {
+    const env = { PLACEMENT: 'spread' } as Env
+    expect(readSettings(env)).toBe(readSettings(env))
+    expect(readSettings({ ...env, PLACEMENT: 'pack' })).toMatchObject({ placementStrategy: 'pack' })
+  })
+
+  it.each([
+    [{}, null],
+    [{ SSH_HOST: '', SSH_PORT: '2222' }, null],
+    [{ SSH_HOST: 'ssh.example.com' }, { host: 'ssh.example.com', port: 22 }],
+    [
+      { SSH_HOST: 'ssh.example.com', SSH_PORT: '2222' },
+      { host: 'ssh.example.com', port: 2222 },
+    ],
+    [
+      { SSH_HOST: 'ssh.example.com', SSH_PORT: '70000' },
+      { host: 'ssh.example.com', port: 22 },
+    ],
+  ])('[NET-2] %j makes the SSH proxy %j', (vars, proxy) => {
+    expect(settings(vars).sshProxy).toEqual(proxy)
+  })
+
+  it.each([
+    ['debug', 'debug'],
+    ['error', 'error'],
+    ['loud', 'info'],
+    [undefined, 'info'],
+  ])('LOG_LEVEL %j makes %s', (text, level) => {
+    expect(settings(text === undefined ? {} : { LOG_LEVEL: text }).logLevel).toBe(level)
+  })
+
   it.each([
     ['1', 64],
     ['2', 2],

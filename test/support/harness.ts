@@ -5,11 +5,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import type { HostObject } from '../../durable-objects/host.ts'
 import type { PodLogObject } from '../../durable-objects/pod-log.ts'
+import type { RateLimiterObject } from '../../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
 import type { Env } from '../../src/env.ts'
 import type { EndpointRpc } from '../../src/objects/endpoint.ts'
 import type { HostRpc } from '../../src/objects/host.ts'
 import type { PodLogRpc } from '../../src/objects/pod-log.ts'
+import type { RateLimiterRpc } from '../../src/objects/rate-limiter.ts'
 import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
 
 export {
@@ -35,7 +37,9 @@ type ClassOf<Rpc> = Rpc extends EndpointRpc
       ? PodLogObject
       : Rpc extends WebhookSenderRpc
         ? WebhookSenderObject
-        : never
+        : Rpc extends RateLimiterRpc
+          ? RateLimiterObject
+          : never
 
 /** Runs a function inside the object of a stub, with its storage. */
 export function runInDurableObject<Face extends Rpc.DurableObjectBranded, Result>(

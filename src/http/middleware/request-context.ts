@@ -1,6 +1,5 @@
 import type { Next } from 'hono'
-import { readSettings } from '../../env.ts'
-import { logEvent, logs, setLogLevel } from '../../platform/log.ts'
+import { logEvent, logs } from '../../platform/log.ts'
 import type { AppContext } from '../app-env.ts'
 import { requestIdOf } from '../request-id.ts'
 
@@ -13,7 +12,6 @@ const QUIET_PATH = '/healthz'
 /** Gives the request its id and writes its log line. */
 export async function requestContext(c: AppContext, next: Next): Promise<void> {
   c.set('requestId', requestIdOf(c.req.raw))
-  setLogLevel(readSettings(c.env).logLevel)
   const startedAtMs = Date.now()
   await next()
   // A switched protocol has no headers to add.

@@ -1,8 +1,8 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { Webhook } from 'standardwebhooks'
 import { startAttempt } from '../../../src/domain/webhook/delivery.ts'
+import { readSettings } from '../../../src/env.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
-import { setLogLevel } from '../../../src/platform/log.ts'
 import { peekJob } from '../../../src/queue/jobs.ts'
 import { api, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { advance, run } from '../../support/queue.ts'
@@ -620,13 +620,16 @@ it('[PP-35] the URL of a webhook reaches no log', async () => {
       written.push(args.join(' '))
     }),
   )
-  setLogLevel('debug')
+  // An object sets the level when it starts, a call whenever it comes.
+  await runInDurableObject(setup.sender, () => {})
+  const settings = readSettings(env)
+  settings.logLevel = 'debug'
   await setup.queue.post(`/cancel/${jobId}`)
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     await waitForDelivery(setup, jobId, attempt < 3 ? 'PENDING' : 'FAILED', attempt)
     await advanceSender(setup.sender, 10_000)
   }
-  setLogLevel('error')
+  settings.logLevel = 'error'
   for (const spy of spies) spy.mockRestore()
   expect(written.join('\n')).toContain('webhook given up')
   expect(written.join('\n')).not.toContain('very-secret')

@@ -1,3 +1,4 @@
+import { readSettings } from '../../../src/env.ts'
 import { api, createAccount, createKey, describe, env, expect, it, send } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
 import { gpus, PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
@@ -119,16 +120,16 @@ describe('ways in', () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     expect((await scene.get(id)).ssh).toEqual({ proxy: null, direct: null })
-    const settings = env as unknown as Record<string, string>
+    const settings = readSettings(env)
     try {
-      Object.assign(settings, { SSH_HOST: 'ssh.example.com', SSH_PORT: '22' })
+      settings.sshProxy = { host: 'ssh.example.com', port: 22 }
       const { proxy } = (await scene.get(id)).ssh
       expect(proxy).toMatchObject({ host: 'ssh.example.com', port: 22, command: `ssh ${proxy.username}@ssh.example.com` })
       expect(proxy.username).toMatch(new RegExp(`^${id}-[0-9a-f]{8}$`))
-      settings.SSH_PORT = '2222'
+      settings.sshProxy.port = 2222
       expect((await scene.get(id)).ssh.proxy).toMatchObject({ port: 2222, command: `ssh ${proxy.username}@ssh.example.com -p 2222` })
     } finally {
-      Object.assign(settings, { SSH_HOST: '', SSH_PORT: '22' })
+      settings.sshProxy = null
     }
     scene.leave()
   })

@@ -1,0 +1,28 @@
+import { endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../../src/objects/stubs.ts'
+import { logs, setLogLevel } from '../../../src/platform/log.ts'
+import { afterEach, beforeEach, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
+
+// These tests run with LOG_LEVEL "error"; an isolate that nobody has told so writes everything.
+describe('LOG_LEVEL', () => {
+  beforeEach(() => setLogLevel('debug'))
+  afterEach(() => setLogLevel('error'))
+  const isQuiet = () => logs('error') && !logs('warn')
+
+  it.each(['/healthz', '/v2/pods', '/v2/nosuchendpoint/run', '/v2/nosuchendpoint/job-take/w?gpu=x'])(
+    '[PP-170] reaches a call of %s',
+    async (path) => {
+      await (await send(path)).text()
+      expect(isQuiet()).toBe(true)
+    },
+  )
+
+  it.each([
+    ['an endpoint', () => runInDurableObject(endpointStub(env, 'fresh'), isQuiet)],
+    ['a host', () => runInDurableObject(hostStub(env, 'fresh'), isQuiet)],
+    ['a log', () => runInDurableObject(podLogStub(env, 'pod', 'fresh'), isQuiet)],
+    ['the rate limiter', () => runInDurableObject(rateLimiterStub(env, 'fresh'), isQuiet)],
+    ['the sender of webhooks', () => runInDurableObject(webhookSenderStub(env, 'fresh'), isQuiet)],
+  ])('[PP-170] reaches the isolate of %s before any request does', async (_object, look) => {
+    expect(await look()).toBe(true)
+  })
+})
