@@ -1,6 +1,6 @@
 import type { HostEvent } from '../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../domain/host/presence.ts'
-import { holdLease, shortenLease } from '../domain/job/job.ts'
+import { holdLease, resumeLease } from '../domain/job/job.ts'
 import { isExcused, isLive, type Worker } from '../domain/worker/worker.ts'
 import { drainWorker, failWorker, settleJob, silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
@@ -54,15 +54,15 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
   }
 }
 
-// Its host is there again: what the worker does not show from now on is its own silence, not that of its host.
+// Its host is there again: what the worker does not show from now on is its own silence. It gets the time of one more lease to ping.
 function releaseWork(tx: Tx, worker: Worker): void {
-  if (worker.phase !== 'READY' && worker.phase !== 'DRAINING') return
+  if (!isExcused(worker, tx.nowMs)) return
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)
   tellWorker(tx, worker.id, { kind: 'host heard', untilMs })
   for (const { seq } of tx.state.jobs.heldBy(worker.id)) {
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
-    if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, shortenLease(job, untilMs))
+    if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, resumeLease(job, untilMs))
   }
 }
 

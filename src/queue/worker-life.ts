@@ -135,7 +135,7 @@ function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }:
 }
 
 function hostHeard<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host heard'>): W {
-  return worker.excusedUntilMs === null ? worker : { ...worker, excusedUntilMs: Math.min(worker.excusedUntilMs, untilMs) }
+  return worker.excusedUntilMs === null ? worker : { ...worker, excusedUntilMs: untilMs }
 }
 
 function drain(worker: WorkerIn<'PLACING' | 'STARTING' | 'READY'>, { reason }: EventOf<'drain'>, nowMs: number): DrainingWorker {

@@ -167,9 +167,9 @@ export function holdLease(job: Job, untilMs: number): Job {
   return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) }
 }
 
-/** HOST-36: the host of the holder is there again. Nobody waits for the holder any longer than for one that has just been seen. */
-export function shortenLease(job: Job, untilMs: number): Job {
-  return { ...job, leaseUntilMs: Math.min(job.leaseUntilMs ?? untilMs, untilMs) }
+/** HOST-36: the host of the holder is there again, and the holder gets until then to show itself. */
+export function resumeLease(job: Job, untilMs: number): Job {
+  return job.leaseEndReason === RESULT_LOST ? job : { ...job, leaseUntilMs: untilMs }
 }
 
 /** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */
@@ -217,11 +217,9 @@ export function canRetry(state: JobState): boolean {
   return state === 'FAILED' || state === 'TIMED_OUT'
 }
 
-/** Why a job cannot be retried (CTL-2, PP-74), or null when it can. */
+/** Why a job cannot be retried (CTL-2), or null when it can. */
 export function refuseRetry(job: Job): string | null {
   if (!canRetry(job.state)) return `job ${job.id} is ${job.state}; only FAILED and TIMED_OUT jobs can be retried`
-  // Its credentials went when it ended, and without them its output would go nowhere.
-  if (job.hasS3Config) return `job ${job.id} was given an s3Config, which is not kept once a job has ended; submit it again`
   return null
 }
 
