@@ -19,6 +19,8 @@ export class Effects {
   readonly stopPolls = new Set<string>()
   /** Workers that get no more work: their open take ends with "nothing". */
   readonly releasedTakes = new Set<string>()
+  /** Endpoints that look for room, to be told that there may be some here. */
+  readonly roomSeekers = new Set<string>()
   /** Workers may have to be started, placed or removed. */
   scale = false
 
@@ -26,6 +28,7 @@ export class Effects {
     for (const seq of other.changedJobs) this.changedJobs.add(seq)
     for (const id of other.stopPolls) this.stopPolls.add(id)
     for (const id of other.releasedTakes) this.releasedTakes.add(id)
+    for (const id of other.roomSeekers) this.roomSeekers.add(id)
     this.scale ||= other.scale
   }
 }
