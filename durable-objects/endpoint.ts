@@ -43,7 +43,7 @@ function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitE
   for (const reply of taken) answerTake(core, reply)
   for (const id of effects.releasedTakes) core.parking.releaseTake(id)
   for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)
-  for (const seq of effects.changedJobs) core.parking.notifyJob(seq)
+  for (const seq of effects.changedJobs) core.parking.notifyJob(seq, effects.expiredJobs.get(seq) ?? null)
   if (effects.scale) runWorkerEffects(core)
   for (const id of effects.roomSeekers) void tellOfRoom(core, id)
   void core.outbox.drain()

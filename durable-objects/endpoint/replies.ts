@@ -1,4 +1,5 @@
-import { Problem, type ProblemKey, problemBody } from '../../src/contract/problems.ts'
+import { problemReply as toReply } from '../../src/contract/problem-body.ts'
+import { Problem, type ProblemKey } from '../../src/contract/problems.ts'
 import { announcedBytes } from '../../src/domain/text/body-length.ts'
 import type { PlainReply } from '../../src/objects/endpoint.ts'
 
@@ -15,8 +16,7 @@ export function plainJson(body: string, headers: Record<string, string> = {}): P
 
 /** The error body of the job API (API-6). */
 export function plainProblem(key: ProblemKey, detail: string, headers: Record<string, string> = {}): PlainReply {
-  const problem = new Problem(key, { detail })
-  return { status: problem.status, body: JSON.stringify(problemBody(problem)), headers: { 'content-type': 'application/json', ...headers } }
+  return toReply(new Problem(key, { detail, headers }), 'jobApi')
 }
 
 export function jsonReply(body: string): Response {

@@ -93,14 +93,3 @@ export const ProblemBody = z
     },
   })
 export type ProblemBody = z.infer<typeof ProblemBody>
-
-/** The JSON form of a problem, members in the order of ERR-1. */
-export function problemBody(problem: Problem): ProblemBody {
-  return {
-    title: problem.title,
-    status: problem.status,
-    detail: problem.detail,
-    ...(problem.errors && { errors: [...problem.errors] }),
-    ...(problem.code !== undefined && { code: problem.code }),
-  }
-}

@@ -3,7 +3,7 @@ import type { Statement } from '../db/client.ts'
 import { openDatabase } from '../db/client.ts'
 import { insertPod, type PodResources, type PodRow } from '../db/pods.ts'
 import type { Refusal } from '../domain/host/placement.ts'
-import { type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'
+import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'
 import type { PodSpec } from '../domain/pod/record.ts'
 import { type Env, readSettings } from '../env.ts'
 import { hostStub } from '../objects/stubs.ts'
@@ -17,12 +17,18 @@ const MAX_TRIES = 8
 export type PodDraft = Omit<PodRow, keyof Granted>
 type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicIp' | 'vcpus' | 'memoryMb'>
 
-export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: Refusal[] }
+export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: Refusal[]; missingVolumes: MissingVolumes | null }
+
+interface PodRanking {
+  candidates: PodCandidate[]
+  refusals: Refusal[]
+  missingVolumes: MissingVolumes | null
+}
 
 /** Where a pod would go now, best first, and what every other host lacks (`?dryRun=true`). */
-export async function rankPod(env: Env, spec: PodSpec): Promise<{ candidates: PodCandidate[]; refusals: Refusal[] }> {
+export async function rankPod(env: Env, spec: PodSpec): Promise<PodRanking> {
   const hosts = await listPlacementHosts(openDatabase(env.DB))
-  return rankHostsForPod(spec, hosts, readSettings(env).placementStrategy)
+  return { ...rankHostsForPod(spec, hosts, readSettings(env).placementStrategy), missingVolumes: findMissingVolumes(spec, hosts) }
 }
 
 /**
@@ -30,13 +36,13 @@ export async function rankPod(env: Env, spec: PodSpec): Promise<{ candidates: Po
  * makes what else belongs into that batch. Of callers that race for the last place one gets it; the others go on to the next host.
  */
 export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow) => readonly Statement[]): Promise<PodPlacement> {
-  const { candidates, refusals } = await rankPod(env, draft.spec)
+  const { candidates, refusals, missingVolumes } = await rankPod(env, draft.spec)
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const pod = { ...draft, ...grantedBy(candidate) }
     if (await createOn(env, pod, candidate, together(pod))) return { ok: true, pod }
     refusals.push({ hostId: candidate.hostId, failed: ['capacity: taken by another request, or its host does not answer'] })
   }
-  return { ok: false, refusals }
+  return { ok: false, refusals, missingVolumes }
 }
 
 // Marked first: if this request dies after the batch, the host object finds the pod by itself.

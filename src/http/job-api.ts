@@ -62,7 +62,7 @@ async function requireKey(incoming: Incoming): Promise<Principal> {
   const authentication = await authenticate(incoming.env, incoming.request.headers.get('authorization'), Date.now(), (p) =>
     incoming.ctx.waitUntil(p),
   )
-  if (!authentication.ok) throw new Problem(authentication.detail === 'missing bearer token' ? 'missingToken' : 'invalidToken')
+  if (!authentication.ok) throw new Problem(authentication.problem)
   return authentication.principal
 }
 
@@ -100,8 +100,8 @@ function refuse(request: Request, call: JobCall | null, error: unknown): Respons
   const isPoll = call?.operation === 'job-take' || call?.operation === 'job-take-batch' || call?.operation === 'job-stop'
   if (isPoll) {
     const detail = error instanceof Problem ? error.detail : 'the endpoint cannot answer right now'
-    return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), { jobApi: true })
+    return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), 'jobApi')
   }
   const problem = error instanceof Problem ? error : new Problem('internal', { cause: error })
-  return problemResponse(problem, { jobApi: true, openai: call?.operation === 'openai' })
+  return problemResponse(problem, call?.operation === 'openai' ? 'openai' : 'jobApi')
 }

@@ -1,24 +1,11 @@
 import { HTTPException } from 'hono/http-exception'
-import { Problem, type ProblemKey, problemBody } from '../contract/problems.ts'
-import { openaiError, openaiErrorBody } from '../domain/openai/error.ts'
+import { type ProblemForm, problemReply } from '../contract/problem-body.ts'
+import { Problem, type ProblemKey } from '../contract/problems.ts'
 
-/**
- * The one place that writes a problem. REST sends `application/problem+json` (ERR-1); the job API sends the same body as plain
- * `application/json`, because its clients parse without looking at the type (API-3, API-6). `/openai/*` adds what its clients read (PP-42).
- */
-export function problemResponse(
-  problem: Problem,
-  { jobApi = false, openai = false }: { jobApi?: boolean; openai?: boolean } = {},
-): Response {
-  const body = openai ? openaiErrorBody(openaiError(problem.status, problem.detail)) : JSON.stringify(problemBody(problem))
-  return new Response(body, {
-    status: problem.status,
-    headers: {
-      ...(problem.status === 401 && { 'WWW-Authenticate': 'Bearer' }),
-      ...problem.headers,
-      'Content-Type': jobApi ? 'application/json' : 'application/problem+json',
-    },
-  })
+/** A problem as the response of a surface. Its body and headers are those of `contract/problem-body.ts`, as everywhere. */
+export function problemResponse(problem: Problem, form: ProblemForm = 'rest'): Response {
+  const { status, body, headers } = problemReply(problem, form)
+  return new Response(body, { status, headers })
 }
 
 /** Statuses that the framework itself throws, and what they mean here. */

@@ -89,7 +89,7 @@ export interface PayloadRows {
   /** For a job that is known to have none of this kind yet. */
   insert(job: number, kind: PayloadKind, text: string): void
   get(job: number, kind: PayloadKind): string | undefined
-  /** A job has ended: everything goes, its input only when nobody can ask for it again. */
+  /** A job has ended: what it put out goes, and what came with it unless it may run again (`keepInput`). */
   clearEnded(job: number, keepInput: boolean): void
   /** LSE-12: what an attempt left behind. */
   clearAttempt(job: number): void

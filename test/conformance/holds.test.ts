@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import type { StreamView } from './support/endpoint.ts'
 import { type Reply, within } from './support/http.ts'
 import { expect, scenario } from './support/scenario.ts'
@@ -125,7 +125,7 @@ describe('held calls', () => {
     const { id } = await worker.takeJob()
     leaving.abort()
     await left
-    await sleep(1_000)
+    await realTime(1_000, 'the plane hears of a client that left in its own time')
     expect((await endpoint.status(id)).status).toBe('IN_PROGRESS')
     await worker.done(id, { output: 1 })
     expect((await endpoint.status(id)).status).toBe('COMPLETED')

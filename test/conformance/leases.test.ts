@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import type { PlayedEndpoint } from './support/endpoint.ts'
 import { eventually } from './support/http.ts'
 import { expect, scenario } from './support/scenario.ts'
@@ -59,8 +59,7 @@ describe('takes that came to nothing', () => {
       const take = worker.openTake()
       await eventually('the take is open', async () => (await endpoint.health()).workers.idle === 1)
       take.reset()
-      // The network brings the news in its own time.
-      await sleep(1_000)
+      await realTime(1_000, 'the network brings the news in its own time')
       const job = await endpoint.run()
       expect(await endpoint.status(job)).toMatchObject({ status: 'IN_QUEUE' })
       // Had there been an attempt, this boot could not have the job (LSE-9).
@@ -87,11 +86,11 @@ describe('takes that came to nothing', () => {
       worker.mute()
       const job = await endpoint.run()
       await worker.takeJob()
-      await sleep((ACK_INTERVALS - 1) * worker.pingIntervalMs)
+      await realTime((ACK_INTERVALS - 1) * worker.pingIntervalMs, 'a lease runs by the clock of the plane')
       // The worker is there, but its ping knows nothing of the job yet.
       await worker.ping([])
       await worker[sign](job, { output: 1 })
-      await sleep((ACK_INTERVALS - 1) * worker.pingIntervalMs)
+      await realTime((ACK_INTERVALS - 1) * worker.pingIntervalMs, 'a lease runs by the clock of the plane')
       expect((await endpoint.status(job)).status).toBe('IN_PROGRESS')
     })
   }
@@ -101,7 +100,7 @@ describe('jobs that are pinged', () => {
   scenario('[INV-24] LSE-4: a job that is pinged stays where it is, however long it takes', { workers: 2 }, async (endpoint) => {
     const { worker, job } = await takeOne(endpoint)
     const idle = (await endpoint.nextWorker()).takeReply()
-    await sleep(LONG_INTERVALS * worker.pingIntervalMs)
+    await realTime(LONG_INTERVALS * worker.pingIntervalMs, 'a lease runs by the clock of the plane')
     const view = await endpoint.status(job)
     expect(view).toMatchObject({ status: 'IN_PROGRESS', workerId: worker.id })
     expect(view).not.toHaveProperty('retries')

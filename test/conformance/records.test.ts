@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import type { JobView, PlayedEndpoint } from './support/endpoint.ts'
 import { eventually } from './support/http.ts'
 import { expect, scenario } from './support/scenario.ts'
@@ -38,7 +38,7 @@ describe('terminal records', () => {
       for (const { post, wanted } of outcomes) {
         const sync = endpoint.call('POST', 'runsync', { body: { input: {} } })
         const { id } = await worker.takeJob()
-        await sleep(150)
+        await realTime(150, 'executionTime')
         await worker.done(id, post)
         const views = [(await sync).body, ...(await readAll(endpoint, id))]
         for (const view of views) expectTerminal(view, { ...wanted, id, workerId: worker.id })
@@ -49,7 +49,7 @@ describe('terminal records', () => {
 
   scenario('[INV-7] JOB-3: a job that never ran has an empty workerId, executionTime 0 and its time in the queue', {}, async (endpoint) => {
     const job = await endpoint.run()
-    await sleep(300)
+    await realTime(300, 'delayTime')
     const cancelled = (await endpoint.call('POST', `cancel/${job}`)).body
     for (const view of [cancelled, ...(await readAll(endpoint, job))]) {
       expectTerminal(view, { id: job, status: 'CANCELLED', workerId: '', executionTime: 0 })
@@ -63,7 +63,7 @@ describe('terminal records', () => {
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
       const job = await endpoint.run()
-      await sleep(500)
+      await realTime(500, 'delayTime')
       await worker.takeJob()
       const running = await endpoint.status(job)
       expect(running).toMatchObject({ status: 'IN_PROGRESS', workerId: worker.id })

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { expect, scenario } from './support/scenario.ts'
 
 const LOW = { policy: { lowPriority: true } }
@@ -13,7 +13,7 @@ describe('low priority', () => {
     { maxWorkers: 2 },
     async (endpoint) => {
       const low = [await endpoint.run({ n: 1 }, LOW), await endpoint.run({ n: 2 }, LOW)]
-      await sleep(SETTLED_MS)
+      await realTime(SETTLED_MS, 'a start after the queue delay would have been seen')
       expect(endpoint.workers.length).toBe(0)
       expect((await endpoint.health()).workers).toEqual({ idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 })
       expect((await endpoint.health()).jobs.inQueue).toBe(2)
@@ -33,7 +33,7 @@ describe('low priority', () => {
       for (let n = 0; n < 4; n += 1) await endpoint.run({ n }, LOW)
       const normal = await endpoint.run({}, NORMAL)
       const worker = await endpoint.nextWorker()
-      await sleep(SETTLED_MS)
+      await realTime(SETTLED_MS, 'a start after the queue delay would have been seen')
       expect(endpoint.workers.length).toBe(0)
       expect((await worker.takeJob()).id).toBe(normal)
     },

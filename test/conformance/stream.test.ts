@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import type { StreamView } from './support/endpoint.ts'
 import { within } from './support/http.ts'
 import { expect, scenario } from './support/scenario.ts'
@@ -117,7 +117,7 @@ describe('the loops of known clients', () => {
           for (const chunk of CHUNKS) {
             await worker.chunk(job, { output: chunk })
             // Some chunks come alone, some together, some with the end.
-            if (chunk % 3 === 2) await sleep(700)
+            if (chunk % 3 === 2) await realTime(700, 'the loop polls in between')
           }
           await worker.done(job, status === 'FAILED' ? { error: 'broke off' } : { output: [] }, true)
           expect(await within('the loop ends', read)).toEqual(CHUNKS)

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import type { PlayedEndpoint } from './support/endpoint.ts'
 import { within } from './support/http.ts'
 import { expect, scenario } from './support/scenario.ts'
@@ -92,7 +93,7 @@ describe('stopping a running job', () => {
       await worker.takeJob()
       const submittedAt = performance.now()
       const job = await endpoint.run({}, { policy: { executionTimeout: EXECUTION_TIMEOUT_MS } })
-      await within('the queue outlasts the timeout', new Promise((resolve) => setTimeout(resolve, EXECUTION_TIMEOUT_MS + 500)))
+      await realTime(EXECUTION_TIMEOUT_MS + 500, 'the queue outlasts the timeout')
       expect((await endpoint.status(job)).status).toBe('IN_QUEUE')
       await worker.done(blocker, { output: 1 })
       const takenAt = performance.now()

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { realTime } from '../support/time.ts'
 import type { ErrorView, JobView, PlayedEndpoint } from './support/endpoint.ts'
 import { type Delivery, type Hook, WebhookReceiver } from './support/receiver.ts'
 import { expect, scenario } from './support/scenario.ts'
@@ -35,7 +35,7 @@ describe('one notification', () => {
         await worker.done(job, { output: { echo: 'ß' } })
         const [delivery] = await hook.received(1)
         expectDelivery(delivery, { ...(await endpoint.status(job)), input: INPUT, webhook: hook.url })
-        await sleep(QUIET_MS)
+        await realTime(QUIET_MS, 'another attempt would come after 10 s')
         expect(hook.deliveries).toHaveLength(1)
       },
     )
@@ -107,7 +107,7 @@ describe('attempts', () => {
         expectGaps(deliveries)
         expect(new Set(deliveries.map(({ text }) => text)).size).toBe(1)
         expect(new Set(deliveries.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-        await sleep(QUIET_MS)
+        await realTime(QUIET_MS, 'another attempt would come after 10 s')
         expect(hook.deliveries).toHaveLength(ATTEMPTS)
         expect(await endpoint.status(job)).toEqual(view)
       },
@@ -118,7 +118,7 @@ describe('attempts', () => {
     const hook = receiver.hook((attempt) => (attempt === 1 ? 503 : 201))
     await completeOne(endpoint, hook)
     expectGaps(await hook.received(2))
-    await sleep(QUIET_MS)
+    await realTime(QUIET_MS, 'another attempt would come after 10 s')
     expect(hook.deliveries).toHaveLength(2)
   })
 

@@ -67,6 +67,20 @@ describe.each(documents)('$file', ({ text }) => {
   })
 })
 
+it('has every room in the table of rooms', () => {
+  const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [`src/${entry.name}`] : [],
+  )
+  const table = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8').match(/^\| Room \| Holds \|\n(?:\|.*\n)+/m)?.[0] ?? ''
+  const listed = inBackticks(
+    table
+      .split('\n')
+      .map((row) => row.split(' | ')[0])
+      .join(' '),
+  )
+  expect([...rooms, 'durable-objects'].filter((room) => !listed.includes(room))).toEqual([])
+})
+
 it('finds the documents', () => {
   expect(documents.map(({ file }) => relative('docs', file)).length).toBeGreaterThan(4)
 })

@@ -346,8 +346,8 @@ describe('the agent', () => {
     await waitUntil('the hand-over', () => agent.plane.last(agent.id(2))?.state === 'pulling', 30_000)
     await agent.end('SIGKILL')
     // The engine finishes a commit whose caller is gone, unless it was not asked yet.
-    const made = () => docker('images', '--quiet', `podplane-disk:${next.id}`)
-    for (let attempt = 0; attempt < 50 && (await made()) === ''; attempt += 1) await new Promise((resolve) => setTimeout(resolve, 100))
+    const made = async () => (await docker('images', '--quiet', `podplane-disk:${next.id}`)) !== ''
+    await waitUntil('the commit', made, 5_000, 100).catch(() => undefined)
     await agent.start()
     await waitUntil('an outcome', () => ['running', 'error'].includes(agent.plane.last(agent.id(2))?.state ?? ''), 60_000)
     // Interrupted between intent and start it is an error, and the next start has the data.

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { docker, findContainer } from './support/docker.ts'
 import { type EndpointOptions, GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
@@ -41,7 +41,7 @@ describe('the plane is killed under load', () => {
           // The plane was gone: this submit may or may not have been taken. A client would try again.
           unclear += 1
           left += 1
-          await sleep(SUBMIT_PAUSE_MS)
+          await realTime(SUBMIT_PAUSE_MS, 'a client that was not answered tries again after a while')
         }
         if (acknowledged.length >= KILL_AFTER && killed === undefined) killed = killAndRestart()
       }

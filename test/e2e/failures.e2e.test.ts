@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { countStarts, docker, findContainer } from './support/docker.ts'
 import { GPU_ARGS, type JobView, TestEndpoint } from './support/endpoint.ts'
+import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from './support/worker-image.ts'
 
@@ -31,7 +32,7 @@ describe('a worker that fails in the middle of a job', () => {
   test('LSE-8, WRK-24: its container is killed: another worker runs the job again, once', async () => {
     const endpoint = await TestEndpoint.create(plane, 'killed', { image: python, cmd: PLAIN, workers: { max: 2, idleTimeout: 60 } })
     const job = await endpoint.run({ do: 'sleep', seconds: 5 })
-    const first = await runningOn(endpoint, job)
+    const first = await handlerBegun(endpoint, job)
     await docker('kill', '--signal', 'KILL', await containerOf(first))
 
     const view = await endpoint.finished(job)
@@ -44,7 +45,7 @@ describe('a worker that fails in the middle of a job', () => {
   test('LSE-7, INV-25: it is frozen: another worker runs the job again, and the frozen container is removed', async () => {
     const endpoint = await TestEndpoint.create(plane, 'frozen', { image: python, cmd: PLAIN, workers: { max: 2, idleTimeout: 60 } })
     const job = await endpoint.run({ do: 'sleep', seconds: 5 })
-    const first = await runningOn(endpoint, job)
+    const first = await handlerBegun(endpoint, job)
     await docker('pause', await containerOf(first))
 
     const view = await endpoint.finished(job)
@@ -80,7 +81,7 @@ describe('a worker that cannot start', () => {
 
 /** Submits a job that no worker can run, and returns what it says after a while. */
 async function watchFailing(endpoint: TestEndpoint): Promise<JobView> {
-  const watch = sleep(WATCH_MS)
+  const watch = realTime(WATCH_MS, 'starts are counted over a while: each failure doubles the pause before the next')
   const job = await endpoint.run({})
   await eventually('a worker is unhealthy', WATCH_MS, async () => (await endpoint.health()).workers.unhealthy > 0)
   await watch
@@ -95,16 +96,6 @@ async function watchFailing(endpoint: TestEndpoint): Promise<JobView> {
 function expectFewStarts(count: number): void {
   expect(count).toBeGreaterThan(1)
   expect(count).toBeLessThanOrEqual(MOST_STARTS)
-}
-
-/** Waits until a job runs, and a second more so that its handler has begun; returns the worker. */
-async function runningOn(endpoint: TestEndpoint, job: string): Promise<string> {
-  const worker = await eventually('the job runs', 60_000, async () => {
-    const view = await endpoint.status(job)
-    return view.status === 'IN_PROGRESS' && view.workerId
-  })
-  await sleep(1_000)
-  return worker
 }
 
 async function containerOf(workerId: string): Promise<string> {

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { docker, findContainer, followLogs } from './support/docker.ts'
 import { TestEndpoint } from './support/endpoint.ts'
+import { handlerBegun } from './support/handler.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
@@ -30,10 +31,9 @@ test('LSE-7, LSE-10, INV-26: what a worker posts after its machine was frozen ch
   const cmd = ['python3', '-u', '/handlers/plain.py']
   const endpoint = await TestEndpoint.create(plane, 'frozen', { image, cmd, workers: { max: 2, idleTimeout: 60 } })
   const job = await endpoint.run({ do: 'sleep', seconds: JOB_SECONDS })
-  const first = await workerOf(endpoint, job)
+  const first = await handlerBegun(endpoint, job)
   const container = await findContainer(first)
   if (container === undefined) throw new Error(`worker ${first} has no container`)
-  await sleep(1_000)
   await join('healthy')
 
   const logs = followLogs(container)
@@ -43,7 +43,7 @@ test('LSE-7, LSE-10, INV-26: what a worker posts after its machine was frozen ch
     const second = await workerOf(endpoint, job, first)
     // The time of its sleep is long over: it posts as soon as it can, through its own agent.
     await docker('unpause', container)
-    await sleep(1_000)
+    await realTime(1_000, 'its post waits at the frozen agent, which nobody can be asked about')
     process.kill(frozen.pid, 'SIGCONT')
     await eventually('the first worker has posted its result', 10_000, async () => /Finished/.test(logs.text()))
     expect(logs.text()).not.toMatch(/Failed to return|Error while returning/)

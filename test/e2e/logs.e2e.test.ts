@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { findContainer } from './support/docker.ts'
 import { TestEndpoint } from './support/endpoint.ts'
 import { LogFollower } from './support/log-follower.ts'
@@ -47,8 +47,7 @@ describe("a worker's log", () => {
       }
       if (round === 0) {
         await restartAgent()
-        // A take that went over the killed agent may still be open: a job given to it would come back for another worker only after 3 P.
-        await sleep(TAKE_HOLD_MS)
+        await realTime(TAKE_HOLD_MS, 'a take over the killed agent may still be open, and a job given to it would come back after 3 P')
       }
       // A reader that comes back goes on where it was.
       if (round === 1) await log.reconnect()

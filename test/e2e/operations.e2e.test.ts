@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { findContainer } from './support/docker.ts'
 import { GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
+import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
@@ -25,21 +26,11 @@ function serve(name: string, max = 1): Promise<TestEndpoint> {
   return TestEndpoint.create(plane, name, { image, cmd: PLAIN, workers: { max, idleTimeout: 300 } })
 }
 
-/** Waits until the handler of a job has begun; returns the worker. */
-async function begun(endpoint: TestEndpoint, job: string): Promise<string> {
-  const worker = await eventually('the job runs', 60_000, async () => {
-    const view = await endpoint.status(job)
-    return view.status === 'IN_PROGRESS' && view.workerId
-  })
-  await sleep(1_000)
-  return worker
-}
-
 describe.concurrent('a running job that is stopped', () => {
   test('CTL-1, WRK-26: cancel interrupts the handler, and the same worker goes on', async () => {
     const endpoint = await serve('cancelled')
     const job = await endpoint.run({ do: 'sleep', seconds: 600 })
-    const worker = await begun(endpoint, job)
+    const worker = await handlerBegun(endpoint, job)
     expect(await endpoint.cancel(job)).toMatchObject({ id: job, status: 'CANCELLED' })
     const next = await endpoint.runToEnd({ n: 1 })
     expect(next).toMatchObject({ status: 'COMPLETED', workerId: worker })
@@ -50,7 +41,7 @@ describe.concurrent('a running job that is stopped', () => {
   test('TMO-2, INV-29: a job that runs longer than its execution timeout fails, and the same worker goes on', async () => {
     const endpoint = await serve('too-long')
     const job = await endpoint.run({ do: 'sleep', seconds: 600 }, { policy: { executionTimeout: 5_000 } })
-    const worker = await begun(endpoint, job)
+    const worker = await handlerBegun(endpoint, job)
     const view = await endpoint.finished(job, 20_000)
     expect(view).toMatchObject({ status: 'FAILED', error: 'executionTimeout exceeded', workerId: worker })
     expect(view.executionTime).toBeGreaterThanOrEqual(5_000)
@@ -63,7 +54,7 @@ describe.concurrent('a running job that is stopped', () => {
     // The cold start must not use up the time to live.
     await endpoint.runToEnd({})
     const job = await endpoint.run({ do: 'sleep', seconds: 600 }, { policy: { ttl: 10_000 } })
-    const worker = await begun(endpoint, job)
+    const worker = await handlerBegun(endpoint, job)
     await eventually('the job is deleted', 20_000, async () => {
       const error = await endpoint.status(job).then(
         () => '',
@@ -78,7 +69,7 @@ describe.concurrent('a running job that is stopped', () => {
   test('TMO-7, INV-28: a handler that cannot be interrupted loses its container after the grace', async () => {
     const endpoint = await serve('stubborn', 2)
     const job = await endpoint.run({ do: 'block', seconds: 600 })
-    const worker = await begun(endpoint, job)
+    const worker = await handlerBegun(endpoint, job)
     await endpoint.cancel(job)
     const next = await endpoint.runToEnd({})
     expect(next).toMatchObject({ status: 'COMPLETED' })
@@ -98,7 +89,7 @@ test.concurrent('CTL-2, LSE-9: a failed job is retried under its id, with its in
   const failed = await endpoint.finished(job)
   expect(failed.status).toBe('FAILED')
   expect(failed.error).toContain('too early')
-  await sleep(until - Date.now())
+  await realTime(until - Date.now(), 'the handler fails until then, by the clock of its container')
   expect(await endpoint.retry(job)).toEqual({ id: job, status: 'IN_QUEUE' })
   const view = await endpoint.finished(job)
   expect(view).toMatchObject({ id: job, status: 'COMPLETED', output: { echo: { do: 'fail-until' } } })

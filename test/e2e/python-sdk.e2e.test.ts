@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docker, findContainer } from './support/docker.ts'
 import { type EndpointOptions, GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
+import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { PythonClient } from './support/python-client.ts'
 import { BUILD_TIMEOUT_MS, pythonClient, pythonWorkerImage } from './support/worker-image.ts'
@@ -43,12 +43,14 @@ describe('CLI-1: the Python client with a plain handler', () => {
   })
 
   test.each([
-    ['while its handler runs', 1_000],
-    ['in the moment in which its worker took it', 0],
-  ])('WRK-26, LSE-12: cancel %s frees the worker at once', async (_when, delayMs) => {
+    ['while its handler runs', (job: string) => handlerBegun(plain, job)],
+    [
+      'in the moment in which its worker took it',
+      (job: string) => eventually('the job runs', 20_000, async () => (await plain.status(job)).status === 'IN_PROGRESS'),
+    ],
+  ])('WRK-26, LSE-12: cancel %s frees the worker at once', async (_when, happens) => {
     const job = await plain.run({ do: 'sleep', seconds: 60 })
-    await eventually('the job runs', 20_000, async () => (await plain.status(job)).status === 'IN_PROGRESS')
-    await sleep(delayMs)
+    await happens(job)
     expect(await client.call(plain.id, { call: 'cancel', job })).toMatchObject({ id: job, status: 'CANCELLED' })
     expect(await plain.runToEnd({ after: 'cancel' }, 15_000)).toMatchObject({ status: 'COMPLETED' })
     expect(await plain.status(job)).toMatchObject({ status: 'CANCELLED' })

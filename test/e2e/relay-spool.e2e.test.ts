@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { realTime } from '../support/time.ts'
 import { type EndpointOptions, TestEndpoint } from './support/endpoint.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
@@ -57,7 +57,7 @@ async function expectNothingLost(
   const awayFrom = performance.now()
   await killPlane()
   const afterwards = await meanwhile()
-  await sleep(Math.max(0, AWAY_MS - (performance.now() - awayFrom)))
+  await realTime(Math.max(0, AWAY_MS - (performance.now() - awayFrom)), 'the plane is away for longer than a stock worker tries')
   expect(kept().length).toBeGreaterThan(1)
   plane = await plane.restart()
   await afterwards?.()

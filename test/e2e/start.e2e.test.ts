@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
@@ -189,7 +188,6 @@ describe('a stop and a second start', () => {
     const [runtime] = processesOf(plane)
     process.kill(runtime?.pid ?? 0, 'SIGKILL')
     const job = await eventually('the plane answers again', JOB_TIMEOUT_MS, async () => {
-      await sleep(50)
       return readJob(plane, waiting, queued.id).catch(() => undefined)
     })
     expect(job).toMatchObject({ id: queued.id, status: 'IN_QUEUE' })

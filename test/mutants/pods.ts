@@ -49,15 +49,27 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a network volume on a host without any',
     file: 'src/domain/pod/placement.ts',
-    find: '!sharedVolumes.includes(kind)',
-    replace: 'sharedVolumes.includes(kind)',
+    find: 'sharedVolumes === null || sharedVolumes.includes(kind)',
+    replace: 'sharedVolumes !== undefined',
+  },
+  {
+    id: 'volumes of another data center are offered here',
+    file: 'src/domain/pod/placement.ts',
+    find: 'dataCenterIds.includes(host.dataCenterId))',
+    replace: 'host.online)',
+  },
+  {
+    id: 'no host at all is a lack of volumes',
+    file: 'src/domain/pod/placement.ts',
+    find: 'if (near.length === 0) return null',
+    replace: '',
   },
   { id: 'a weak tag matches', file: ETAG, find: 'tag.trim() === etagOf(version)', replace: 'tag.trim().endsWith(etagOf(version))' },
 ]
 
 /** Killed by test/worker/rest/pods*. */
 export const POD_WORKER_MUTANTS: readonly Mutant[] = [
-  { id: 'a lost claim still writes', file: KEYS, find: '.values({ ...name, teamId: mine, claim,', replace: '.values({ ...name, claim,' },
+  { id: 'a lost claim still writes', file: KEYS, find: 'SELECT ${mine},', replace: 'SELECT ${name.teamId},' },
   { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },
   { id: 'a refused key stays claimed', file: 'src/services/idempotency.ts', find: '    await releaseKey(db, name, claim)\n', replace: '' },
   { id: 'disk grows unreserved', file: TRANSIT, find: 'if (isResized) return', replace: 'if (false) return' },

@@ -160,7 +160,6 @@ function workerRows(kept: Kept): WorkerRows {
   }
 }
 
-const INPUT_KIND = 0
 const OUTPUT_KIND = 1
 
 function payloadRows(kept: Kept): PayloadRows {
@@ -172,7 +171,7 @@ function payloadRows(kept: Kept): PayloadRows {
     put,
     insert: put,
     get: (job, kind) => kept.texts.get(`${job} ${kind}`),
-    clearEnded: (job, keepInput) => clear(job, keepInput ? [1, 2] : [INPUT_KIND, 1, 2]),
+    clearEnded: (job, keepInput) => clear(job, keepInput ? [OUTPUT_KIND] : [0, 1, 2]),
     clearAttempt: (job) => {
       clear(job, [OUTPUT_KIND])
       kept.chunks.delete(job)

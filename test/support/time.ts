@@ -17,15 +17,22 @@ export async function eventually<T>(probe: () => T | null | Promise<T | null>): 
   }
 }
 
+type Maybe<T> = T | undefined | false | null
+
 /** Waits until `probe` gives something truthy; the error names what was waited for. */
-export async function waitUntil<T>(what: string, probe: () => T | undefined | false | null, timeoutMs = 10_000): Promise<T> {
+export async function waitUntil<T>(
+  what: string,
+  probe: () => Maybe<T> | Promise<Maybe<T>>,
+  timeoutMs = 10_000,
+  askAgainMs = ASK_AGAIN_MS,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs
-  while (performance.now() < deadline) {
-    const value = probe()
+  for (;;) {
+    const value = await probe()
     if (value) return value
-    await pass(ASK_AGAIN_MS)
+    if (performance.now() > deadline) throw new Error(`timed out after ${timeoutMs} ms: ${what}`)
+    await pass(askAgainMs)
   }
-  throw new Error(`timed out waiting: ${what}`)
 }
 
 /** Lets real time pass. For tests whose claim is about that very time, and no clock can be set: `why` says what it is. */

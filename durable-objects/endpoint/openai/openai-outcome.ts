@@ -1,9 +1,11 @@
+import { type OpenaiError, openaiError, openaiReply } from '../../../src/contract/problem-body.ts'
 import { PROBLEMS, type ProblemKey } from '../../../src/contract/problems.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
-import { type OpenaiError, openaiError, openaiErrorBody, readWorkerError } from '../../../src/domain/openai/error.ts'
+import { readWorkerError } from '../../../src/domain/openai/error.ts'
 import { cancelJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
+import { toResponse } from '../replies.ts'
 
 const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.unavailable.status]
 
@@ -29,7 +31,7 @@ export function refusal(key: ProblemKey, detail: string, headers: Record<string,
 }
 
 function errorReply(error: OpenaiError, headers: Record<string, string>): Response {
-  return new Response(openaiErrorBody(error), { status: error.status, headers: { 'content-type': 'application/json', ...headers } })
+  return toResponse(openaiReply(error, headers))
 }
 
 /** OAI-8: the client has gone, and with it everybody who could read the answer. */

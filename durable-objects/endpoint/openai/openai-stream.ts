@@ -1,6 +1,7 @@
+import { type OpenaiError, openaiError } from '../../../src/contract/problem-body.ts'
 import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { unwrapOutput } from '../../../src/domain/openai/call.ts'
-import { type OpenaiError, openaiError, readErrorOutput } from '../../../src/domain/openai/error.ts'
+import { readErrorOutput } from '../../../src/domain/openai/error.ts'
 import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../../src/domain/openai/stream.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'

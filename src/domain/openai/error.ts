@@ -1,14 +1,6 @@
-import { PROBLEMS } from '../../contract/problems.ts'
+import { type OpenaiError, openaiError } from '../../contract/problem-body.ts'
 import { tryParse } from '../text/json-text.ts'
 import { readPythonLiteral } from '../text/python-literal.ts'
-
-/** An error of `/openai/*`. */
-export interface OpenaiError {
-  status: number
-  message: string
-  type: string
-  code: string | null
-}
 
 const LOWEST_ERROR_STATUS = 400
 const HIGHEST_ERROR_STATUS = 599
@@ -17,11 +9,6 @@ const UNSURE_STATUS = 500
 const GENERATOR_ERROR = /^handler: ([\s\S]*?) ?\ntraceback: /
 /** An output above this is not looked into for an error: it is an answer. */
 const MAX_ERROR_TEXT_CHARS = 64 * 1024
-
-/** An error of the platform itself. The type follows from the status, as with the original API. */
-export function openaiError(status: number, message: string): OpenaiError {
-  return { status, message, type: typeOf(status), code: null }
-}
 
 /**
  * OAI-7: the error that a job's `error` text means. Workers send JSON, the Python text form of a dict, or plain words; the status is
@@ -59,27 +46,6 @@ function readStatus(value: unknown): number | null {
   const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
   const isError = Number.isInteger(status) && Number(status) >= LOWEST_ERROR_STATUS && Number(status) <= HIGHEST_ERROR_STATUS
   return isError ? Number(status) : null
-}
-
-/** What clients of that API read from an error: the reply's `error` member, and the data of an event (OAI-7). */
-export function openaiErrorMember(error: OpenaiError): string {
-  return `{"message":${JSON.stringify(error.message)},"type":${JSON.stringify(error.type)},"code":${JSON.stringify(error.code)}}`
-}
-
-/** PP-42: the body of an error reply, for clients of either API: `error` for the one, API-6 for the other. */
-export function openaiErrorBody(error: OpenaiError): string {
-  const { status, message } = error
-  const fallback = status < 500 ? PROBLEMS.badRequest : PROBLEMS.internal
-  const { title } = Object.values(PROBLEMS).find((problem) => problem.status === status) ?? fallback
-  return `{"error":${openaiErrorMember(error)},"title":${JSON.stringify(title)},"status":${status},"detail":${JSON.stringify(message)}}`
-}
-
-function typeOf(status: number): string {
-  if (status === 401) return 'authentication_error'
-  if (status === 403) return 'permission_error'
-  if (status === 404) return 'not_found_error'
-  if (status === 429) return 'rate_limit_error'
-  return status < 500 ? 'invalid_request_error' : 'server_error'
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

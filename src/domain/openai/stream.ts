@@ -1,6 +1,6 @@
+import { type OpenaiError, openaiErrorMember } from '../../contract/problem-body.ts'
 import { jsonElements, jsonMembers } from '../text/json-text.ts'
 import { eventText, PING } from '../text/sse.ts'
-import { type OpenaiError, openaiErrorMember } from './error.ts'
 
 /**
  * What the client of a streamed answer has been sent so far. Workers cut their text at arbitrary places, so what may be added to it

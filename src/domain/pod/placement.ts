@@ -14,6 +14,8 @@ export interface PodCandidate {
 /** A GPU comes with its share of the host; a host that has less than this part of it left does not fit (PP-80). */
 const LEAST_SHARE = 0.5
 const MB_PER_GB = 1024
+const SHARED_KINDS = ['network', 'global'] as const
+type SharedVolumeKind = (typeof SHARED_KINDS)[number]
 
 /**
  * Every host that a pod fits on, best first: data centers in the order asked for, then by the strategy (POD-3). For every other host what it
@@ -64,11 +66,29 @@ function judge(spec: PodSpec, host: PlacementHost): { shape: ComputeShape; faile
   return { shape, failed: [...failed, ...missing, ...wrongCloud, ...missingVolumes(spec, host)] }
 }
 
-// HOST-54. A host whose agent does not say what it has is tried: it refuses by itself.
-function missingVolumes({ mounts }: PodSpec, { sharedVolumes }: PlacementHost): string[] {
-  if (sharedVolumes === null) return []
-  const wanted = (['network', 'global'] as const).filter((kind) => mounts[kind])
-  return wanted.filter((kind) => !sharedVolumes.includes(kind)).map((kind) => `${kind}Volumes: yes > none`)
+/** A kind of volume that none of the hosts in question has; null when each that is asked for is on one of them. */
+export interface MissingVolumes {
+  kind: SharedVolumeKind
+  /** Where it was looked for; empty: anywhere. */
+  dataCenterIds: readonly string[]
+}
+
+/** Which volumes of a pod no host of its data centers offers, whatever room there is (PP-134). Where there is no host, that is the reason. */
+export function findMissingVolumes({ mounts, dataCenterIds }: PodSpec, hosts: readonly PlacementHost[]): MissingVolumes | null {
+  const near = hosts.filter((host) => dataCenterIds.length === 0 || dataCenterIds.includes(host.dataCenterId))
+  if (near.length === 0) return null
+  const kind = SHARED_KINDS.find((wanted) => mounts[wanted] && !near.some((host) => offers(host, wanted)))
+  return kind ? { kind, dataCenterIds } : null
+}
+
+// A host whose agent does not say what it has is tried: it refuses by itself.
+function offers({ sharedVolumes }: PlacementHost, kind: SharedVolumeKind): boolean {
+  return sharedVolumes === null || sharedVolumes.includes(kind)
+}
+
+// HOST-54.
+function missingVolumes({ mounts }: PodSpec, host: PlacementHost): string[] {
+  return SHARED_KINDS.filter((kind) => mounts[kind] && !offers(host, kind)).map((kind) => `${kind}Volumes: yes > none`)
 }
 
 function cpuShape(vcpus: number, memoryGb: number): { shape: ComputeShape; missing: string[] } {

@@ -1,5 +1,6 @@
 import type { Refusal } from '../../contract/problems.ts'
 import type { Refusal as HostRefusal } from '../host/placement.ts'
+import type { MissingVolumes } from './placement.ts'
 
 /** Constraints that one refusal names. */
 const MAX_REASONS = 16
@@ -9,9 +10,18 @@ const NO_CAPACITY = 'There are no longer any instances available with the reques
 /** POD-17. Clients match the text, or a part of it. */
 const NO_FREE_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
 
-/** Nothing fits, and for each constraint on how many of the hosts it failed (PP-82). Which hosts is the operator's business. */
-export function refuseCapacity(refusals: readonly HostRefusal[]): Refusal {
-  return { key: 'badRequest', detail: NO_CAPACITY, code: 'NO_CAPACITY', errors: reasonsOf(refusals) }
+/**
+ * Nothing fits, and for each constraint on how many of the hosts it failed (PP-82). Which hosts is the operator's business. `missing`: volumes
+ * that no host in question has; another type of GPU, or another try, would not help (PP-134).
+ */
+export function refuseCapacity(refusals: readonly HostRefusal[], missing: MissingVolumes | null = null): Refusal {
+  const detail = missing ? describeMissing(missing) : NO_CAPACITY
+  return { key: 'badRequest', detail, code: 'NO_CAPACITY', errors: reasonsOf(refusals) }
+}
+
+function describeMissing({ kind, dataCenterIds }: MissingVolumes): string {
+  const place = dataCenterIds.length === 0 ? 'No host' : `No host in ${dataCenterIds.join(', ')}`
+  return `${place} offers ${kind} volumes. Ask the operator to set them up there, or create the pod without that mount.`
 }
 
 /** The host of a stopped pod has no room for it any more (POD-17). */

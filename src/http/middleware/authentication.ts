@@ -1,26 +1,21 @@
 import type { Next } from 'hono'
-import { Problem, type ProblemKey } from '../../contract/problems.ts'
+import { Problem } from '../../contract/problems.ts'
 import { authenticate, authenticateOperator } from '../../services/accounts/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
-
-const KEYS = { 'missing bearer token': 'missingToken', 'invalid bearer token': 'invalidToken' } as const satisfies Record<
-  string,
-  ProblemKey
->
 
 /** Lets in callers with a good API key and sets `principal`; everyone else gets 401 (ERR-8). */
 export async function requireApiKey(c: AppContext, next: Next): Promise<void> {
   const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (promise) =>
     c.executionCtx.waitUntil(promise),
   )
-  if (!result.ok) throw new Problem(KEYS[result.detail])
+  if (!result.ok) throw new Problem(result.problem)
   c.set('principal', result.principal)
   await next()
 }
 
 /** Lets in the operator alone (AUT-4a). */
 export async function requireOperatorKey(c: AppContext, next: Next): Promise<void> {
-  const refusal = await authenticateOperator(c.env, c.req.header('authorization') ?? null)
-  if (refusal !== null) throw new Problem(KEYS[refusal])
+  const problem = await authenticateOperator(c.env, c.req.header('authorization') ?? null)
+  if (problem !== null) throw new Problem(problem)
   await next()
 }

@@ -1,3 +1,5 @@
+import type { ProblemKey } from '../../contract/problems.ts'
+import { findOwner } from '../../db/accounts.ts'
 import { findApiKey, touchApiKey } from '../../db/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findEndpointOwner } from '../../db/endpoints.ts'
@@ -8,7 +10,9 @@ import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import type { Principal } from '../context.ts'
 
-export type Authentication = { ok: true; principal: Principal } | { ok: false; detail: 'missing bearer token' | 'invalid bearer token' }
+/** What is wrong with an `Authorization` header (ERR-8). */
+export type KeyProblem = Extract<ProblemKey, 'missingToken' | 'invalidToken'>
+export type Authentication = { ok: true; principal: Principal } | { ok: false; problem: KeyProblem }
 
 /** How long a verdict may outlive its revocation. */
 export const VERDICT_TTL_MS = 60_000
@@ -26,8 +30,8 @@ interface Verdict {
 const verdicts = new ExpiringCache<Verdict>(VERDICT_TTL_MS, MAX_VERDICTS)
 const owners = new ExpiringCache<string>(VERDICT_TTL_MS, MAX_OWNERS)
 
-const MISSING: Authentication = { ok: false, detail: 'missing bearer token' }
-const INVALID: Authentication = { ok: false, detail: 'invalid bearer token' }
+const MISSING: Authentication = { ok: false, problem: 'missingToken' }
+const INVALID: Authentication = { ok: false, problem: 'invalidToken' }
 
 /**
  * Tells who an `Authorization` header belongs to (ERR-8). Zero D1 queries when warm; a malformed key never reaches D1.
@@ -51,15 +55,12 @@ export async function authenticate(
   return { ok: true, principal: verdict.principal }
 }
 
-/** Says whether a header carries the operator's key (AUT-4a); null means it does, else the reason of the 401. */
-export async function authenticateOperator(
-  env: Env,
-  authorization: string | null,
-): Promise<'missing bearer token' | 'invalid bearer token' | null> {
+/** Says whether a header carries the operator's key (AUT-4a); null means it does, else why not. */
+export async function authenticateOperator(env: Env, authorization: string | null): Promise<KeyProblem | null> {
   const token = authorization === null ? null : bearerToken(authorization)
-  if (token === null) return 'missing bearer token'
+  if (token === null) return 'missingToken'
   const isSet = (env.OPERATOR_KEY ?? '').length >= MIN_OPERATOR_KEY_LENGTH
-  return isSet && (await sameSecret(token, env.OPERATOR_KEY)) ? null : 'invalid bearer token'
+  return isSet && (await sameSecret(token, env.OPERATOR_KEY)) ? null : 'invalidToken'
 }
 
 /** The team that owns an endpoint, at most 60 s old; null when there is no such endpoint, which is never remembered. */
@@ -103,13 +104,15 @@ async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict |
   return isExpired(verdict, nowMs) ? null : verdict
 }
 
-/** A pod acts for its account, on itself alone (AUT-6). */
+/** A pod acts for the owner of its account, on itself alone (AUT-6, RATE-1). */
 async function lookUpPodKey(env: Env, token: string): Promise<Verdict | null> {
   const found = await findPodOfKey(env, token)
   if (!found) return null
   const { podId, teamId } = found
+  const userId = await findOwner(openDatabase(env.DB), teamId)
+  if (userId === null) return null
   const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
-  return { principal: { keyId: `pod:${podId}`, userId: `pod:${podId}`, teamId, scopes }, expiresAtMs: null }
+  return { principal: { keyId: `pod:${podId}`, userId, teamId, scopes }, expiresAtMs: null }
 }
 
 function isExpired({ expiresAtMs }: Verdict, nowMs: number): boolean {

@@ -56,7 +56,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
   const db = openDatabase(ctx.env.DB)
-  const placed = await placePod(ctx.env, draft, (pod) => [requireReferences(db, pod), ...store(answerOf(pod))]).catch(
+  const placed = await placePod(ctx.env, draft, (pod) => [...store(answerOf(pod)), requireReferences(db, pod)]).catch(
     async (error: unknown) => {
       if (!isReferenceFailure(error)) throw error
       // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
@@ -64,7 +64,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
       throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
     },
   )
-  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals))
+  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
   return answerOf(placed.pod)
 }
 

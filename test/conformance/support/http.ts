@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestTls } from 'node:https'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from '../../support/time.ts'
 
 /** An answer, read to its end. `body` is the parsed JSON, undefined when there is none. */
 export interface Reply<T> {
@@ -79,14 +79,8 @@ export function openCall(url: string, options: Omit<CallOptions, 'signal'> = {})
 }
 
 /** Asks again until `probe` gives something; what is waited for is in the error. */
-export async function eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    const found = await probe()
-    if (found !== undefined && found !== false) return found
-    if (performance.now() > deadline) throw new Error(`timed out after ${timeoutMs} ms: ${what}`)
-    await sleep(POLL_MS)
-  }
+export function eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
+  return waitUntil(what, probe, timeoutMs, POLL_MS)
 }
 
 /** `promise`, or an error once the time is over. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { AccessTokens } from '../../../src/host-agent/plane/access-tokens.ts'
 import { PlaneClock } from '../../../src/host-agent/plane/clock-offset.ts'
@@ -13,6 +12,7 @@ import {
   type Workload,
   type WorkloadState,
 } from '../../../src/host-protocol/messages.ts'
+import { realTime } from '../../support/time.ts'
 
 export interface IdleHostOptions {
   planeUrl: string
@@ -142,6 +142,6 @@ class Containers {
   private async report(workloadId: string, state: WorkloadState): Promise<void> {
     this.sequence += 1
     const report = { workloadId, state, exitCode: null, reason: null, at: Date.now(), sequence: this.sequence }
-    while (!this.closed && (await this.send([report])) === 'later') await sleep(REPORT_RETRY_MS)
+    while (!this.closed && (await this.send([report])) === 'later') await realTime(REPORT_RETRY_MS, 'as an agent tries again')
   }
 }

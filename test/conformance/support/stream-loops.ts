@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { realTime } from '../../support/time.ts'
 import type { PlayedEndpoint, StreamView } from './endpoint.ts'
 
 /** How each of the known clients reads the stream of a job. They differ in what ends them, and each must neither hang nor miss a chunk. */
@@ -23,7 +23,7 @@ async function* javascript(endpoint: PlayedEndpoint, job: string): AsyncGenerato
 /** The Python client: a pause before every poll; ends with a final status whose reply is empty. */
 async function* python(endpoint: PlayedEndpoint, job: string): AsyncGenerator<unknown> {
   for (;;) {
-    await sleep(PYTHON_PAUSE_MS)
+    await realTime(PYTHON_PAUSE_MS, 'the pause of the client itself')
     const reply = await poll(endpoint, 'GET', job)
     if (PYTHON_FINAL.includes(reply.status) && reply.stream.length === 0) return
     for (const chunk of reply.stream) yield chunk.output

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { realTime } from '../../support/time.ts'
 import { call, type OpenCall, openCall, PATIENCE_MS, type Reply } from './http.ts'
 import { workerUrl } from './idle-host.ts'
 
@@ -72,7 +72,7 @@ export class PlayedWorker {
     const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline) {
       const reply = await this.takeReply<TakenJob>()
-      if (reply.status === 429) await sleep(BACK_OFF_MS)
+      if (reply.status === 429) await realTime(BACK_OFF_MS, 'as the SDK backs off')
       if (reply.status !== 200) continue
       this.holding.add(reply.body.id)
       return reply.body
@@ -107,7 +107,7 @@ export class PlayedWorker {
     while (performance.now() < deadline) {
       const reply = await this.stopPoll()
       if (reply.status === 200) return reply.body.jobsToStop
-      await sleep(1_000)
+      await realTime(1_000, 'as the SDK polls')
     }
     throw new Error(`worker ${this.id} was told to stop nothing in ${timeoutMs} ms`)
   }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { openaiError, openaiReply } from '../../../src/contract/problem-body.ts'
 import { readOpenaiCall, unwrapOutput } from '../../../src/domain/openai/call.ts'
-import { openaiError, openaiErrorBody, readErrorOutput, readWorkerError } from '../../../src/domain/openai/error.ts'
+import { readErrorOutput, readWorkerError } from '../../../src/domain/openai/error.ts'
 import { jsonElements } from '../../../src/domain/text/json-text.ts'
 import { readPythonLiteral } from '../../../src/domain/text/python-literal.ts'
 
@@ -126,14 +127,14 @@ describe('errors', () => {
   })
 
   it('[PP-42] an error speaks to clients of either API', () => {
-    expect(JSON.parse(openaiErrorBody(openaiError(404, 'endpoint not found')))).toEqual({
+    expect(JSON.parse(openaiReply(openaiError(404, 'endpoint not found')).body)).toEqual({
       error: { message: 'endpoint not found', type: 'not_found_error', code: null },
       title: 'Not Found',
       status: 404,
       detail: 'endpoint not found',
     })
-    expect(JSON.parse(openaiErrorBody(openaiError(418, 'm')))).toMatchObject({ title: 'Bad Request', status: 418 })
-    expect(JSON.parse(openaiErrorBody(openaiError(599, 'm')))).toMatchObject({ title: 'Internal Server Error', status: 599 })
+    expect(JSON.parse(openaiReply(openaiError(418, 'm')).body)).toMatchObject({ title: 'Bad Request', status: 418 })
+    expect(JSON.parse(openaiReply(openaiError(599, 'm')).body)).toMatchObject({ title: 'Internal Server Error', status: 599 })
   })
 })
 

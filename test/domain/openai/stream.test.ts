@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openaiError } from '../../../src/domain/openai/error.ts'
+import { openaiError } from '../../../src/contract/problem-body.ts'
 import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../../src/domain/openai/stream.ts'
 
 const sent = (...texts: string[]) => texts.reduce(noteSent, NOTHING_SENT)

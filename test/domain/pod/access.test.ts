@@ -117,6 +117,17 @@ describe('refusals', () => {
     expect(refuseCapacity(many).errors).toHaveLength(16)
   })
 
+  it('[PP-134] volumes that nobody offers are the reason, beside the constraints', () => {
+    const refusals = [{ hostId: 'h1', failed: ['networkVolumes: yes > none'] }]
+    expect(refuseCapacity(refusals, { kind: 'network', dataCenterIds: ['A', 'B'] })).toEqual({
+      key: 'badRequest',
+      detail: 'No host in A, B offers network volumes. Ask the operator to set them up there, or create the pod without that mount.',
+      code: 'NO_CAPACITY',
+      errors: ['networkVolumes: 1 of 1 hosts'],
+    })
+    expect(refuseCapacity([], { kind: 'global', dataCenterIds: [] }).detail).toMatch(/^No host offers global volumes\. /)
+  })
+
   it('[POD-17] keeps the part that other clients look for', () => {
     expect(refuseStart(true).detail).toContain('not enough free GPUs on the host machine')
     expect(refuseStart(false)).toMatchObject({ code: 'NO_CAPACITY' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacementHost } from '../../../src/domain/host/placement.ts'
-import { podDiskGb, rankHostsForPod } from '../../../src/domain/pod/placement.ts'
+import { findMissingVolumes, podDiskGb, rankHostsForPod } from '../../../src/domain/pod/placement.ts'
 import type { PodGpu, PodSpec } from '../../../src/domain/pod/record.ts'
 
 const L4 = 'NVIDIA L4'
@@ -117,6 +117,23 @@ describe('what does not fit is named', () => {
     expect(refusalOf(spec, makeHost({ sharedVolumes: null }))).toBeNull()
     expect(refusalOf(spec, makeHost({ sharedVolumes: [] }))).toEqual(['networkVolumes: yes > none', 'globalVolumes: yes > none'])
     expect(refusalOf(gpuSpec(), makeHost({ sharedVolumes: [] }))).toBeNull()
+  })
+
+  test.each<[string, Partial<PodSpec>, PlacementHost[], ReturnType<typeof findMissingVolumes>]>([
+    ['no mounts', {}, [makeHost({ sharedVolumes: [] })], null],
+    ['a host has them', { mounts: NETWORK }, [makeHost({ sharedVolumes: [] }), makeHost({ sharedVolumes: ['network'] })], null],
+    ['a host does not say', { mounts: NETWORK }, [makeHost({ sharedVolumes: [] }), makeHost({ sharedVolumes: null })], null],
+    ['there is no host', { mounts: NETWORK }, [], null],
+    ['none has them', { mounts: NETWORK }, [makeHost({ sharedVolumes: ['global'] })], { kind: 'network', dataCenterIds: [] }],
+    ['a full one has them', { mounts: GLOBAL }, [makeHost({ sharedVolumes: ['global'], vcpuFree: 0 })], null],
+    [
+      'another data center has them',
+      { mounts: { ...NETWORK, ...GLOBAL }, dataCenterIds: ['A'] },
+      [makeHost({ dataCenterId: 'A', sharedVolumes: ['network'] }), makeHost({ dataCenterId: 'B' })],
+      { kind: 'global', dataCenterIds: ['A'] },
+    ],
+  ])('[PP-134] volumes that nobody offers, where %s', (_, change, hosts, missing) => {
+    expect(findMissingVolumes(gpuSpec({}, change), hosts)).toEqual(missing)
   })
 
   test('[POD-9] the disk of the container and the persistent volume count together', () => {

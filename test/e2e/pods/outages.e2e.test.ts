@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { realTime } from '../../support/time.ts'
 import { Fleet } from '../support/fleet.ts'
 import { countScript, numbersIn, upTo } from '../support/pod-scripts.ts'
 import { type ContainerFacts, GPU_TYPE, podBody, TestPod } from '../support/pods.ts'
@@ -71,10 +71,10 @@ describe('pods without their agent or their plane', () => {
     const processes = [fleet.plane.pid, ...runtimesOf(fleet.plane.pid)]
     for (const pid of processes) process.kill(pid, 'SIGSTOP')
     const awaySinceMs = Date.now()
-    await sleep(HANGING_MS)
+    await realTime(HANGING_MS, 'the plane hangs')
     for (const pid of processes) process.kill(pid, 'SIGKILL')
     await fleet.plane.ended
-    await sleep(OUTAGE_MS - (Date.now() - awaySinceMs))
+    await realTime(OUTAGE_MS - (Date.now() - awaySinceMs), 'the plane is dead')
     fleet.plane = await fleet.plane.restart()
     const backAtMs = Date.now()
 
@@ -122,7 +122,7 @@ function watchStatus(pod: TestPod): { end(): Promise<string[]> } {
     while (watching) {
       const { status } = await pod.get()
       if (seen.at(-1) !== status) seen.push(status)
-      await sleep(EVERY_MS)
+      await realTime(EVERY_MS, 'the status is looked at again and again')
     }
   }
   const watched = watch()

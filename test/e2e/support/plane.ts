@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiClient } from '../../../src/local/api-client.ts'
 import { demoFilePath, readDemoFile } from '../../../src/local/data-dir.ts'
 import { createJoinToken, waitForHost } from '../../../src/local/demo.ts'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { claimPort } from '../../../src/local/port.ts'
+import { waitUntil } from '../../support/time.ts'
 
 const READY_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 60_000
@@ -171,19 +171,8 @@ export async function callPlane<T>(plane: Pick<TestPlane, 'url'>, key: string, m
 }
 
 /** Polls until `probe` gives something. */
-export async function eventually<T>(
-  what: string,
-  timeoutMs: number,
-  probe: () => Promise<T | undefined | false>,
-  pollMs = POLL_MS,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    const found = await probe()
-    if (found !== undefined && found !== false) return found
-    if (Date.now() > deadline) throw new Error(`timed out after ${timeoutMs} ms: ${what}`)
-    await sleep(pollMs)
-  }
+export function eventually<T>(what: string, timeoutMs: number, probe: () => Promise<T | undefined | false>, pollMs = POLL_MS): Promise<T> {
+  return waitUntil(what, probe, timeoutMs, pollMs)
 }
 
 function run(args: readonly string[], env: Record<string, string>, ownProcessGroup = false): Launched {

@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { waitUntil } from '../../support/time.ts'
 import { removeMounted } from './tmpfs.ts'
 
 const run = promisify(execFile)
@@ -54,11 +55,9 @@ export class PrivateEngine {
     this.child.stderr?.on('data', (data) => {
       this.output += data
     })
-    const deadline = performance.now() + READY_MS
-    while (!(await this.answers())) {
-      if (performance.now() > deadline) throw new Error(`the engine does not answer:\n${this.output.slice(-2_000)}`)
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+    await waitUntil('the engine answers', () => this.answers(), READY_MS, 100).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${this.output.slice(-2_000)}`)
+    })
   }
 
   // A process of its own, as system packages have it: one that the engine starts itself does not outlive the engine.

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { realTime } from '../../support/time.ts'
 import type { TestPod } from './pods.ts'
 
 /** A time for which a pod ran: its container's own start, and when its end was asked for and acknowledged. Milliseconds. */
@@ -17,14 +17,14 @@ export async function liveRandomly(pod: TestPod, untilMs: number, random: () => 
   const runs: Run[] = []
   while (Date.now() < untilMs) {
     const startedAtMs = await startOf(pod)
-    await sleep(random() * PAUSE_MAX_MS)
+    await realTime(random() * PAUSE_MAX_MS, 'what is charged is the time between actions')
     const endedBy = ENDINGS[Math.floor(random() * ENDINGS.length)] ?? 'stop'
     const endFromMs = Date.now()
     const endToMs = await END[endedBy](pod)
     runs.push({ startedAtMs, endFromMs, endToMs, endedBy })
     if (endedBy === 'restart' || endedBy === 'patch') continue
     await pod.isDown()
-    await sleep(random() * PAUSE_MAX_MS)
+    await realTime(random() * PAUSE_MAX_MS, 'what is charged is the time between actions')
     await pod.act('start')
   }
   const startedAtMs = await startOf(pod)

@@ -38,12 +38,12 @@ describe('bearer token', () => {
   })
 
   it.each([
-    ['', 'invalid bearer token'],
-    ['fifteen-letters', 'invalid bearer token'],
+    ['', 'invalidToken'],
+    ['fifteen-letters', 'invalidToken'],
     ['sixteen-letters-', null],
-  ])('[KEY-3] an operator key %j: %s', async (key, reason) => {
+  ])('[KEY-3] an operator key %j: %s', async (key, problem) => {
     const { authenticateOperator } = await import('../../../src/services/accounts/authenticate.ts')
-    expect(await authenticateOperator({ ...env, OPERATOR_KEY: key }, `Bearer ${key}`)).toBe(key === '' ? 'missing bearer token' : reason)
+    expect(await authenticateOperator({ ...env, OPERATOR_KEY: key }, `Bearer ${key}`)).toBe(key === '' ? 'missingToken' : problem)
   })
 
   it('[RATE-3] a 401 carries no rate limit headers', async () => {
@@ -75,7 +75,7 @@ describe('verdict cache', () => {
     expect((await authenticate(env, header, NOW)).ok).toBe(true)
     await env.DB.prepare('UPDATE api_keys SET revoked_at = 1 WHERE id = ?').bind(keyId).run()
     expect((await authenticate(env, header, NOW + VERDICT_TTL_MS - 1)).ok).toBe(true)
-    expect(await authenticate(env, header, NOW + VERDICT_TTL_MS)).toEqual({ ok: false, detail: 'invalid bearer token' })
+    expect(await authenticate(env, header, NOW + VERDICT_TTL_MS)).toEqual({ ok: false, problem: 'invalidToken' })
   })
 
   it('[KEY-2] an expiry that falls into the cached minute is noticed on the spot', async () => {

@@ -1,3 +1,4 @@
+import { FakeHost } from '../../support/fake-host.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { cpuPodBody, freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
 
@@ -41,6 +42,18 @@ describe('capacity', () => {
     const reply = await create({ minVcpuCountPerGpu: 8, minRamPerGpu: 32 })
     expect(reply.body.gpu).toEqual({ id: FLOORS, count: 1, vcpuCount: 8, memory: 32 })
     scene.leave()
+  })
+
+  it('[PP-134] a volume of a data center where no host offers volumes: that is the reason', async () => {
+    const bare = await FakeHost.join({ ...gpus(1, VOLUMES), sharedVolumes: ['global'] }, { dataCenterId: 'EU-SE-1' })
+    const call = api((await createAccount()).key)
+    const { id } = (await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-SE-1' })).body
+    const refused = await call.post(PODS, podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } }))
+    const detail = 'No host in EU-SE-1 offers network volumes. Ask the operator to set them up there, or create the pod without that mount.'
+    expect(refused).toMatchObject({ status: 400, body: { detail, code: 'NO_CAPACITY' } })
+    expect(refused.body.errors).toContainEqual(expect.stringMatching(/^networkVolumes: \d+ of \d+ hosts$/))
+    expect((await call.get(PODS)).body.pods).toEqual([])
+    bare.leave()
   })
 
   it('[HOST-54] a pod with a network volume goes to a host that has them, and is refused where none does', async () => {

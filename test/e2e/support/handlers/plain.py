@@ -10,6 +10,7 @@ import runpod
 async def handler(job):
     wish = job["input"]
     todo = wish.get("do", "echo")
+    print("begun", job["id"])
     if todo == "raise":
         raise ValueError("the handler gave up")
     if todo == "sleep":

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { test, vi } from 'vitest'
-import { readMachine } from '../../src/host-agent/machine/inventory.ts'
+import { readMachine } from '../../../src/host-agent/machine/inventory.ts'
 
 vi.mock('node:os', async (original) => ({ ...(await original<object>()), cpus: () => [{}], totalmem: () => 2 ** 30 }))
 

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest'
-import { parseGpuUse } from '../../src/host-agent/gpus/use.ts'
-import { silentLog } from '../../src/host-agent/log.ts'
-import type { Usage } from '../../src/host-agent/runtime.ts'
-import { StatsCollector, type StatsDeps } from '../../src/host-agent/workloads/stats.ts'
+import { parseGpuUse } from '../../../src/host-agent/gpus/use.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import type { Usage } from '../../../src/host-agent/runtime.ts'
+import { StatsCollector, type StatsDeps } from '../../../src/host-agent/workloads/stats.ts'
 
 const usage = (change: Partial<Usage> = {}): Usage => ({ cpuNanos: 0, memoryBytes: 25, memoryLimitBytes: 100, gpuIds: [], ...change })
 

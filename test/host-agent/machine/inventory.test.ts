@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest'
-import { chooseGpus } from '../../src/host-agent/gpus/allocation.ts'
-import { groupGpus, parseCudaVersion, parseGpuQuery } from '../../src/host-agent/gpus/nvidia-smi.ts'
-import { parseSimulatedGpus } from '../../src/host-agent/gpus/simulated.ts'
-import { buildInventory } from '../../src/host-agent/machine/inventory.ts'
-import { Inventory } from '../../src/host-protocol/messages.ts'
+import { chooseGpus } from '../../../src/host-agent/gpus/allocation.ts'
+import { groupGpus, parseCudaVersion, parseGpuQuery } from '../../../src/host-agent/gpus/nvidia-smi.ts'
+import { parseSimulatedGpus } from '../../../src/host-agent/gpus/simulated.ts'
+import { buildInventory } from '../../../src/host-agent/machine/inventory.ts'
+import { Inventory } from '../../../src/host-protocol/messages.ts'
 
 const H200 = 'NVIDIA H200, 143771, 570.124.06, GPU-8a2c5e1f-3f0b-6d4e-9a71-2b8d1c9e7f10\n'
 const H200_BANNER = `

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { test } from 'vitest'
-import { silentLog } from '../../src/host-agent/log.ts'
-import { ReportQueue, type SendResult } from '../../src/host-agent/plane/report-queue.ts'
-import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
-import { waitUntil } from '../support/time.ts'
-import { tempDir } from './support/temp-dir.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { ReportQueue, type SendResult } from '../../../src/host-agent/plane/report-queue.ts'
+import type { WorkloadReport } from '../../../src/host-protocol/messages.ts'
+import { waitUntil } from '../../support/time.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 function report(workloadId: string, sequence: number): WorkloadReport {
   return { workloadId, state: 'running', exitCode: null, reason: null, at: 1, sequence }

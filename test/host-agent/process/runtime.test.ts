@@ -1,14 +1,14 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
-import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
-import type { StartHooks } from '../../src/host-agent/runtime.ts'
-import { parseProcStat } from '../../src/node/process-identity.ts'
-import { waitUntil } from '../support/time.ts'
-import { makeTempDir } from './support/temp-dir.ts'
-import { makeWorkload, workerEnv } from './support/workload.ts'
+import { ProcessRuntime } from '../../../src/host-agent/process/runtime.ts'
+import type { StartHooks } from '../../../src/host-agent/runtime.ts'
+import { parseProcStat } from '../../../src/node/process-identity.ts'
+import { waitUntil } from '../../support/time.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { makeWorkload, workerEnv } from '../support/workload.ts'
 
-const ENTRY = join(import.meta.dirname, '../../src/host-agent/main.ts')
+const ENTRY = join(import.meta.dirname, '../../../src/host-agent/main.ts')
 const hooks: StartHooks = { onState: () => {}, signal: new AbortController().signal }
 
 describe('process runtime', () => {

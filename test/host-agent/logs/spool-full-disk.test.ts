@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { LogSpool } from '../../src/host-agent/logs/spool.ts'
-import { tempDir } from './support/temp-dir.ts'
+import { LogSpool } from '../../../src/host-agent/logs/spool.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const disk = { isFull: false }
 

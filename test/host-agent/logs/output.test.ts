@@ -3,19 +3,19 @@ import { appendFileSync, closeSync, openSync, readdirSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, test } from 'vitest'
-import { rotatedPath } from '../../src/host-agent/builtin/bound-output.ts'
-import { HOST_LABEL } from '../../src/host-agent/docker/container-spec.ts'
-import type { DockerEngine } from '../../src/host-agent/docker/engine.ts'
-import { DockerOutput } from '../../src/host-agent/docker/output.ts'
-import { DockerRuntime, type DockerRuntimeOptions } from '../../src/host-agent/docker/runtime.ts'
-import { silentLog } from '../../src/host-agent/log.ts'
-import { splitLines, withoutReturn } from '../../src/host-agent/logs/lines.ts'
-import { ProcessOutput } from '../../src/host-agent/process/output.ts'
-import type { OutputChunk } from '../../src/host-agent/runtime.ts'
-import { until, waitUntil } from '../support/time.ts'
-import { tempDir } from './support/temp-dir.ts'
+import { rotatedPath } from '../../../src/host-agent/builtin/bound-output.ts'
+import { HOST_LABEL } from '../../../src/host-agent/docker/container-spec.ts'
+import type { DockerEngine } from '../../../src/host-agent/docker/engine.ts'
+import { DockerOutput } from '../../../src/host-agent/docker/output.ts'
+import { DockerRuntime, type DockerRuntimeOptions } from '../../../src/host-agent/docker/runtime.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { splitLines, withoutReturn } from '../../../src/host-agent/logs/lines.ts'
+import { ProcessOutput } from '../../../src/host-agent/process/output.ts'
+import type { OutputChunk } from '../../../src/host-agent/runtime.ts'
+import { until, waitUntil } from '../../support/time.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
-const PROGRAM = join(import.meta.dirname, 'support/noisy-program.ts')
+const PROGRAM = join(import.meta.dirname, '../support/noisy-program.ts')
 
 describe('lines', () => {
   test('whole ones only; the rest waits', ({ expect }) => {

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { connectDocker } from '../../src/host-agent/docker/client.ts'
-import type { DockerEngine } from '../../src/host-agent/docker/engine.ts'
-import { type EngineAnswer, FakeEngine, sendJson, sendZeros } from './support/fake-engine.ts'
-import { tempDir } from './support/temp-dir.ts'
+import { connectDocker } from '../../../src/host-agent/docker/client.ts'
+import type { DockerEngine } from '../../../src/host-agent/docker/engine.ts'
+import { type EngineAnswer, FakeEngine, sendJson, sendZeros } from '../support/fake-engine.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const LARGE_BYTES = 64 * 2 ** 20
 const signal = new AbortController().signal

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { type ActualWorkload, ORPHAN_MS, planActions } from '../../src/host-agent/workloads/reconcile.ts'
-import { newRecord, type WorkloadRecord } from '../../src/host-agent/workloads/records.ts'
-import { makeWorkload } from './support/workload.ts'
+import { type ActualWorkload, ORPHAN_MS, planActions } from '../../../src/host-agent/workloads/reconcile.ts'
+import { newRecord, type WorkloadRecord } from '../../../src/host-agent/workloads/records.ts'
+import { makeWorkload } from '../support/workload.ts'
 
 const NOW = 1_000_000
 const running = makeWorkload({ id: 'a' })

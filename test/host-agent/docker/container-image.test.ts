@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { ContainerImages } from '../../src/host-agent/docker/container-image.ts'
-import type { DockerEngine, RegistryAuth } from '../../src/host-agent/docker/engine.ts'
-import { isNamed, repositoryOf, shortImageName } from '../../src/host-agent/docker/image-names.ts'
-import { silentLog } from '../../src/host-agent/log.ts'
-import { tempDir } from './support/temp-dir.ts'
-import { makeWorkload } from './support/workload.ts'
+import { ContainerImages } from '../../../src/host-agent/docker/container-image.ts'
+import type { DockerEngine, RegistryAuth } from '../../../src/host-agent/docker/engine.ts'
+import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { makeWorkload } from '../support/workload.ts'
 
 test('names of images are compared in the short form of the engine', ({ expect }) => {
   expect(shortImageName('nginx')).toBe('nginx:latest')

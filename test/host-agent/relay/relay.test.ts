@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, test } from 'vitest'
-import { silentLog } from '../../src/host-agent/log.ts'
-import type { RelayBounds } from '../../src/host-agent/relay/bounds.ts'
-import { type Relay, startRelay } from '../../src/host-agent/relay/relay.ts'
-import { parseRelayRoute } from '../../src/host-agent/relay/routes.ts'
-import { waitUntil } from '../support/time.ts'
-import { tempDir } from './support/temp-dir.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
+import { type Relay, startRelay } from '../../../src/host-agent/relay/relay.ts'
+import { parseRelayRoute } from '../../../src/host-agent/relay/routes.ts'
+import { waitUntil } from '../../support/time.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { HostPorts } from '../../src/host-agent/docker/host-ports.ts'
-import { choosePorts, type PortWishes } from '../../src/host-agent/docker/port-choice.ts'
+import { HostPorts } from '../../../src/host-agent/docker/host-ports.ts'
+import { choosePorts, type PortWishes } from '../../../src/host-agent/docker/port-choice.ts'
 
 const wishes = (change: Partial<PortWishes>): PortWishes => ({
   wanted: ['22/tcp'],

@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { batchDueInMs, composeBatches, REQUEST_BYTES } from '../../src/host-agent/logs/batch.ts'
-import { LogSpool, SEGMENT_BYTES } from '../../src/host-agent/logs/spool.ts'
-import type { LogLine } from '../../src/host-protocol/logs.ts'
-import { tempDir } from './support/temp-dir.ts'
+import { batchDueInMs, composeBatches, REQUEST_BYTES } from '../../../src/host-agent/logs/batch.ts'
+import { LogSpool, SEGMENT_BYTES } from '../../../src/host-agent/logs/spool.ts'
+import type { LogLine } from '../../../src/host-protocol/logs.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const access = { kind: 'worker' as const, ownerId: 'ep', grant: 'g' }
 const text = (line: string) => ({ at: 5, source: 'container' as const, line })

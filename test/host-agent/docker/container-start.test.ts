@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest'
 
-import { ContainerStarter } from '../../src/host-agent/docker/container-start.ts'
-import type { ContainerSpec, DockerEngine } from '../../src/host-agent/docker/engine.ts'
-import { HostPorts } from '../../src/host-agent/docker/host-ports.ts'
-import { silentLog } from '../../src/host-agent/log.ts'
-import type { Workload } from '../../src/host-protocol/messages.ts'
-import { makeWorkload } from './support/workload.ts'
+import { ContainerStarter } from '../../../src/host-agent/docker/container-start.ts'
+import type { ContainerSpec, DockerEngine } from '../../../src/host-agent/docker/engine.ts'
+import { HostPorts } from '../../../src/host-agent/docker/host-ports.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { makeWorkload } from '../support/workload.ts'
 
 const CUT_OFF = new Error('socket hang up')
 const NO_LIMITS = new Error('--storage-opt is supported only for overlay over xfs with pquota')
