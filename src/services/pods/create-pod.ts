@@ -2,7 +2,7 @@ import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods.
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pod-references.ts'
-import type { Refusal as HostRefusal } from '../../domain/host/placement.ts'
+import type { UnfitHost as HostRefusal } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
 import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
