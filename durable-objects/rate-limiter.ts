@@ -14,7 +14,7 @@ import { applySchema } from './sql-migrations.ts'
 
 const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER NOT NULL, count INTEGER NOT NULL) WITHOUT ROWID']
 
-/** Counts the REST requests of one account, exactly: every request of the account meets the same object (RATE-1, RATE-5). */
+/** Counts the REST requests of one user, exactly: every request of the user meets the same object (RATE-1, RATE-5). */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)

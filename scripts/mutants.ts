@@ -10,12 +10,13 @@ import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutant
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
+import { REST_DOMAIN_MUTANTS, REST_WORKER_MUTANTS } from '../test/mutants/rest.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- rest`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -59,20 +60,22 @@ const RESOURCE_TESTS = [
   'endpoint-templates',
   'foreign-endpoint',
 ].map((name) => `test/worker/rest/${name}`)
+/** Tests of what every route has in common. */
+const REST_TESTS = ['idempotency', 'rate-limit', 'protocol', 'validation'].map((name) => `test/worker/rest/${name}`)
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 /** Those of the agent that start no process. */
 const AGENT_TESTS = [
-  'reconcile',
-  'supervisor',
-  'ports',
+  'workloads/reconcile',
+  'workloads/supervisor',
   'mounts',
-  'container-images',
-  'engine-transport',
-  'container-start',
+  'docker',
   'full-disk',
-  'parts',
-  'log-spool',
+  'exit-reason',
+  'options',
+  'plane/lease',
+  'logs/spool',
+  'logs/shipper',
 ].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
@@ -81,6 +84,7 @@ const SUITES: Record<string, Suite> = {
       ...QUEUE_DOMAIN_MUTANTS,
       ...SUBMIT_DOMAIN_MUTANTS,
       ...RESOURCE_DOMAIN_MUTANTS,
+      ...REST_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
       ...POD_DOMAIN_MUTANTS,
       ...POD_CORE_DOMAIN_MUTANTS,
@@ -93,6 +97,10 @@ const SUITES: Record<string, Suite> = {
   resources: {
     mutants: RESOURCE_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', ...RESOURCE_TESTS]],
+  },
+  rest: {
+    mutants: REST_WORKER_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', ...REST_TESTS]],
   },
   hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
   agent: {

@@ -123,7 +123,7 @@ export class HostPods {
       hostId,
       mark: async (podId) => {
         await this.mark(podId)
-        return { isHeard: true, silentSinceMs: null }
+        return { takesMore: true, silentSinceMs: null }
       },
       unmark: async (podId) => this.unmark(podId),
       sync: (podId) => this.settle(hostId, podId),

@@ -23,8 +23,6 @@ import { queryFlag } from './query-values.ts'
 
 /** Most data centers that one create may name. */
 const MAX_DATA_CENTERS = 100
-/** Of the header `Idempotency-Key` (POD-22). */
-const MAX_IDEMPOTENCY_KEY_LENGTH = 128
 
 const EXAMPLE = {
   name: 'pytorch-training',
@@ -170,20 +168,6 @@ export const CreatePodQuery = z.object({
     description: 'Say where the pod would go, or what each host lacks, and create nothing.',
     param: { name: 'dryRun', in: 'query' },
   }),
-})
-
-export const CreatePodHeaders = z.object({
-  'Idempotency-Key': z
-    .string()
-    .min(1)
-    .max(MAX_IDEMPOTENCY_KEY_LENGTH)
-    .regex(/^[\x21-\x7e]+$/)
-    .optional()
-    .meta({
-      description: 'A repeat of the same request within 24 hours answers with the first result.',
-      example: '5f0c9d6e-create',
-      param: { name: 'Idempotency-Key', in: 'header' },
-    }),
 })
 
 export const IfMatchHeaders = z.object({

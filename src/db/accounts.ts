@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { RateQuota } from '../domain/rate-limit.ts'
 import type { Database } from './client.ts'
 import { memberships, quotas, teams, users } from './schema.ts'
@@ -31,6 +31,18 @@ export function findUser(db: Database, id: string): Promise<UserRow | undefined>
 /** The user with that address, or undefined. Addresses are stored in lower case. */
 export function findUserByEmail(db: Database, email: string): Promise<UserRow | undefined> {
   return db.select().from(users).where(eq(users.email, email)).get()
+}
+
+/** The user who owns a team; of several the one who has for longest. */
+export async function findOwner(db: Database, teamId: string): Promise<string | null> {
+  const owner = await db
+    .select({ userId: memberships.userId })
+    .from(memberships)
+    .where(and(eq(memberships.teamId, teamId), eq(memberships.role, 'OWNER')))
+    .orderBy(memberships.createdAt, memberships.userId)
+    .limit(1)
+    .get()
+  return owner?.userId ?? null
 }
 
 /** The first users by address, up to `limit`. */

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 import { endpoints, releases } from './schema.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
@@ -11,12 +11,19 @@ export interface EndpointPosition {
   id: string
 }
 
-/** Stores an endpoint together with its first release (END-14). */
-export async function insertEndpoint(db: Database, config: EndpointConfig, createdAtMs: number, release: ReleaseRow): Promise<void> {
+/** Stores an endpoint together with its first release (END-14), and with whatever else belongs to its create. */
+export async function insertEndpoint(
+  db: Database,
+  config: EndpointConfig,
+  createdAtMs: number,
+  release: ReleaseRow,
+  together: readonly Statement[],
+): Promise<void> {
   const { id, teamId, name, revision } = config
   await db.batch([
     db.insert(endpoints).values({ id, teamId, name, config, revision, createdAt: createdAtMs, deletedAt: null }),
     db.insert(releases).values(release),
+    ...together,
   ])
 }
 

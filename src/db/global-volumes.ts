@@ -1,14 +1,18 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasRoom } from './bounds.ts'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfGlobalVolume } from './resource-users.ts'
 import { globalVolumes } from './schema.ts'
 
 export type GlobalVolumeRow = typeof globalVolumes.$inferSelect
 
-/** Stores a volume; of two with one name at once, one is stored (GLV-2). */
-export async function insertGlobalVolume(db: Database, volume: GlobalVolumeRow): Promise<'written' | 'nameTaken' | 'full'> {
+/** Stores a volume; of two with one name at once, one is stored (GLV-2). `together` is for statements that look at whether it was. */
+export async function insertGlobalVolume(
+  db: Database,
+  volume: GlobalVolumeRow,
+  together: readonly Statement[],
+): Promise<'written' | 'nameTaken' | 'full'> {
   const { id, teamId, name, createdAt } = volume
   const [result, [taken]] = await db.batch([
     db
@@ -16,6 +20,7 @@ export async function insertGlobalVolume(db: Database, volume: GlobalVolumeRow):
       .select(sql`SELECT ${id}, ${teamId}, ${name}, ${createdAt} WHERE ${hasRoom(globalVolumes, teamId)}`)
       .onConflictDoNothing({ target: [globalVolumes.teamId, globalVolumes.name] }),
     selectByName(db, teamId, name),
+    ...together,
   ])
   if (result.meta.changes > 0) return 'written'
   return taken ? 'nameTaken' : 'full'

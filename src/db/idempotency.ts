@@ -36,12 +36,15 @@ export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'respons
   return row
 }
 
-/** Writes the answer under a key, for the batch that makes the thing. The batch fails as a whole when the claim has been taken over. */
+/**
+ * Writes the answer under a key, behind the statement of the batch that makes the thing: if that one has made nothing, there is no answer
+ * either. The batch fails as a whole when the claim has been taken over.
+ */
 export function storeResponse(db: Database, name: KeyName, claim: string, response: string): Statement {
-  const mine = sql<string>`(SELECT team_id FROM idempotency_keys WHERE ${and(named(name), eq(idempotencyKeys.claim, claim))})`
+  const mine = sql`(SELECT team_id FROM idempotency_keys WHERE ${and(named(name), eq(idempotencyKeys.claim, claim))})`
   return db
     .insert(idempotencyKeys)
-    .values({ ...name, teamId: mine, claim, fingerprint: '', claimedAt: 0, response })
+    .select(sql`SELECT ${mine}, ${name.operation}, ${name.key}, ${claim}, '', 0, ${response} WHERE changes() > 0`)
     .onConflictDoUpdate({
       target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
       set: { response: sql`excluded.response` },

@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../domain/resources/network-volume.ts'
 import { hasRoom } from './bounds.ts'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfNetworkVolume } from './resource-users.ts'
 import { networkVolumes } from './schema.ts'
@@ -15,12 +15,22 @@ const RECORD = {
   type: networkVolumes.type,
 }
 
-/** Stores a volume; false when the account has as many as it may have. */
-export async function insertNetworkVolume(db: Database, volume: NetworkVolumeRecord, nowMs: number): Promise<boolean> {
+/** Stores a volume; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
+export async function insertNetworkVolume(
+  db: Database,
+  volume: NetworkVolumeRecord,
+  nowMs: number,
+  together: readonly Statement[],
+): Promise<boolean> {
   const { id, teamId, name, sizeGb, dataCenterId, type } = volume
-  const result = await db
-    .insert(networkVolumes)
-    .select(sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs} WHERE ${hasRoom(networkVolumes, teamId)}`)
+  const [result] = await db.batch([
+    db
+      .insert(networkVolumes)
+      .select(
+        sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs} WHERE ${hasRoom(networkVolumes, teamId)}`,
+      ),
+    ...together,
+  ])
   return result.meta.changes > 0
 }
 

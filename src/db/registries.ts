@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasRoom } from './bounds.ts'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfRegistry } from './resource-users.ts'
 import { registries } from './schema.ts'
@@ -11,12 +11,17 @@ type RegistryName = Pick<RegistryRow, 'id' | 'name'>
 
 const SHOWN = { id: registries.id, name: registries.name }
 
-/** Stores a credential; false when the account has as many as it may have. */
-export async function insertRegistry(db: Database, row: RegistryRow): Promise<boolean> {
+/** Stores a credential; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
+export async function insertRegistry(db: Database, row: RegistryRow, together: readonly Statement[]): Promise<boolean> {
   const { id, teamId, name, usernameSealed, passwordSealed, createdAt } = row
-  const result = await db
-    .insert(registries)
-    .select(sql`SELECT ${id}, ${teamId}, ${name}, ${usernameSealed}, ${passwordSealed}, ${createdAt} WHERE ${hasRoom(registries, teamId)}`)
+  const [result] = await db.batch([
+    db
+      .insert(registries)
+      .select(
+        sql`SELECT ${id}, ${teamId}, ${name}, ${usernameSealed}, ${passwordSealed}, ${createdAt} WHERE ${hasRoom(registries, teamId)}`,
+      ),
+    ...together,
+  ])
   return result.meta.changes > 0
 }
 

@@ -1,7 +1,7 @@
 import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { TemplateConfig } from '../domain/resources/record.ts'
 import { hasRoom } from './bounds.ts'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfTemplate } from './resource-users.ts'
 import { registries, templates } from './schema.ts'
@@ -20,8 +20,13 @@ export interface StoredTemplate {
   revision: number
 }
 
-/** Stores a template; of two with one name at once, one is stored (TPL-6). */
-export async function insertTemplate(db: Database, template: TemplateConfig, nowMs: number): Promise<'written' | 'nameTaken' | 'full'> {
+/** Stores a template; of two with one name at once, one is stored (TPL-6). `together` is for statements that look at whether it was. */
+export async function insertTemplate(
+  db: Database,
+  template: TemplateConfig,
+  nowMs: number,
+  together: readonly Statement[],
+): Promise<'written' | 'nameTaken' | 'full'> {
   const { id, teamId, name, isPublic } = template
   const [result, [taken]] = await db.batch([
     db
@@ -35,6 +40,7 @@ export async function insertTemplate(db: Database, template: TemplateConfig, now
       .select({ id: templates.id })
       .from(templates)
       .where(and(eq(templates.teamId, teamId), eq(templates.name, name))),
+    ...together,
   ])
   if (result.meta.changes > 0) return 'written'
   return taken ? 'nameTaken' : 'full'

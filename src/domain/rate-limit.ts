@@ -7,7 +7,7 @@ export const RATE_WINDOWS = [
 
 export type RateWindowName = (typeof RATE_WINDOWS)[number]['name']
 
-/** Requests that one account may send in each window. */
+/** Requests that one user may send in each window. */
 export type RateQuota = Record<RateWindowName, number>
 
 export const DEFAULT_QUOTA: RateQuota = { minute: 60, hour: 3000, day: 50_000 }
@@ -34,7 +34,7 @@ export interface RateVerdict {
   counts: RateCounts
 }
 
-/** Counts of an account that has not been seen. */
+/** Counts of a user that has not been seen. */
 export function emptyCounts(): RateCounts {
   return { minute: { startMs: 0, count: 0 }, hour: { startMs: 0, count: 0 }, day: { startMs: 0, count: 0 } }
 }

@@ -51,13 +51,13 @@ function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, togeth
   // One host whose object cannot be asked is no reason to refuse what others have room for.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
   const insert = async ([marked]: readonly PodMark[]) =>
-    marked?.isHeard === true && (await insertPod(openDatabase(env.DB), pod, resources, together))
+    marked?.takesMore === true && (await insertPod(openDatabase(env.DB), pod, resources, together))
   return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (isThere) => !isThere })
 }
 
 function notHeard(hostId: string, podId: string, error: unknown): PodMark {
   logEvent('warn', 'a host could not be asked to take a pod', { hostId, podId, error })
-  return { isHeard: false, silentSinceMs: null }
+  return { takesMore: false, silentSinceMs: null }
 }
 
 /** What a pod gets of the host that it is placed on. */

@@ -113,7 +113,7 @@ async function moveTo(
   // The former host first: its container is told to stop before the new one starts.
   return withMarkedPod([here, podHost(env, after.hostId)], before.id, async ([, mark]) => {
     // A host that misses beats gets no new work (HOST-8).
-    if (!mark?.isHeard) return false
+    if (!mark?.takesMore) return false
     const former = formerAllocationId(before.id, before.hostId)
     const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
     if (hasMoved) await notePod(env, after, noteOfTransition(before, after))

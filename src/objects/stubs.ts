@@ -29,8 +29,8 @@ export function hostStub(env: Env, hostId: string): DurableObjectStub<HostRpc> {
 }
 
 /** The object that counts one account's REST requests. */
-export function rateLimiterStub(env: Env, teamId: string): DurableObjectStub<RateLimiterRpc> {
-  return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(teamId))
+export function rateLimiterStub(env: Env, userId: string): DurableObjectStub<RateLimiterRpc> {
+  return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(userId))
 }
 
 /** The object that delivers one team's webhooks. */

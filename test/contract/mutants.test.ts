@@ -8,6 +8,7 @@ import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../mutants/resources.ts'
+import { REST_DOMAIN_MUTANTS, REST_WORKER_MUTANTS } from '../mutants/rest.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
 
@@ -17,6 +18,7 @@ const ALL = [
   ...QUEUE_DOMAIN_MUTANTS,
   ...SUBMIT_DOMAIN_MUTANTS,
   ...RESOURCE_DOMAIN_MUTANTS,
+  ...REST_DOMAIN_MUTANTS,
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,
@@ -26,6 +28,7 @@ const ALL = [
   ...QUEUE_OBJECT_MUTANTS,
   ...SUBMIT_OBJECT_MUTANTS,
   ...RESOURCE_WORKER_MUTANTS,
+  ...REST_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
   ...ENGINE_MUTANTS,
   ...ENDPOINT_MUTANTS,

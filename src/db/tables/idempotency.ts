@@ -13,7 +13,7 @@ export const idempotencyKeys = sqliteTable(
     key: text('key').notNull(),
     /** Of the request that holds the key; whoever takes an abandoned one over writes another. */
     claim: text('claim').notNull(),
-    /** Digest of the body. */
+    /** Keyed digest of the body. */
     fingerprint: text('fingerprint').notNull(),
     claimedAt: integer('claimed_at').notNull(),
     /** The first answer, as JSON. */

@@ -5,9 +5,9 @@ import type { RateVerdict, RateWindowState } from '../../domain/rate-limit.ts'
 import { spendRequest } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** Spends one of the account's requests and says so on the response, whatever its status (RATE-1 to RATE-4). */
+/** Spends one of the acting user's requests and says so on the response, whatever its status (RATE-1 to RATE-4). */
 export async function limitRate(c: AppContext, next: Next): Promise<void> {
-  const verdict = await spendRequest(c.env, c.var.principal.teamId, Date.now())
+  const verdict = await spendRequest(c.env, c.var.principal, Date.now())
   if (!verdict) return next()
   const headers = rateLimitHeaders(verdict)
   if (!verdict.allowed) {

@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
 import { readSettings } from '../../env.ts'
 import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
@@ -36,10 +37,10 @@ const createEndpointRoute = createRoute({
   summary: 'Create an endpoint',
   'x-scope': 'serverless:write',
   middleware: [needsScope('serverless:write'), strictJson] as const,
-  request: { body: json(CreateEndpointRequest) },
+  request: { body: json(CreateEndpointRequest), headers: CreateHeaders },
   responses: {
     201: ok('The endpoint.', Endpoint),
-    ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
 
@@ -89,7 +90,7 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
     return c.json({ endpoints: configs.map((config) => toEndpoint(config, serverlessUrl(c))), pagination }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
-    const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'))
+    const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])
     return c.json(toEndpoint(config, serverlessUrl(c)), 201)
   })
   app.openapi(getRoute, async (c) => {

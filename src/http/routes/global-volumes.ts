@@ -6,6 +6,7 @@ import {
   ListGlobalVolumesResponse,
   UpdateGlobalVolumeRequest,
 } from '../../contract/global-volumes.ts'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import * as volumes from '../../services/resources/global-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { needsScope } from '../middleware/scope.ts'
@@ -37,8 +38,8 @@ const createGlobalVolumeRoute = createRoute({
   summary: 'Create a global volume',
   'x-scope': 'volumes:write',
   middleware: [needsScope('volumes:write'), strictJson] as const,
-  request: { body: json(CreateGlobalVolumeRequest) },
-  responses: { 201: ok('The global volume.', GlobalVolume), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+  request: { body: json(CreateGlobalVolumeRequest), headers: CreateHeaders },
+  responses: { 201: ok('The global volume.', GlobalVolume), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
 
 const getRoute = createRoute({
@@ -83,7 +84,9 @@ const deleteRoute = createRoute({
 /** Registers `/v2/global-volumes` (GLV-1, GLV-2). */
 export function registerGlobalVolumes(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ globalVolumes: await volumes.listGlobalVolumes(verbContext(c)) }, 200))
-  app.openapi(createGlobalVolumeRoute, async (c) => c.json(await volumes.createGlobalVolume(verbContext(c), c.req.valid('json').name), 201))
+  app.openapi(createGlobalVolumeRoute, async (c) =>
+    c.json(await volumes.createGlobalVolume(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
   app.openapi(getRoute, async (c) => c.json(await volumes.getGlobalVolume(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateRoute, async (c) =>
     c.json(await volumes.renameGlobalVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json').name), 200),

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
   CreateNetworkVolumeRequest,
   ListNetworkVolumesResponse,
@@ -37,8 +38,8 @@ const createNetworkVolumeRoute = createRoute({
   summary: 'Create a network volume',
   'x-scope': 'volumes:write',
   middleware: [needsScope('volumes:write'), strictJson] as const,
-  request: { body: json(CreateNetworkVolumeRequest) },
-  responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+  request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
+  responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
 
 const getRoute = createRoute({
@@ -83,7 +84,9 @@ const deleteRoute = createRoute({
 /** Registers `/v2/network-volumes` (VOL-1 to VOL-3). */
 export function registerNetworkVolumes(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ networkVolumes: await volumes.listVolumes(verbContext(c)) }, 200))
-  app.openapi(createNetworkVolumeRoute, async (c) => c.json(await volumes.createVolume(verbContext(c), c.req.valid('json')), 201))
+  app.openapi(createNetworkVolumeRoute, async (c) =>
+    c.json(await volumes.createVolume(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
   app.openapi(getRoute, async (c) => c.json(await volumes.getVolume(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateRoute, async (c) =>
     c.json(await volumes.updateVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),

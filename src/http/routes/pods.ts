@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
-  CreatePodHeaders,
   CreatePodQuery,
   CreatePodRequest,
   GetPodQuery,
@@ -55,7 +55,7 @@ const createPodRoute = createRoute({
   summary: 'Create a pod and start it',
   'x-scope': WRITE,
   middleware: [needsScope(WRITE), strictJson] as const,
-  request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreatePodHeaders },
+  request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
     200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
     201: taggedPod('The pod.'),

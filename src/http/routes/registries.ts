@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/registries.ts'
 import * as registries from '../../services/resources/registries.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
@@ -35,8 +36,8 @@ const createRegistryRoute = createRoute({
   summary: 'Store a credential for private images',
   'x-scope': 'registries:write',
   middleware: [needsScope('registries:write'), strictJson] as const,
-  request: { body: json(CreateRegistryRequest) },
-  responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+  request: { body: json(CreateRegistryRequest), headers: CreateHeaders },
+  responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
 
 const getRoute = createRoute({
@@ -66,7 +67,9 @@ const deleteRoute = createRoute({
 /** Registers `/v2/registries` (REG-1, REG-2). */
 export function registerRegistries(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ registries: await registries.listRegistries(verbContext(c)) }, 200))
-  app.openapi(createRegistryRoute, async (c) => c.json(await registries.createRegistry(verbContext(c), c.req.valid('json')), 201))
+  app.openapi(createRegistryRoute, async (c) =>
+    c.json(await registries.createRegistry(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
   app.openapi(getRoute, async (c) => c.json(await registries.getRegistry(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(deleteRoute, async (c) => {
     await registries.deleteRegistry(verbContext(c), c.req.valid('param').id)

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
 import { CreateTemplateRequest, ListTemplatesResponse, Template, UpdateTemplateRequest } from '../../contract/templates.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
@@ -35,8 +36,8 @@ const createTemplateRoute = createRoute({
   summary: 'Create a template',
   'x-scope': 'templates:write',
   middleware: [needsScope('templates:write'), strictJson] as const,
-  request: { body: json(CreateTemplateRequest) },
-  responses: { 201: ok('The template.', Template), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+  request: { body: json(CreateTemplateRequest), headers: CreateHeaders },
+  responses: { 201: ok('The template.', Template), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
 
 const getRoute = createRoute({
@@ -84,7 +85,7 @@ export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
     return c.json({ templates: page.templates.map(toTemplate), pagination: page.pagination }, 200)
   })
   app.openapi(createTemplateRoute, async (c) =>
-    c.json(toTemplate(await templates.createTemplate(verbContext(c), c.req.valid('json'))), 201),
+    c.json(toTemplate(await templates.createTemplate(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])), 201),
   )
   app.openapi(getRoute, async (c) => c.json(toTemplate(await templates.getTemplate(verbContext(c), c.req.valid('param').id)), 200))
   app.openapi(updateRoute, async (c) =>

@@ -1,4 +1,5 @@
 import type { ProblemKey } from '../../contract/problems.ts'
+import { findOwner } from '../../db/accounts.ts'
 import { findApiKey, touchApiKey } from '../../db/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findEndpointOwner } from '../../db/endpoints.ts'
@@ -103,13 +104,15 @@ async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict |
   return isExpired(verdict, nowMs) ? null : verdict
 }
 
-/** A pod acts for its account, on itself alone (AUT-6). */
+/** A pod acts for the owner of its account, on itself alone (AUT-6, RATE-1). */
 async function lookUpPodKey(env: Env, token: string): Promise<Verdict | null> {
   const found = await findPodOfKey(env, token)
   if (!found) return null
   const { podId, teamId } = found
+  const userId = await findOwner(openDatabase(env.DB), teamId)
+  if (userId === null) return null
   const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
-  return { principal: { keyId: `pod:${podId}`, userId: `pod:${podId}`, teamId, scopes }, expiresAtMs: null }
+  return { principal: { keyId: `pod:${podId}`, userId, teamId, scopes }, expiresAtMs: null }
 }
 
 function isExpired({ expiresAtMs }: Verdict, nowMs: number): boolean {

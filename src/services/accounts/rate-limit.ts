@@ -4,6 +4,7 @@ import { DEFAULT_QUOTA, type RateVerdict } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import type { Principal } from '../context.ts'
 
 /** How long a changed quota may stay unnoticed by another isolate. */
 const QUOTA_TTL_MS = 60_000
@@ -12,12 +13,15 @@ const DEFAULT: QuotaRow = { ...DEFAULT_QUOTA, exempt: false }
 
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
-/** Spends one REST request of a team. Null for an exempt one, which has no windows (RATE-3). */
-export async function spendRequest(env: Env, teamId: string, nowMs: number): Promise<RateVerdict | null> {
+/**
+ * Spends one REST request of the user who acts, by the quota of the account that is acted for: members of one account cannot use up each
+ * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3).
+ */
+export async function spendRequest(env: Env, { userId, teamId }: Principal, nowMs: number): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
-  return rateLimiterStub(env, teamId).take({ minute, hour, day })
+  return rateLimiterStub(env, userId).take({ minute, hour, day })
 }
 
 /** Whether a team is exempt from limits, its job API calls included. */

@@ -12,6 +12,7 @@ import { newResourceId } from '../../platform/ids.ts'
 import { forgetEndpointTeam } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry } from '../resources/registries.ts'
 import { assertMergedSize, useTemplate } from '../resources/templates.ts'
@@ -20,14 +21,18 @@ const LIST_BINDING = 'listEndpoints'
 /** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
 const MAX_UPDATE_ATTEMPTS = 2
 
-/** Creates an endpoint and its queue (END-1 to END-7). Throws 400, 403, 404 (template) and 422. */
-export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest): Promise<EndpointConfig> {
+/** Creates an endpoint and its queue (END-1 to END-7, PP-125). Throws 400, 403, 404 (template), 409 (its key is in use) and 422. */
+export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest, key: string | undefined): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
+  return onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store))
+}
+
+async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {
   const { teamId } = ctx.principal
   const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx.env, teamId, result.config.container.registry)
-  await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []))
+  await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
   await endpointStub(ctx.env, result.config.id).configure(result.config)
   return result.config
 }

@@ -1,21 +1,34 @@
-import type { GlobalVolume } from '../../contract/global-volumes.ts'
+import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/global-volumes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/global-volumes.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
-/** Creates a global volume (GLV-1). Throws 403, and 400 when the account has one of that name (GLV-2). */
-export async function createGlobalVolume(ctx: VerbContext, name: string): Promise<GlobalVolume> {
+/**
+ * Creates a global volume (GLV-1, PP-125). Throws 403, 409 and 422 (its key is in use), and 400 when the account has one of that name
+ * (GLV-2).
+ */
+export async function createGlobalVolume(
+  ctx: VerbContext,
+  body: CreateGlobalVolumeRequest,
+  key: string | undefined,
+): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
+  return onceForKey<GlobalVolume>(ctx, 'createGlobalVolume', key, body, (store) => writeGlobalVolume(ctx, body.name, store))
+}
+
+async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAnswer<GlobalVolume>): Promise<GlobalVolume> {
   const volume = { id: newResourceId(), teamId: ctx.principal.teamId, name, createdAt: ctx.nowMs }
-  const outcome = await table.insertGlobalVolume(openDatabase(ctx.env.DB), volume)
+  const answer = toGlobalVolume(volume)
+  const outcome = await table.insertGlobalVolume(openDatabase(ctx.env.DB), volume, store(answer))
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('global volumes')
-  return toGlobalVolume(volume)
+  return answer
 }
 
 /** One volume. Throws 403 and 404. */

@@ -5,6 +5,7 @@ import * as table from '../../db/network-volumes.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -12,14 +13,20 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 /** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
 const MAX_UPDATE_ATTEMPTS = 2
 
-/** Creates a network volume (VOL-2). Throws 400 and 403. */
-export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest): Promise<NetworkVolume> {
+/** Creates a network volume (VOL-2, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
+export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
+  return onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))
+}
+
+async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, store: StoreAnswer<NetworkVolume>): Promise<NetworkVolume> {
   const ids = { id: newResourceId(), teamId: ctx.principal.teamId }
   const result = createNetworkVolume(body, ids, await findDataCenter(ctx.env, body.dataCenter))
   if (!result.ok) throw problemOf(result.problem)
-  if (!(await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs))) throw tooMany('network volumes')
-  return toNetworkVolume(result.volume)
+  const answer = toNetworkVolume(result.volume)
+  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs, store(answer))
+  if (!isWritten) throw tooMany('network volumes')
+  return answer
 }
 
 /** One volume. Throws 403 and 404. */

@@ -6,16 +6,22 @@ import { sealLogin } from '../../effects/registry-login.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
-/** Stores a credential, sealed (REG-1, RES-3). Throws 400 and 403. */
-export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest): Promise<Registry> {
+/** Stores a credential, sealed (REG-1, RES-3, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
+export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest, key: string | undefined): Promise<Registry> {
   requireScope(ctx.principal, 'registries:write')
+  return onceForKey<Registry>(ctx, 'createRegistry', key, body, (store) => writeRegistry(ctx, body, store))
+}
+
+async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, store: StoreAnswer<Registry>): Promise<Registry> {
   const place = { id: newResourceId(), teamId: ctx.principal.teamId }
   const row = { ...place, name: body.name, ...(await sealLogin(ctx.env, place, body)), createdAt: ctx.nowMs }
-  if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row))) throw tooMany('registry credentials')
-  return { id: row.id, name: row.name }
+  const answer = { id: row.id, name: row.name }
+  if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row, store(answer)))) throw tooMany('registry credentials')
+  return answer
 }
 
 /** Id and name of a credential. Throws 403 and 404. */

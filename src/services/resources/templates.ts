@@ -11,6 +11,7 @@ import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -21,12 +22,16 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024
 /** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
 const MAX_UPDATE_ATTEMPTS = 2
 
-/** Creates a template (TPL-2). Throws 400 (name taken, unknown registry) and 403. */
-export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest): Promise<TemplateConfig> {
+/** Creates a template (TPL-2, PP-125). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
+export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest, key: string | undefined): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
+  return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store))
+}
+
+async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
   const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
   await requireRegistry(ctx.env, template.teamId, template.container.registry)
-  const outcome = await table.insertTemplate(openDatabase(ctx.env.DB), template, ctx.nowMs)
+  const outcome = await table.insertTemplate(openDatabase(ctx.env.DB), template, ctx.nowMs, store(template))
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('templates')
   return template

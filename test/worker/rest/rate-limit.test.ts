@@ -1,8 +1,9 @@
 import { parseList } from 'structured-headers'
+import { issuePodKey } from '../../../src/effects/pod-key.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
 import { rateLimiterStub } from '../../../src/objects/stubs.ts'
-import { forgetQuota } from '../../../src/services/accounts/rate-limit.ts'
-import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { insertPod } from '../../support/resources.ts'
 
 const PATH = '/v2/serverless'
 const POLICY = '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400'
@@ -114,11 +115,33 @@ describe('rate limit', () => {
     expect((await api(account.key).get(PATH)).status).toBe(200)
   })
 
+  it('[RATE-1] a user spends the same requests with each key, and none of another member of the account', async () => {
+    const [owner, member] = [await createAccount({ exempt: false }), await createAccount({ exempt: false })]
+    await quota(owner, { minute: 1000, hour: 2 })
+    const second = await createKey(owner.userId)
+    const team = await teamOf(owner)
+    await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, member.keyId).run()
+    expect((await api(owner.key).get(PATH)).status).toBe(200)
+    expect((await api(second.key).get(PATH)).status).toBe(200)
+    expect((await api(owner.key).get(PATH)).status).toBe(429)
+    expect((await api(member.key).get(PATH)).headers.get('ratelimit')).toContain('"hour";r=1;')
+  })
+
+  it("[RATE-1] a pod's key spends the requests of the account's owner", async () => {
+    const owner = await createAccount({ exempt: false })
+    await quota(owner, { minute: 1000, hour: 2 })
+    const pod = await insertPod(await teamOf(owner))
+    const id = pod.replaceAll('-', '')
+    await env.DB.prepare('UPDATE pods SET id = ? WHERE id = ?').bind(id, pod).run()
+    const podKey = await issuePodKey(env, id)
+    await api(podKey).get(`/v2/pods/${id}/nosuch`)
+    expect((await api(owner.key).get(PATH)).headers.get('ratelimit')).toContain('"hour";r=0;')
+    expect((await api(podKey).get(`/v2/pods/${id}/nosuch`)).status).toBe(429)
+  })
+
   it('[RATE-5] the counts survive, and a new window starts at its border', async () => {
     const account = await createAccount({ exempt: false })
-    const team = await teamOf(account)
-    forgetQuota(team)
-    const stub = rateLimiterStub(env, team)
+    const stub = rateLimiterStub(env, account.userId)
     const noon = Date.UTC(2030, 0, 1, 12)
     const limits = { minute: 1, hour: 10, day: 10 }
     expect((await stub.take(limits, noon)).allowed).toBe(true)

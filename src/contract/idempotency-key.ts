@@ -1,0 +1,19 @@
+import { z } from 'zod'
+
+/** Of the header `Idempotency-Key` (POD-22). */
+const MAX_IDEMPOTENCY_KEY_LENGTH = 128
+
+/** Headers of every create (POD-22, PP-125). */
+export const CreateHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(MAX_IDEMPOTENCY_KEY_LENGTH)
+    .regex(/^[\x21-\x7e]+$/)
+    .optional()
+    .meta({
+      description: 'A repeat of the same request within 24 hours answers with the first result.',
+      example: '5f0c9d6e-create',
+      param: { name: 'Idempotency-Key', in: 'header' },
+    }),
+})

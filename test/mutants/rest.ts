@@ -1,0 +1,34 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of what every REST route has in common: bodies, keys of creates, limits, documents.
+
+const FAULT = 'src/domain/text/json-fault.ts'
+
+/** Killed by the unit tests of the pure rules. */
+export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'a comma may end a list', file: FAULT, find: "return open.at(-1) === '{' ? 'name' : 'value'", replace: "return 'value-or-end'" },
+  { id: 'a bracket closes a brace', file: FAULT, find: "if (open.at(-1) !== '[' || (", replace: 'if ((' },
+  { id: 'columns count from the start of the text', file: FAULT, find: 'column: at - lineStart + 1', replace: 'column: at + 1' },
+]
+
+const KEYS = 'src/db/idempotency.ts'
+const BODY = 'src/http/middleware/strict-json.ts'
+
+/** Killed by the tests against the real Worker. */
+export const REST_WORKER_MUTANTS: readonly Mutant[] = [
+  { id: 'an answer is stored for what was not made', file: KEYS, find: ' WHERE changes() > 0`', replace: ' WHERE 1`' },
+  {
+    id: 'one key for all operations',
+    file: 'src/services/idempotency.ts',
+    find: 'operation, key }',
+    replace: "operation: '', key }",
+  },
+  {
+    id: 'members of an account share their limit',
+    file: 'src/services/accounts/rate-limit.ts',
+    find: 'rateLimiterStub(env, userId)',
+    replace: 'rateLimiterStub(env, teamId)',
+  },
+  { id: 'a merge patch passes as JSON', file: BODY, find: 'application\\/json\\s*(;|$)', replace: 'application\\/(\\S+\\+)?json\\s*(;|$)' },
+  { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },
+]

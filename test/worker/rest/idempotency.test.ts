@@ -1,0 +1,118 @@
+import { restDocument } from '../../../src/http/rest-api.ts'
+import { type Account, api, createAccount, describe, endpointBody, env, expect, it, teamOf } from '../../support/harness.ts'
+import { multiply } from '../../support/resources.ts'
+
+interface Create {
+  path: string
+  list: string
+  /** What an account has of it, by its name in lists. */
+  key: string
+  body: Record<string, unknown>
+  /** What the second body says otherwise. */
+  other: Record<string, unknown>
+}
+
+const CREATES: Create[] = [
+  { path: '/v2/serverless', list: '/v2/serverless', key: 'endpoints', body: endpointBody({ env: { A: '1' } }), other: { name: 'other' } },
+  { path: '/v2/templates', list: '/v2/templates', key: 'templates', body: { name: 't', image: 'acme/model:1' }, other: { name: 'other' } },
+  {
+    path: '/v2/network-volumes',
+    list: '/v2/network-volumes',
+    key: 'networkVolumes',
+    body: { name: 'v', size: 10, dataCenter: 'EU-RO-1' },
+    other: { size: 20 },
+  },
+  { path: '/v2/global-volumes', list: '/v2/global-volumes', key: 'globalVolumes', body: { name: 'g' }, other: { name: 'other' } },
+  {
+    path: '/v2/registries',
+    list: '/v2/registries',
+    key: 'registries',
+    body: { name: 'r', username: 'u', password: 'p' },
+    other: { password: 'q' },
+  },
+]
+const WITH = (key: string) => ({ 'Idempotency-Key': key })
+const count = async ({ key }: Account, create: Create) => (await api(key).get(create.list)).body[create.key].length
+const stored = async (account: Account) =>
+  (
+    await env.DB.prepare('SELECT * FROM idempotency_keys WHERE team_id = ?')
+      .bind(await teamOf(account))
+      .all()
+  ).results
+
+describe('Idempotency-Key of every create', () => {
+  it('[PP-125] every create that answers 201 takes one, as the document says', () => {
+    const { paths = {} } = JSON.parse(JSON.stringify(restDocument())) as {
+      paths?: Record<string, { post?: { responses: object; parameters?: { name: string }[] } }>
+    }
+    const creates = Object.entries(paths).filter(([, { post }]) => post && '201' in post.responses)
+    expect(creates.map(([path]) => path).sort()).toEqual(['/v2/pods', ...CREATES.map(({ path }) => path)].sort())
+    for (const [path, { post }] of creates) {
+      expect(
+        post?.parameters?.map(({ name }) => name),
+        path,
+      ).toContain('Idempotency-Key')
+      expect(post?.responses, path).toHaveProperty('409')
+    }
+  })
+
+  it.each(CREATES)('[PP-125] $path: a repeat gets the first answer, another body 422, another account its own', async (create) => {
+    const [account, stranger] = [await createAccount(), await createAccount()]
+    const post = (body: object, { key } = account) => api(key).post(create.path, body, WITH('k-1'))
+    const first = await post(create.body)
+    expect(first.status).toBe(201)
+    expect(await post(create.body)).toMatchObject({ status: 201, body: first.body })
+    expect(await post({ ...create.body, ...create.other })).toMatchObject({
+      status: 422,
+      body: { errors: ['$.Idempotency-Key: was used with another request'] },
+    })
+    expect(await count(account, create)).toBe(1)
+    const foreign = await post(create.body, stranger)
+    expect(foreign.status).toBe(201)
+    expect(foreign.body.id).not.toBe(first.body.id)
+  })
+
+  it.each(CREATES)('[PP-125] $path: of five at once one creates', async (create) => {
+    const account = await createAccount()
+    const replies = await Promise.all(Array.from({ length: 5 }, () => api(account.key).post(create.path, create.body, WITH('k-2'))))
+    expect(new Set(replies.map(({ status }) => status)).has(201)).toBe(true)
+    for (const { status } of replies) expect([201, 409]).toContain(status)
+    expect(await count(account, create)).toBe(1)
+  })
+
+  it('[PP-125] one key stands for one thing in each operation', async () => {
+    const account = await createAccount()
+    for (const { path, body } of CREATES) expect((await api(account.key).post(path, body, WITH('k-3'))).status, path).toBe(201)
+  })
+
+  it('[PP-125] a create that is refused while it writes stores no answer, and its key is free again', async () => {
+    const account = await createAccount()
+    const taken = { name: 'taken' }
+    await api(account.key).post('/v2/global-volumes', taken)
+    await api(account.key).post('/v2/templates', { ...taken, image: 'acme/model:1' })
+    for (const [path, body] of [
+      ['/v2/global-volumes', taken],
+      ['/v2/templates', { ...taken, image: 'acme/model:1' }],
+    ] as const) {
+      expect((await api(account.key).post(path, body, WITH('k-4'))).status, path).toBe(400)
+    }
+    await api(account.key).post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-RO-1' })
+    await multiply('network_volumes', 'name, size_gb, data_center_id, type, created_at', account, 999)
+    const full = await api(account.key).post('/v2/network-volumes', { name: 'w', size: 10, dataCenter: 'EU-RO-1' }, WITH('k-4'))
+    expect(full.status).toBe(400)
+    expect(await stored(account)).toEqual([])
+    expect((await api(account.key).post('/v2/templates', { name: 'free', image: 'acme/model:1' }, WITH('k-4'))).status).toBe(201)
+  })
+
+  it('[PP-125] no password can be guessed from what is stored of a request', async () => {
+    const account = await createAccount()
+    const body = { name: 'r', username: 'u', password: 'p' }
+    await api(account.key).post('/v2/registries', body, WITH('k-5'))
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(body))))
+    const plainDigest = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+    const rows = await stored(account)
+    expect(rows).toHaveLength(1)
+    expect(JSON.stringify(rows)).not.toContain(plainDigest)
+    expect(JSON.stringify(rows)).not.toContain('password')
+  })
+})
