@@ -18,6 +18,9 @@ export const PROTOCOL_VERSION = 1
 export const BEAT_INTERVAL_MS = 5_000
 export const HOST_LEASE_MS = 30_000
 
+/** Largest message that an agent takes over its link. */
+export const MESSAGE_MAX_BYTES = 32 * 2 ** 20
+
 /** Audience of the assertion that an agent signs with its own key to get an access token. */
 export const ASSERTION_AUDIENCE = 'podplane-host'
 /** Audience of the access token that the plane signs. */
@@ -218,7 +221,13 @@ export type AgentMessage = z.infer<typeof AgentMessage>
 /** Plane → agent over the link. */
 export const PlaneMessage = z.discriminatedUnion('type', [
   /** A full snapshot; the agent ignores a revision lower than the last one it applied in this epoch. */
-  z.object({ type: z.literal('desired'), revision: z.number().int(), workloads: z.array(Workload) }),
+  z.object({
+    type: z.literal('desired'),
+    revision: z.number().int(),
+    workloads: z.array(Workload),
+    /** The most that a job waits for a silent host, milliseconds; absent: a plane that waits for none (HOST-36). */
+    silenceMaxMs: z.number().int().min(0).optional(),
+  }),
   z.object({ type: z.literal('beatAck'), beat: z.number().int() }),
   /** The host was removed or enrolled again elsewhere: stop everything and exit. */
   z.object({ type: z.literal('revoked'), reason: z.string() }),

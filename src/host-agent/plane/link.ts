@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { type AgentMessage, BEAT_INTERVAL_MS, PlaneMessage, type Workload } from '../../host-protocol/messages.ts'
+import { type AgentMessage, BEAT_INTERVAL_MS, MESSAGE_MAX_BYTES, PlaneMessage, type Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
@@ -13,7 +13,8 @@ export interface LinkDeps {
   hello(): Extract<AgentMessage, { type: 'hello' }>
   /** `first`: of a link, so that it has to say what later ones leave out. */
   beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent' | 'gpuHealth'>
-  onDesired(workloads: Workload[]): void
+  /** `silenceMaxMs`: the most that the plane lets a job wait for this host. */
+  onDesired(workloads: Workload[], silenceMaxMs: number): void
   /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
   onLease(sentAtMonotonicMs: number): void
   onRevoked(reason: string): void
@@ -23,7 +24,6 @@ const ACK_TIMEOUT_MS = 15_000
 const RECONNECT_BASE_MS = 250
 const RECONNECT_MAX_MS = 10_000
 const CONNECT_TIMEOUT_MS = 15_000
-const MESSAGE_MAX_BYTES = 32 * 2 ** 20
 const BEAT_JITTER = 0.2
 const FIRST_BEAT = 1
 
@@ -139,7 +139,8 @@ export class Link {
     } else if (message.revision < this.revision) {
       this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
     } else {
-      this.deps.onDesired(message.workloads)
+      // A plane that does not say waits for no job longer than it must.
+      this.deps.onDesired(message.workloads, message.silenceMaxMs ?? 0)
       this.revision = message.revision
     }
   }

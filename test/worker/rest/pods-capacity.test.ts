@@ -1,6 +1,7 @@
 import { FakeHost } from '../../support/fake-host.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { cpuPodBody, freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
+import { copyPod, insertPod, terminatePod } from '../../support/resources.ts'
 
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
 
@@ -45,11 +46,11 @@ describe('capacity', () => {
   })
 
   it('[PP-134] a volume of a data center where no host offers volumes: that is the reason', async () => {
-    const bare = await FakeHost.join({ ...gpus(1, VOLUMES), sharedVolumes: ['global'] }, { dataCenterId: 'EU-SE-1' })
+    const bare = await FakeHost.join({ ...gpus(1, VOLUMES), sharedVolumes: ['global'] }, { dataCenterId: 'EU-CZ-1' })
     const call = api((await createAccount()).key)
-    const { id } = (await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-SE-1' })).body
+    const { id } = (await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-CZ-1' })).body
     const refused = await call.post(PODS, podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } }))
-    const detail = 'No host in EU-SE-1 offers network volumes. Ask the operator to set them up there, or create the pod without that mount.'
+    const detail = 'No host in EU-CZ-1 offers network volumes. Ask the operator to set them up there, or create the pod without that mount.'
     expect(refused).toMatchObject({ status: 400, body: { detail, code: 'NO_CAPACITY' } })
     expect(refused.body.errors).toContainEqual(expect.stringMatching(/^networkVolumes: \d+ of \d+ hosts$/))
     expect((await call.get(PODS)).body.pods).toEqual([])
@@ -99,6 +100,24 @@ describe('capacity', () => {
     expect(pod).toMatchObject({ cost: 0.16, cudaVersion: null })
     scene.leave()
   })
+})
+
+it('[PP-162] an account with 500 stopped pods makes no further one, and stops what it has', async () => {
+  const scene = await podScene(gpus(2))
+  const { id } = await scene.create()
+  await scene.run(id)
+  const stopped = await insertPod(await scene.team(), { status: 'EXITED' })
+  await copyPod(stopped, 498)
+  const last = await scene.create()
+  await copyPod(stopped, 1)
+  const refusal = { status: 400, body: { code: 'RULE', detail: 'an account has at most 500 stopped pods; terminate one first' } }
+  expect(await scene.call.post(PODS, podBody())).toMatchObject(refusal)
+  expect(await scene.call.post(`${PODS}?dryRun=true`, podBody())).toMatchObject(refusal)
+  expect((await scene.act(id, 'stop')).status).toBe(200)
+  for (const each of [id, last.id]) await scene.end(each)
+  await terminatePod(stopped)
+  expect((await scene.call.post(PODS, podBody())).status).toBe(201)
+  scene.leave()
 })
 
 describe('dryRun', () => {
