@@ -30,6 +30,7 @@ export interface PlacementRequest {
   runtime: 'docker' | 'process'
   /** Empty: any. */
   dataCenterIds: readonly string[]
+  cloud: Cloud | 'ALL'
   diskGb: number
   /** Alternatives in order of preference; the first that fits somewhere wins. */
   shapes: readonly ComputeShape[]
@@ -97,6 +98,7 @@ function failedConstraints(request: PlacementRequest, shape: ComputeShape, host:
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
   }
+  if (request.cloud !== 'ALL' && request.cloud !== host.cloud) failed.push(`cloud: ${request.cloud} > ${host.cloud}`)
   if (shape.gpu) failed.push(...failedGpu(request, shape.gpu, host))
   if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
