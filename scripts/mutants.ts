@@ -66,16 +66,16 @@ const REST_TESTS = ['idempotency', 'rate-limit', 'protocol', 'validation'].map((
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 /** Those of the agent that start no process. */
 const AGENT_TESTS = [
-  'reconcile',
-  'supervisor',
-  'ports',
+  'workloads/reconcile',
+  'workloads/supervisor',
   'mounts',
-  'container-images',
-  'engine-transport',
-  'container-start',
+  'docker',
   'full-disk',
-  'parts',
-  'log-spool',
+  'exit-reason',
+  'options',
+  'plane/lease',
+  'logs/spool',
+  'logs/shipper',
 ].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {

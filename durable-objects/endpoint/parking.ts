@@ -1,3 +1,4 @@
+import type { Job } from '../../src/domain/job/job.ts'
 import type { OpenTake } from '../../src/queue/state.ts'
 
 /**
@@ -18,7 +19,7 @@ export type StopPollOutcome = 'woken' | 'displaced'
 export class Parking {
   private readonly takes = new Map<string, ParkedTake>()
   private readonly stopPolls = new Map<string, (outcome: StopPollOutcome) => void>()
-  private readonly jobWaiters = new Map<number, Set<() => void>>()
+  private readonly jobWaiters = new Map<number, Set<(expired: Job | null) => void>>()
 
   openTakes(): ParkedTake[] {
     return [...this.takes.values()]
@@ -71,20 +72,21 @@ export class Parking {
     this.stopPolls.get(workerId)?.('woken')
   }
 
-  /** Resolves when something about the job changed, at `untilMs`, or when the client left. */
-  waitForJob(seq: number, waitMs: number, signal: AbortSignal | null): Promise<void> {
+  /** Resolves when something about the job changed, after `waitMs`, or when the client left: with the job when its ttl has deleted it. */
+  waitForJob(seq: number, waitMs: number, signal: AbortSignal | null): Promise<Job | null> {
     return new Promise((resolve) => {
       const waiters = this.jobWaiters.get(seq) ?? new Set()
       this.jobWaiters.set(seq, waiters)
-      const done = () => {
+      const done = (expired: Job | null) => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', done)
+        signal?.removeEventListener('abort', giveUp)
         waiters.delete(done)
         if (waiters.size === 0 && this.jobWaiters.get(seq) === waiters) this.jobWaiters.delete(seq)
-        resolve()
+        resolve(expired)
       }
-      const timer = setTimeout(done, Math.max(0, waitMs))
-      signal?.addEventListener('abort', done)
+      const giveUp = () => done(null)
+      const timer = setTimeout(giveUp, Math.max(0, waitMs))
+      signal?.addEventListener('abort', giveUp)
       waiters.add(done)
     })
   }
@@ -94,10 +96,10 @@ export class Parking {
     return this.jobWaiters.size
   }
 
-  notifyJob(seq: number): void {
+  notifyJob(seq: number, expired: Job | null): void {
     const waiters = this.jobWaiters.get(seq)
     if (!waiters) return
     this.jobWaiters.delete(seq)
-    for (const wake of [...waiters]) wake()
+    for (const wake of [...waiters]) wake(expired)
   }
 }

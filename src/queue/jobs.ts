@@ -27,11 +27,11 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
   if (after.state === 'IN_QUEUE' && before.state !== 'IN_QUEUE') {
     // LSE-12: what the old attempt streamed or reported and nobody read is not part of the next attempt.
     payloads.clearAttempt(after.seq)
-    if (before.state === 'IN_PROGRESS') meta.add('retried')
+    meta.add('retried')
   }
   if (!isTerminal(before.state) && isTerminal(after.state)) {
     notifyEnd(tx, after, output)
-    // Only a job that can be retried needs its input again (CTL-2); a progress value is not a result.
+    // Only a job that can be retried needs its input and s3Config again (CTL-2); a progress value is not a result.
     payloads.clearEnded(after.seq, canRetry(after.state))
     if (output !== undefined) payloads.insert(after.seq, OUTPUT, output)
     if (after.state === 'COMPLETED') meta.add('completed')
@@ -46,13 +46,18 @@ function markIdle(tx: Tx, job: Job): void {
 
 /** Removes a job and all that belongs to it (TMO-1, TMO-3). */
 export function deleteJob(tx: Tx, job: Job): void {
-  // JOB-9: a live job that is deleted by its ttl is notified as TIMED_OUT, before its payloads go.
-  if (!isTerminal(job.state)) notifyEnd(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
+  if (!isTerminal(job.state)) tellOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
   tx.state.jobs.remove(job)
   tx.state.payloads.clearJob(job.seq)
   tx.effects.changedJobs.add(job.seq)
   tx.effects.scale = true
   if (job.state === 'IN_PROGRESS') markIdle(tx, job)
+}
+
+// JOB-9: a live job that is deleted by its ttl is spoken of once more, before its payloads go.
+function tellOfExpiry(tx: Tx, expired: Job): void {
+  notifyEnd(tx, expired)
+  tx.effects.expiredJobs.set(expired.seq, expired)
 }
 
 /** While the input of a job that is now over is still there: writes its notification (HOOK-3). */

@@ -65,7 +65,7 @@ export class Chronicle implements Annals {
       if (now === 'running') counts.inProgress++
       counts.completed += past.filter((chapter) => chapter.state === 'COMPLETED').length
       counts.failed += past.filter((chapter) => chapter.state === 'FAILED').length
-      counts.retried += past.filter((chapter, i) => chapter.state === 'waiting' && past[i - 1]?.state === 'running').length
+      counts.retried += past.slice(1).filter((chapter) => chapter.state === 'waiting').length
     }
     return counts
   }

@@ -224,14 +224,14 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'no notification at the end of the ttl',
     file: 'src/queue/jobs.ts',
-    find: "  if (!isTerminal(job.state)) notifyEnd(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))\n",
+    find: '  notifyEnd(tx, expired)\n',
     replace: '',
   },
   {
     id: 'retention is notified as a time-out',
     file: 'src/queue/jobs.ts',
-    find: 'if (!isTerminal(job.state)) notifyEnd',
-    replace: 'notifyEnd',
+    find: 'if (!isTerminal(job.state)) tellOfExpiry',
+    replace: 'tellOfExpiry',
   },
   {
     id: 'the ages of waiting jobs are not read',
@@ -249,6 +249,18 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     id: 'only one worker of an endpoint gets the room',
     file: 'src/queue/outside-calls.ts',
     find: '    wakeNextThrottled(tx)\n',
+    replace: '',
+  },
+  {
+    id: 'a /retry is not counted',
+    file: 'src/queue/jobs.ts',
+    find: "    meta.add('retried')\n",
+    replace: "    if (before.state === 'IN_PROGRESS') meta.add('retried')\n",
+  },
+  {
+    id: 'the client of an expired job hears what was submitted',
+    file: 'src/queue/jobs.ts',
+    find: '  tx.effects.expiredJobs.set(expired.seq, expired)\n',
     replace: '',
   },
 ]
@@ -282,7 +294,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'lost wake: a changed job notifies nobody',
     file: 'durable-objects/endpoint.ts',
-    find: 'for (const seq of effects.changedJobs) core.parking.notifyJob(seq)',
+    find: 'for (const seq of effects.changedJobs) core.parking.notifyJob(seq, effects.expiredJobs.get(seq) ?? null)',
     replace: '',
   },
   {

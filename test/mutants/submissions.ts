@@ -73,7 +73,7 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 's3Config outlives its job',
     file: 'durable-objects/endpoint/store/payload-store.ts',
-    find: 'AND kind >= ?',
-    replace: 'AND kind >= ? AND kind <> 2',
+    find: "else this.sql.exec('DELETE FROM payloads WHERE job = ?', job)",
+    replace: "else this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind <> 2', job)",
   },
 ]

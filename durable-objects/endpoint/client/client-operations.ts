@@ -24,7 +24,7 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
     case 'status':
       return status(core, call)
     case 'status-sync':
-      return holdForRecord(core, call, request, (job) => (job ? null : jobNotFound()))
+      return holdForRecord(core, call, request, jobNotFound)
     case 'stream':
       return wantsEvents(request.headers.get('accept')) ? streamEvents(core, call, request) : stream(core, call, request)
     case 'cancel':

@@ -1,5 +1,5 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { finishJob, isTerminal, type Job } from '../../../src/domain/job/job.ts'
+import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
@@ -9,14 +9,10 @@ import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { JOB_NOT_FOUND, jobNotFound, jsonReply, plainJson, plainProblem, toResponse } from '../replies.ts'
+import { JobWatch } from './job-watch.ts'
 
 export const SYNC_WAIT_MS = 90_000
 const STREAM_WAIT_MS = 10_000
-
-/** JOB-9: the one place where an expired job is still spoken of, the last reply of a held request. */
-export function timedOutRecord(core: EndpointCore, job: Job): string {
-  return jobRecordJson(finishJob(job, 'TIMED_OUT', core.now()))
-}
 
 /** The status record of a job as it is now. */
 export function recordJson(core: EndpointCore, job: Job): string {
@@ -37,20 +33,27 @@ export async function plainStatus(core: EndpointCore, jobId: string): Promise<Pl
   return job ? plainJson(recordJson(core, job)) : plainProblem('notFound', JOB_NOT_FOUND)
 }
 
-/** Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `gone` answers for a deleted job. */
+/**
+ * Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `whenExpired` answers for a job that was
+ * there and that its ttl has deleted meanwhile.
+ */
 export async function holdForRecord(
   core: EndpointCore,
   call: JobCall,
   request: Request,
-  gone: (job: Job | null) => Response | null,
+  whenExpired: (record: string) => Response,
 ): Promise<Response> {
   const untilMs = core.now() + readHoldMs(call.query.get('wait'), SYNC_WAIT_MS)
+  const watch = new JobWatch(core, call.jobId)
   for (;;) {
-    const job = await core.findJob(call.jobId)
-    if (!job) return gone(null) ?? jobNotFound()
+    const job = await watch.look()
+    if (!job) {
+      const record = watch.expiredRecord()
+      return record === null ? jobNotFound() : whenExpired(record)
+    }
     const leftMs = untilMs - core.now()
     if (isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return jsonReply(recordJson(core, job))
-    await core.parking.waitForJob(job.seq, leftMs, request.signal)
+    await watch.wait(leftMs, request.signal)
   }
 }
 

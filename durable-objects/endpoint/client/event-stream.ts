@@ -1,16 +1,17 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
-import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
+import { isTerminal } from '../../../src/domain/job/job.ts'
 import { eventText, PING, readLastSeen } from '../../../src/domain/text/sse.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
-import { recordJson, timedOutRecord } from './client-reads.ts'
+import { recordJson } from './client-reads.ts'
 import { eventReply, PORTION_BYTES } from './event-reply.ts'
+import { JobWatch } from './job-watch.ts'
 
 /** STR-10: `/stream` as server-sent events. A read and nothing more: it removes no chunk, and a reader that leaves changes nothing. */
 export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
-  const job = await core.findJob(call.jobId)
-  if (!job) return jobNotFound()
-  const events = new JobEvents(core, job, readLastSeen(request.headers.get('last-event-id'), call.query.get('from')))
+  const watch = new JobWatch(core, call.jobId)
+  if (!(await watch.look())) return jobNotFound()
+  const events = new JobEvents(core, watch, readLastSeen(request.headers.get('last-event-id'), call.query.get('from')))
   return eventReply(
     request,
     () => events.next(),
@@ -22,13 +23,13 @@ export async function streamEvents(core: EndpointCore, call: JobCall, request: R
 class JobEvents {
   private readonly core: EndpointCore
   private readonly left = new AbortController()
-  private job: Job
+  private readonly watch: JobWatch
   private lastSeen: number
   private ended = false
 
-  constructor(core: EndpointCore, job: Job, lastSeen: number) {
+  constructor(core: EndpointCore, watch: JobWatch, lastSeen: number) {
     this.core = core
-    this.job = job
+    this.watch = watch
     this.lastSeen = lastSeen
   }
 
@@ -41,15 +42,13 @@ class JobEvents {
     if (this.ended) return null
     const ready = await this.read()
     if (ready !== null) return ready
-    await this.core.parking.waitForJob(this.job.seq, this.core.keepaliveMs, this.left.signal)
+    await this.watch.wait(this.core.keepaliveMs, this.left.signal)
     return (await this.read()) ?? PING
   }
 
   private async read(): Promise<string | null> {
-    const job = await this.core.findJob(this.job.id)
-    // JOB-9: the last reply is the one place where an expired job is still spoken of.
-    if (!job) return this.end(isTerminal(this.job.state) ? recordJson(this.core, this.job) : timedOutRecord(this.core, this.job))
-    this.job = job
+    const job = await this.watch.look()
+    if (!job) return this.end(this.watch.expiredRecord() ?? '{}')
     const chunks = this.core.state.payloads.readChunks(job.seq, this.lastSeen, PORTION_BYTES)
     this.lastSeen = chunks.at(-1)?.number ?? this.lastSeen
     if (chunks.length > 0) return chunks.map(({ number, json }) => eventText(json, { id: number })).join('')

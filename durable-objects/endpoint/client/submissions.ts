@@ -9,7 +9,7 @@ import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound, jsonReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
-import { holdForRecord, recordJson, SYNC_WAIT_MS, timedOutRecord } from './client-reads.ts'
+import { holdForRecord, recordJson, SYNC_WAIT_MS } from './client-reads.ts'
 
 type Outcome = Accepted | { repeatOf: string }
 
@@ -33,7 +33,7 @@ export async function submit(core: EndpointCore, call: JobCall, request: Request
   const outcome = await readAndAccept(core, submitCall)
   if ('refused' in outcome) return toResponse(plainRefusal(outcome.refused))
   if ('repeatOf' in outcome) return repeatSync(core, outcome.repeatOf)
-  return holdForRecord(core, { ...call, jobId: outcome.job.id }, request, () => jsonReply(timedOutRecord(core, outcome.job)))
+  return holdForRecord(core, { ...call, jobId: outcome.job.id }, request, jsonReply)
 }
 
 /** `/run`. */

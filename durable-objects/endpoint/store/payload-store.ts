@@ -1,4 +1,4 @@
-import { INPUT, OUTPUT, type PayloadKind, type PayloadRows } from '../../../src/queue/state.ts'
+import { OUTPUT, type PayloadKind, type PayloadRows } from '../../../src/queue/state.ts'
 import { encodePieces } from '../../piece-store.ts'
 
 /** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
@@ -65,9 +65,10 @@ export class PayloadStore implements PayloadRows {
     this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
   }
 
-  /** A job has ended: everything goes, its input only when nobody can ask for it again. */
+  /** A job has ended: what it put out goes, and what came with it unless it may run again (CTL-2). */
   clearEnded(job: number, keepInput: boolean): void {
-    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind >= ?', job, keepInput ? OUTPUT : INPUT)
+    if (keepInput) this.clear(job, OUTPUT)
+    else this.sql.exec('DELETE FROM payloads WHERE job = ?', job)
   }
 
   /** LSE-12: what an attempt left behind. */

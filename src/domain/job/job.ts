@@ -211,11 +211,9 @@ export function canRetry(state: JobState): boolean {
   return state === 'FAILED' || state === 'TIMED_OUT'
 }
 
-/** Why a job cannot be retried (CTL-2, PP-74), or null when it can. */
+/** Why a job cannot be retried (CTL-2), or null when it can. */
 export function refuseRetry(job: Job): string | null {
   if (!canRetry(job.state)) return `job ${job.id} is ${job.state}; only FAILED and TIMED_OUT jobs can be retried`
-  // Its credentials went when it ended, and without them its output would go nowhere.
-  if (job.hasS3Config) return `job ${job.id} was given an s3Config, which is not kept once a job has ended; submit it again`
   return null
 }
 

@@ -105,6 +105,14 @@ describe('/stream as events', () => {
     expect((await queue.get(`/stream/${jobId}`)).status).toBe(404)
   })
 
+  it('[JOB-9] speaks of the run that a ttl has ended', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue, {}, { ttl: 10_000 })
+    const reader = await openEvents(queue, jobId)
+    await advance(queue.endpointId, 10_001)
+    expect(endOf(await reader.rest())).toMatchObject({ id: jobId, status: 'TIMED_OUT', workerId: worker.id })
+  })
+
   it('[STR-10] sends comments while nothing happens, and a reader that leaves changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '../../support/harness.ts'
-import { advance, inside, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
+import { advance, freezeClock, inside, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
 import { until } from '../../support/time.ts'
 
 describe('a job from submit to result', () => {
@@ -41,6 +41,18 @@ describe('a job from submit to result', () => {
     const reply = await queue.post('/runsync?wait=1000', { input: {} })
     expect(reply.body).toMatchObject({ status: 'IN_QUEUE', queue: { reason: 'workers.max is 0, so no worker may start' } })
     expect(Date.now() - started).toBeLessThan(3_000)
+  })
+
+  it('[JOB-9] /runsync answers with the run that the ttl of its job has ended', async () => {
+    const queue = await setUpQueue()
+    await freezeClock(queue.endpointId)
+    const held = queue.post('/runsync', { input: {}, policy: { ttl: 20_000 } })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    await advance(queue.endpointId, 3_000)
+    const job = await worker.take()
+    await advance(queue.endpointId, 17_000)
+    const times = { delayTime: 3_000, executionTime: 17_000 }
+    expect((await held).body).toEqual({ id: job?.id, status: 'TIMED_OUT', workerId: worker.id, ...times })
   })
 
   it('[PP-3] input and output keep every digit', async () => {

@@ -115,7 +115,7 @@ describe('s3Config', () => {
     expect(batch.map(({ id: _, ...record }) => record)).toEqual([{ input: { a: 2 }, s3Config: S3 }, { input: { a: 3 } }])
   })
 
-  it('[PP-73] is stored encrypted, is kept over a requeue, and wiped when the job ends', async () => {
+  it('[PP-73] is stored encrypted, kept over a requeue and with a failed job, and wiped with a completed one', async () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
     const stored = await rowsOf(queue, 'SELECT data FROM payloads WHERE kind = 2')
@@ -128,20 +128,29 @@ describe('s3Config', () => {
     const second = await queue.host.startWorker(queue.endpointId, [worker.id])
     expect(await second.take()).toMatchObject({ id: body.id, s3Config: S3 })
     await second.done(body.id, { error: 'no' })
-    expect(await rowsOf(queue, 'SELECT kind FROM payloads ORDER BY kind')).toEqual([{ kind: 0 }])
+    expect(await rowsOf(queue, 'SELECT kind FROM payloads ORDER BY kind')).toEqual([{ kind: 0 }, { kind: 2 }])
+    expect((await queue.post(`/retry/${body.id}`)).status).toBe(200)
+    // LSE-9: it has held the job before, so it makes room for another.
+    expect(await second.take()).toBeNull()
+    const third = await queue.host.startWorker(queue.endpointId, [worker.id, second.id])
+    await third.take()
+    await third.done(body.id, { output: 1 })
+    expect(await rowsOf(queue, 'SELECT kind FROM payloads ORDER BY kind')).toEqual([{ kind: 1 }])
   })
 
-  it('[PP-74] a failed job with an s3Config is not retried without it', async () => {
+  it('[CTL-2, PP-74] a retried job runs with the s3Config that it came with', async () => {
     const queue = await setUpQueue()
-    const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
+    const { body } = await queue.post('/run', { input: { a: 1 }, s3Config: S3 })
     const worker = await queue.host.startWorker(queue.endpointId)
     await worker.take()
     await worker.done(body.id, { error: 'no' })
-    const refused = await queue.post(`/retry/${body.id}`)
-    expect([refused.status, refused.body.detail]).toEqual([
-      400,
-      `job ${body.id} was given an s3Config, which is not kept once a job has ended; submit it again`,
-    ])
+    const retried = await queue.post(`/retry/${body.id}`)
+    expect([retried.status, retried.body]).toEqual([200, { id: body.id, status: 'IN_QUEUE' }])
+    expect((await queue.get('/health')).body.jobs).toMatchObject({ failed: 1, retried: 1 })
+    // LSE-9: it has held the job before, so it makes room for another.
+    expect(await worker.take()).toBeNull()
+    const second = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect(await second.take()).toEqual({ id: body.id, input: { a: 1 }, s3Config: S3 })
   })
 
   it('[PP-73] what another secret sealed fails the job with that reason instead of running it without', async () => {

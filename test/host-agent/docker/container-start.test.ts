@@ -1,0 +1,104 @@
+import { describe, test } from 'vitest'
+
+import { ContainerStarter } from '../../../src/host-agent/docker/container-start.ts'
+import type { ContainerSpec, DockerEngine } from '../../../src/host-agent/docker/engine.ts'
+import { HostPorts } from '../../../src/host-agent/docker/host-ports.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { makeWorkload } from '../support/workload.ts'
+
+const CUT_OFF = new Error('socket hang up')
+const NO_LIMITS = new Error('--storage-opt is supported only for overlay over xfs with pquota')
+
+/** An engine in memory; the calls named in `lost` are carried out, but their answer never arrives. */
+class FakeEngine {
+  readonly containers = new Map<string, { labels: Record<string, string>; status: string; limited: boolean }>()
+  readonly lost: string[] = []
+  /** Asks that fail before the engine is back. */
+  away = 0
+  refuse: (spec: ContainerSpec) => Error | undefined = () => undefined
+
+  async create(name: string, spec: ContainerSpec): Promise<void> {
+    const refusal = this.refuse(spec)
+    if (refusal) throw refusal
+    if (this.containers.has(name)) throw new Error('the container name is already in use')
+    this.containers.set(name, { labels: { ...spec.Labels }, status: 'created', limited: spec.HostConfig?.StorageOpt !== undefined })
+    this.answer('create')
+  }
+  async start(name: string): Promise<void> {
+    const container = this.containers.get(name)
+    if (container) container.status = 'running'
+    this.answer('start')
+  }
+  async inspect(name: string) {
+    this.beThere()
+    const found = this.containers.get(name)
+    return found && { ...found, startedAtMs: 5 }
+  }
+  async remove(name: string): Promise<void> {
+    this.beThere()
+    this.containers.delete(name)
+  }
+  private answer(call: string): void {
+    if (this.lost.includes(call)) throw CUT_OFF
+  }
+  private beThere(): void {
+    if (this.away > 0) {
+      this.away -= 1
+      throw CUT_OFF
+    }
+  }
+}
+
+describe('starting a container', () => {
+  function open() {
+    const engine = new FakeEngine()
+    const starter = new ContainerStarter({
+      engine: engine as unknown as DockerEngine,
+      ports: new HostPorts({ range: { from: 30_000, to: 30_010 }, isFree: async () => true }),
+      log: silentLog(),
+      hostId: 'h1',
+      relayUrl: 'http://172.17.0.1:4000',
+      publicIp: null,
+      realVcpus: 4,
+      realMemoryMb: 8_000,
+    })
+    const hooks = { onState: () => {}, signal: new AbortController().signal }
+    const start = (change: Partial<Workload> = {}) =>
+      starter.start(makeWorkload({ id: 'p-1', image: 'nginx', ...change }), { gpuIds: [], mounts: [], disk: undefined }, hooks)
+    return { engine, start }
+  }
+
+  for (const call of ['create', 'start']) {
+    test(`[HOST-51] an engine that goes away while it does '${call}' comes back without a container that nobody knows`, async ({
+      expect,
+    }) => {
+      const { engine, start } = open()
+      engine.lost.push(call)
+      engine.away = 2
+      await expect(start()).rejects.toThrow('socket hang up')
+      expect(engine.containers.size).toBe(0)
+    })
+  }
+
+  test('a container of the same name that is somebody else’s stays', async ({ expect }) => {
+    const { engine, start } = open()
+    engine.containers.set('podplane-p-1', { labels: { 'podplane.host': 'h2' }, status: 'running', limited: false })
+    await expect(start()).rejects.toThrow('already in use')
+    expect(engine.containers.size).toBe(1)
+  })
+
+  test('[HOST-64] only an engine that takes the container without a limit is one that cannot limit disks', async ({ expect }) => {
+    const { engine, start } = open()
+    const resources = { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null }
+    // The words of a tenant in an error of the engine.
+    engine.refuse = () => new Error('Duplicate mount point: /storage-opt')
+    await expect(start({ resources })).rejects.toThrow('Duplicate mount point')
+    engine.refuse = () => undefined
+    await start({ id: 'p-2', resources })
+    expect(engine.containers.get('podplane-p-2')).toMatchObject({ limited: true })
+    engine.refuse = (spec) => (spec.HostConfig?.StorageOpt === undefined ? undefined : NO_LIMITS)
+    await start({ id: 'p-3', resources })
+    expect(engine.containers.get('podplane-p-3')).toMatchObject({ limited: false })
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, test } from 'vitest'
+import { readOptions } from '../../src/host-agent/options.ts'
+
+describe('flags', () => {
+  const flags = { url: 'http://localhost:8787/', portRange: '30000-32767', onExit: 'keep', onLeaseLoss: 'stop', logLevel: 'info' }
+
+  test('have defaults', ({ expect }) => {
+    expect(readOptions({ ...flags, name: 'gpu 1' }, {})).toMatchObject({
+      planeUrl: 'http://localhost:8787',
+      name: 'gpu 1',
+      runtimes: undefined,
+      publicIp: null,
+      portRange: { from: 30_000, to: 32_767 },
+    })
+    expect(readOptions(flags, { PODPLANE_AGENT_STATE: '/var/lib/a' }).stateDir).toBe('/var/lib/a')
+    expect(readOptions({ ...flags, runtime: ['docker,process'] }, {}).runtimes).toEqual(new Set(['docker', 'process']))
+  })
+
+  test('that are wrong are named', ({ expect }) => {
+    expect(() => readOptions({ ...flags, url: 'localhost:8787' }, {})).toThrow(/^--url 'localhost:8787' is not/)
+    expect(() => readOptions({ ...flags, runtime: ['podman'] }, {})).toThrow("--runtime 'podman' is unknown; use one of: docker, process")
+    expect(() => readOptions({ ...flags, logLevel: 'loud' }, {})).toThrow(/^--log-level 'loud'/)
+    for (const publicIp of ['gpu-07.example.com', '203.0.113', '', 'fe80::1%eth0']) {
+      expect(() => readOptions({ ...flags, publicIp }, {})).toThrow(`--public-ip '${publicIp}' is not an IP address`)
+    }
+  })
+
+  test('[HOST-40] address and port range of the machine', ({ expect }) => {
+    for (const publicIp of ['203.0.113.7', '2001:db8::7']) expect(readOptions({ ...flags, publicIp }, {}).publicIp).toBe(publicIp)
+    const range = (portRange: string) => readOptions({ ...flags, portRange }, {}).portRange
+    expect([range('1024-1024'), range('1024-65535')]).toEqual([
+      { from: 1_024, to: 1_024 },
+      { from: 1_024, to: 65_535 },
+    ])
+    for (const text of ['1023-2000', '2000-65536', '2001-2000', '2000', '2000-', '-', 'a-b', '2000-3000-4000']) {
+      expect(() => range(text)).toThrow(`--port-range '${text}' is no range of ports from 1024 to 65535`)
+    }
+  })
+})

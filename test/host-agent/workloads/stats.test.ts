@@ -1,0 +1,79 @@
+import { describe, test } from 'vitest'
+import { parseGpuUse } from '../../../src/host-agent/gpus/use.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import type { Usage } from '../../../src/host-agent/runtime.ts'
+import { StatsCollector, type StatsDeps } from '../../../src/host-agent/workloads/stats.ts'
+
+const usage = (change: Partial<Usage> = {}): Usage => ({ cpuNanos: 0, memoryBytes: 25, memoryLimitBytes: 100, gpuIds: [], ...change })
+
+function open(read: (id: string) => Promise<Usage | undefined>, change: Partial<StatsDeps> = {}, ids = ['a']) {
+  const clock = { nowMs: 0 }
+  const running = () => ids.map((id) => ({ id, vcpus: 2, read: () => read(id) }))
+  const collector = new StatsCollector({ running, readGpus: async () => new Map(), log: silentLog(), now: () => clock.nowMs, ...change })
+  return { clock, collector }
+}
+
+describe('stats of pods', () => {
+  test('[HOST-63] CPU is what was used between two readings, of what was given; memory is of the limit', async ({ expect }) => {
+    const readings = [usage({ cpuNanos: 1e9 }), usage({ cpuNanos: 6e9, memoryBytes: 50 }), usage({ cpuNanos: 60e9, memoryBytes: 200 })]
+    const { clock, collector } = open(async () => readings.shift())
+    await collector.collect()
+    expect(collector.latest()).toEqual([{ id: 'a', memory: 25 }])
+    clock.nowMs = 5_000
+    await collector.collect()
+    expect(collector.latest()).toEqual([{ id: 'a', cpu: 50, memory: 50 }])
+    clock.nowMs = 10_000
+    await collector.collect()
+    expect(collector.latest()).toEqual([{ id: 'a', cpu: 100, memory: 100 }])
+  })
+
+  test('GPUs are asked for only where a workload has real ones', async ({ expect }) => {
+    let asked = 0
+    const readGpus = async () => {
+      asked += 1
+      return parseGpuUse('GPU-1, 40, 7\nGPU-2, [N/A], 3\n')
+    }
+    const none = open(async () => usage(), { readGpus })
+    await none.collector.collect()
+    expect(asked).toBe(0)
+    const some = open(async () => usage({ gpuIds: ['GPU-1', 'GPU-2'] }), { readGpus })
+    await some.collector.collect()
+    expect(some.collector.latest()).toEqual([{ id: 'a', memory: 25, gpus: [{ util: 40, memoryUtil: 7 }] }])
+  })
+
+  test('[HOST-63] a reading that never ends is given up, and the others go on', async ({ expect }) => {
+    const reads = new Map<string, () => Promise<Usage>>([['a', () => new Promise(() => {})]])
+    const { collector } = open((id) => reads.get(id)?.() ?? Promise.resolve(usage()), { readWithinMs: 5 }, ['a', 'b'])
+    await collector.collect()
+    expect(collector.latest()).toEqual([{ id: 'b', memory: 25 }])
+    reads.clear()
+    await collector.collect()
+    expect(collector.latest().map(({ id }) => id)).toEqual(['a', 'b'])
+  })
+
+  test('[HOST-63] a slow engine is asked four things at a time, and never twice at once', async ({ expect }) => {
+    const waiting: (() => void)[] = []
+    const read = () => new Promise<Usage>((resolve) => waiting.push(() => resolve(usage())))
+    const { collector } = open(read, {}, ['a', 'b', 'c', 'd', 'e', 'f'])
+    const collecting = collector.collect()
+    await collector.collect()
+    expect(waiting).toHaveLength(4)
+    expect(collector.latest()).toEqual([])
+    while (waiting.length > 0) {
+      waiting.shift()?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await collecting
+    expect(collector.latest()).toHaveLength(6)
+  })
+
+  test('old readings are not told, and one that fails leaves out its pod only', async ({ expect }) => {
+    const read = async (id: string) => (id === 'b' ? Promise.reject(new Error('no such container')) : usage())
+    const { clock, collector } = open(read, {}, ['a', 'b'])
+    await collector.collect()
+    clock.nowMs = 20_000
+    expect(collector.latest()).toMatchObject([{ id: 'a' }])
+    clock.nowMs = 20_001
+    expect(collector.latest()).toEqual([])
+  })
+})
