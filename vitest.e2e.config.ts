@@ -1,6 +1,25 @@
-import { defineConfig } from 'vitest/config'
+import { globSync } from 'node:fs'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const jsonFile = process.env.VITEST_JSON
+
+/** Their claims need real minutes. The project `long` has them all; `LONG_TURN` adds some of them to the project `e2e`. */
+const LONG = 'test/e2e/**/*.long.e2e.test.ts'
+
+/**
+ * Planes, agents and their workers as real processes, each with directories, ports and hosts of its own. They wait more than they compute,
+ * so two files share a machine of two cores.
+ */
+const WHOLE_PROGRAMS = {
+  globalSetup: ['test/e2e/support/require-docker.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  maxWorkers: 2,
+  sequence: { groupOrder: 1 },
+}
+
+/** How many turns it takes until each of the long files has run. */
+const LONG_TURNS = 3
 
 export default defineConfig({
   test: {
@@ -21,17 +40,32 @@ export default defineConfig({
         },
       },
       {
-        // Whole programs: planes, agents and their workers as real processes. One file at a time, because they share one machine.
+        // What the end-to-end tests run: built once, meanwhile, and not by two of them at a time.
+        test: {
+          name: 'images',
+          include: ['test/e2e/images.test.ts'],
+          globalSetup: ['test/e2e/support/require-docker.ts'],
+          testTimeout: 600_000,
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.e2e.test.ts'],
-          globalSetup: ['test/e2e/support/require-docker.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          exclude: [...configDefaults.exclude, ...longFilesOfOtherTurns(process.env.LONG_TURN)],
+          ...WHOLE_PROGRAMS,
         },
       },
+      { test: { name: 'long', include: [LONG], ...WHOLE_PROGRAMS } },
     ],
   },
 })
+
+/** Long files that the project `e2e` leaves out: all of them, unless a number says whose turn it is. */
+function longFilesOfOtherTurns(turn: string | undefined): string[] {
+  if (turn === undefined) return [LONG]
+  const files = globSync(LONG).toSorted()
+  return files.filter((_, index) => index % LONG_TURNS !== Number(turn) % LONG_TURNS)
+}

@@ -3,6 +3,7 @@ import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
+import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'
 import type { DecisionRecord } from '../src/domain/worker/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts'
 import type { Env } from '../src/env.ts'
@@ -12,6 +13,7 @@ import type { EndpointRpc, PlainReply, SubmitCall } from '../src/objects/endpoin
 import { logEvent } from '../src/platform/log.ts'
 import type { CommitEnd } from '../src/queue/commit.ts'
 import { deleteEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
+import { askRoom, type GiveWayOrder, giveWay } from '../src/queue/give-way.ts'
 import { applyHostEvent } from '../src/queue/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/host-reports.ts'
 import type { Sender } from '../src/queue/posts.ts'
@@ -22,6 +24,7 @@ import { cancelQueued, clientOperation } from './endpoint/client/client-operatio
 import { plainStatus } from './endpoint/client/client-reads.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
+import { tellOfRoom } from './endpoint/effects/room-effects.ts'
 import { placeThrottled, runWorkerEffects } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
 import { endpointNotFound, jsonReply, plainProblem, problemReply } from './endpoint/replies.ts'
@@ -42,6 +45,7 @@ function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitE
   for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)
   for (const seq of effects.changedJobs) core.parking.notifyJob(seq, effects.expiredJobs.get(seq) ?? null)
   if (effects.scale) runWorkerEffects(core)
+  for (const id of effects.roomSeekers) void tellOfRoom(core, id)
   void core.outbox.drain()
 }
 
@@ -112,6 +116,16 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
   async capacityAppeared(): Promise<boolean> {
     return placeThrottled(this.core)
+  }
+
+  /** Somebody looks for room (PP-180): what this endpoint holds. Who asks is told when more of it may go (PP-182). */
+  async askRoom(asker: RoomAsker): Promise<RoomOffer> {
+    return this.core.transact((tx) => askRoom(tx, asker))
+  }
+
+  /** Sends idle workers away to make room, all of them or none. */
+  async giveWay(order: GiveWayOrder): Promise<boolean> {
+    return this.core.transact((tx) => giveWay(tx, order))
   }
 
   /** Whether the endpoint has this worker at present, in whatever state. */

@@ -67,7 +67,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.store.setHostId(hostId)
     await this.silence.settle(hostId)
     await this.pods.mark(podId)
-    return { isHeard: this.links.heardWithin(SUSPECT_AFTER_MS), silentSinceMs: this.presenceOf.silentSinceMs() }
+    return { takesMore: this.takesMore(), silentSinceMs: this.presenceOf.silentSinceMs() }
   }
 
   async unmarkPod(podId: string): Promise<void> {
@@ -92,7 +92,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {
     if (!this.store.get(workload.id)) {
-      if (!this.links.heardWithin(SUSPECT_AFTER_MS)) return false
+      if (!this.takesMore()) return false
       this.store.setHostId(hostId)
       await this.desired.want(this.ctx.storage, workload, ownerId)
     }
@@ -116,8 +116,13 @@ export class HostObject extends PlaneObject implements HostRpc {
     return known
   }
 
-  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean } | null> {
-    return this.presenceOf.view()
+  private takesMore(): boolean {
+    return this.links.heardWithin(SUSPECT_AFTER_MS) && this.desired.hasRoom()
+  }
+
+  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null> {
+    const view = this.presenceOf.view()
+    return view && { ...view, oversize: this.desired.isOversize() }
   }
 
   async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {

@@ -75,6 +75,7 @@ const AGENT_TESTS = [
   'options',
   'plane/lease',
   'logs/spool',
+  'logs/shipper',
 ].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {

@@ -1,7 +1,13 @@
-import type { PlaneMessage, Workload } from '../../src/host-protocol/messages.ts'
+import { MESSAGE_MAX_BYTES, type PlaneMessage, type Workload } from '../../src/host-protocol/messages.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import { type HostLinks, sendTo } from './links.ts'
 import type { PullLogins } from './pull-logins.ts'
 import type { WorkloadStore } from './workload-store.ts'
+
+/** Most that a host can be told; the rest of the bound is for logins and the frame. */
+const MAX_BYTES = MESSAGE_MAX_BYTES - 2 ** 20
+/** A host that has to be told this much is given no more; what is left is room for what it has already (HOST-69). */
+const FULL_BYTES = MESSAGE_MAX_BYTES / 2
 
 /** What the host should run, as a whole and under its revision; the agent ignores one that is older than what it has. */
 export class DesiredState {
@@ -24,15 +30,33 @@ export class DesiredState {
   }
 
   async sendTo(socket: WebSocket): Promise<void> {
-    sendTo(socket, await this.snapshot())
+    if (!this.refuseOversize()) sendTo(socket, await this.snapshot())
   }
 
   async broadcast(): Promise<void> {
-    this.links.broadcast(await this.snapshot())
+    if (!this.refuseOversize()) this.links.broadcast(await this.snapshot())
+  }
+
+  /** Whether there is room for another workload in what the host is told (HOST-69). */
+  hasRoom(): boolean {
+    return this.store.wantedBytes() < FULL_BYTES
+  }
+
+  /** The host cannot be told what it is to run: its agent would drop the link over it. */
+  isOversize(): boolean {
+    return this.store.wantedBytes() > MAX_BYTES
+  }
+
+  // The host goes on with what it was told last.
+  private refuseOversize(): boolean {
+    const refused = this.isOversize()
+    if (refused)
+      logEvent('error', 'a host cannot be told what it is to run', { hostId: this.store.hostId(), bytes: this.store.wantedBytes() })
+    return refused
   }
 
   private async snapshot(): Promise<PlaneMessage> {
-    const [revision, rows] = [this.store.revision(), this.store.all()]
+    const [revision, rows] = [this.store.revision(), this.store.wanted()]
     return { type: 'desired', revision, workloads: await Promise.all(rows.map((row) => this.logins.give(row))) }
   }
 }

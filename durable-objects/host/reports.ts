@@ -63,7 +63,7 @@ export class HostReports {
     }
     await this.passOn(
       hostId,
-      this.store.all().map((row) => ({ ...last, workloadId: row.workload.id })),
+      this.store.ids().map((id) => ({ ...last, workloadId: id })),
     )
   }
 

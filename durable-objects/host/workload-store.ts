@@ -1,3 +1,4 @@
+import { briefOf, programOf } from '../../src/domain/host/brief.ts'
 import { Workload, type WorkloadReport, type WorkloadState } from '../../src/host-protocol/messages.ts'
 import { ALARMS_SCHEMA } from '../alarms.ts'
 
@@ -26,7 +27,11 @@ export const HOST_SCHEMA: readonly string[] = [
   // Ids of assertions that were exchanged for an access token (HOST-38).
   'CREATE TABLE assertions (jti TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;',
   'ALTER TABLE workloads ADD COLUMN sealed_login TEXT;',
+  // What is needed for running a workload only (HOST-68); null in rows whose `spec` still holds all of it.
+  'ALTER TABLE workloads ADD COLUMN program TEXT;',
 ]
+
+const IS_TO_RUN = "spec ->> 'desired' = 'running'"
 
 /** Desired state of one host and its revision. */
 export class WorkloadStore {
@@ -57,8 +62,26 @@ export class WorkloadStore {
     return Number(this.readMeta('revision') ?? 0)
   }
 
-  all(): HostWorkload[] {
-    return this.sql.exec('SELECT * FROM workloads ORDER BY id').toArray().map(toHostWorkload)
+  ids(): string[] {
+    const rows = this.sql.exec<{ id: string }>('SELECT id FROM workloads ORDER BY id').toArray()
+    return rows.map(({ id }) => id)
+  }
+
+  /** As the host is told of them: what does not run, in brief, and of that no more is read. */
+  wanted(): HostWorkload[] {
+    const rows = this.sql.exec(
+      `SELECT id, owner_id, spec, state, sequence, sealed_login, CASE WHEN ${IS_TO_RUN} THEN program END AS program FROM workloads ORDER BY id`,
+    )
+    return rows.toArray().map((row) => {
+      const known = toHostWorkload(row)
+      return known.workload.desired === 'running' ? known : { ...known, workload: briefOf(known.workload), sealedLogin: null }
+    })
+  }
+
+  /** About what the host has to be told in all, bytes. */
+  wantedBytes(): number {
+    const size = `octet_length(spec) + CASE WHEN ${IS_TO_RUN} THEN COALESCE(octet_length(program), 0) ELSE 0 END`
+    return Number(this.sql.exec(`SELECT COALESCE(SUM(${size}), 0) AS bytes FROM workloads`).one().bytes)
   }
 
   get(id: string): HostWorkload | null {
@@ -74,11 +97,13 @@ export class WorkloadStore {
   /** Adds or replaces what is wanted, under a new revision. A credential stays with its workload. */
   want(workload: Workload, ownerId: string, sealedLogin: string | null = null): void {
     this.sql.exec(
-      `INSERT INTO workloads (id, owner_id, spec, sealed_login) VALUES (?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, sealed_login = COALESCE(excluded.sealed_login, sealed_login)`,
+      `INSERT INTO workloads (id, owner_id, spec, program, sealed_login) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, program = excluded.program,
+         sealed_login = COALESCE(excluded.sealed_login, sealed_login)`,
       workload.id,
       ownerId,
-      JSON.stringify(workload),
+      JSON.stringify(briefOf(workload)),
+      JSON.stringify(programOf(workload)),
       sealedLogin,
     )
     this.writeMeta('revision', String(this.revision() + 1))
@@ -115,7 +140,7 @@ export class WorkloadStore {
 
 function toHostWorkload(row: Record<string, SqlStorageValue>): HostWorkload {
   return {
-    workload: Workload.parse(JSON.parse(String(row.spec))),
+    workload: Workload.parse({ ...JSON.parse(String(row.spec)), ...JSON.parse(String(row.program ?? '{}')) }),
     ownerId: String(row.owner_id),
     state: typeof row.state === 'string' ? (row.state as WorkloadState) : null,
     sequence: Number(row.sequence),

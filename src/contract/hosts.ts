@@ -73,7 +73,7 @@ export const HostGpu = z
 export const HostHealth = z.enum(['HEALTHY', 'SUSPECT', 'UNHEALTHY', 'LOST']).meta({
   id: 'HostHealth',
   description:
-    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs.',
+    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs, or it cannot be told what it is to run.',
 })
 export type HostHealth = z.infer<typeof HostHealth>
 
@@ -92,6 +92,7 @@ export const Host = z
     cloud: Cloud,
     status: z.enum(['ONLINE', 'OFFLINE']),
     health: HostHealth,
+    statusReason: z.string().nullable().meta({ description: 'What is wrong with it, apart from its GPUs; null: nothing that is known.' }),
     cordon: Cordon.nullable().meta({ description: 'Why it takes no new work; null when it does.' }),
     draining: z.boolean().meta({ description: 'What runs there is asked to leave.' }),
     workloads: z

@@ -1,4 +1,4 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { UsageInterval } from '../domain/pod/pod.ts'
 import { isCheckFailure, recomputeHost } from './capacity.ts'
 import type { Database, Statement } from './client.ts'
@@ -63,6 +63,16 @@ export async function listPods(
     .where(sql`${measured.before} <= ${MAX_PAGE_BYTES}`)
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
   return { rows: page.map(({ pod }) => pod), found: page[0]?.found ?? 0 }
+}
+
+/** How many pods of a team do not run and are not terminated. */
+export async function countStoppedPods(db: Database, teamId: string): Promise<number> {
+  const isStopped = sql`${pods.status} IN ('EXITED', 'ERROR')`
+  const rows = await db
+    .select({ count: count() })
+    .from(pods)
+    .where(and(eq(pods.teamId, teamId), IS_LIVE, isStopped))
+  return rows[0]?.count ?? 0
 }
 
 /** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */

@@ -49,13 +49,13 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
 async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
   const host = hostStub(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
-  const isHeard = await host.markPod(hostId, pod.id).then(
-    (mark) => mark.isHeard,
+  const takesMore = await host.markPod(hostId, pod.id).then(
+    (mark) => mark.takesMore,
     (error: unknown) => skipped(hostId, pod.id, error),
   )
-  let isRefused = !isHeard
+  let isRefused = !takesMore
   try {
-    if (isHeard) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
+    if (takesMore) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
   } finally {
     // After a failure of another kind nobody knows whether the row is there, so the host looks.
     await (isRefused ? host.unmarkPod(pod.id).catch((error: unknown) => skipped(hostId, pod.id, error)) : putInForce(env, hostId, pod.id))

@@ -8,6 +8,7 @@ import type { Env } from '../env.ts'
 import { hostStub } from '../objects/stubs.ts'
 import { freeCapacity } from './capacity.ts'
 import { grantLog } from './log-access.ts'
+import { makeRoom } from './make-room.ts'
 import { openLogin } from './registry-login.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
@@ -17,6 +18,10 @@ export interface WorkerPlacement {
   workerId: string
   boot: string
   pingIntervalMs: number
+  /** A job waits for this worker, so idle workers of others may have to go (PP-181). */
+  isForJob: boolean
+  /** Workers of the endpoint whose room will soon be free. */
+  leavingIds: readonly string[]
 }
 
 export type Placed =
@@ -35,7 +40,8 @@ export async function placeWorker(env: Env, placement: WorkerPlacement): Promise
   const request = placementRequestOf(placement.config)
   const existing = await findAllocation(db, placement.workerId)
   if (existing) return resume(env, placement, existing, request.shapes)
-  const { candidates, refusals } = rankHosts(request, await listPlacementHosts(db))
+  const hosts = await listPlacementHosts(db)
+  const { candidates, refusals } = rankHosts(request, hosts)
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     if (!(await reserve(env, placement, candidate, request.diskGb))) continue
     const placed = await assign(env, placement, candidate)
@@ -44,7 +50,9 @@ export async function placeWorker(env: Env, placement: WorkerPlacement): Promise
   }
   // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
   await addCapacityWaiter(db, placement.config.id, Date.now())
-  return { ok: false, reason: explainRefusals(refusals, candidates.length > 0) }
+  const reason = explainRefusals(refusals, candidates.length > 0)
+  const held = candidates.length > 0 ? null : await makeRoom(env, placement, request, hosts)
+  return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
 }
 
 function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shape }: Candidate, diskGb: number): Promise<boolean> {

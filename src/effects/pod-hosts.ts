@@ -129,10 +129,10 @@ async function moveTo(
   // The former host first: its container is told to stop before the new one starts.
   const hosts: FormerHost[] = [here, { hostId: after.hostId, object: hostStub(env, after.hostId) }]
   await here.object.markPod(here.hostId, before.id)
-  const { isHeard } = await hostStub(env, after.hostId).markPod(after.hostId, before.id)
+  const { takesMore } = await hostStub(env, after.hostId).markPod(after.hostId, before.id)
   try {
     // A host that misses beats gets no new work (HOST-8).
-    if (!isHeard) return false
+    if (!takesMore) return false
     const former = formerAllocationId(before.id, before.hostId)
     const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
     if (hasMoved) await notePod(env, after, noteOfTransition(before, after))

@@ -18,6 +18,9 @@ export const PROTOCOL_VERSION = 1
 export const BEAT_INTERVAL_MS = 5_000
 export const HOST_LEASE_MS = 30_000
 
+/** Largest message that an agent takes over its link. */
+export const MESSAGE_MAX_BYTES = 32 * 2 ** 20
+
 /** Audience of the assertion that an agent signs with its own key to get an access token. */
 export const ASSERTION_AUDIENCE = 'podplane-host'
 /** Audience of the access token that the plane signs. */

@@ -1,8 +1,10 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { HostEvent } from '../domain/host/event.ts'
+import type { RoomAsker, RoomOffer } from '../domain/worker/give-way.ts'
 import type { DecisionRecord } from '../domain/worker/scaling-record.ts'
 import type { ActiveWorker } from '../domain/worker/worker.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
+import type { GiveWayOrder } from '../queue/give-way.ts'
 import type { Sender } from '../queue/posts.ts'
 import type { Caller } from './caller.ts'
 
@@ -29,6 +31,10 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   decisions(): Promise<DecisionRecord[]>
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
   capacityAppeared(): Promise<boolean>
+  /** Somebody looks for room (PP-180): what this endpoint holds. Who asks is told when more of it may go (PP-182). */
+  askRoom(asker: RoomAsker): Promise<RoomOffer>
+  /** Sends idle workers away to make room, all of them or none. */
+  giveWay(order: GiveWayOrder): Promise<boolean>
   /** Whether the endpoint has this worker at present, in whatever state. */
   knowsWorker(workerId: string): Promise<boolean>
 }

@@ -2,8 +2,8 @@ import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/m
 
 /** The answer to who is about to change a pod's row. */
 export interface PodMark {
-  /** The host beats; a new pod had better go elsewhere when it does not. */
-  isHeard: boolean
+  /** The host beats, and does not have to be told too much already (HOST-69); otherwise a new pod had better go elsewhere. */
+  takesMore: boolean
   silentSinceMs: PodsOnHost['silentSinceMs']
 }
 
@@ -42,7 +42,7 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   /** Makes the host stop a workload. False when it knows no such workload, so nothing of it can be running. */
   stop(workloadId: string, graceMs: number): Promise<boolean>
   /** What the operator sees of the link; null before there has been one. */
-  presence(): Promise<{ lastBeatAtMs: number; suspect: boolean } | null>
+  presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null>
   /** Marks an assertion as used (HOST-38). */
   spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'>
   /** The operator has removed the host: it is to be taken apart, soon and again until it is. */

@@ -1,5 +1,6 @@
-import { absorbOutage } from './deadlines.ts'
+import { absorbOutage, earliest } from './deadlines.ts'
 import { dispatch, type TakeReply } from './dispatch.ts'
+import { tellRoomSeekers } from './give-way.ts'
 import { planWorkers } from './scale.ts'
 import type { Tx } from './tx.ts'
 
@@ -20,6 +21,6 @@ export interface CommitEnd {
 /** After the operations: work for those who ask, then workers for the work. `decide`: also when no operation asked for it. */
 export function endCommit(tx: Tx, decide: boolean): CommitEnd {
   const taken = dispatch(tx)
-  const scaleAtMs = decide || tx.effects.scale ? planWorkers(tx) : undefined
+  const scaleAtMs = decide || tx.effects.scale ? earliest([planWorkers(tx), tellRoomSeekers(tx)]) : undefined
   return { taken, scaleAtMs }
 }

@@ -41,6 +41,19 @@ function callOf(worker: Worker, nowMs: number, held: ReadonlyMap<string, number>
   }
 }
 
+/** Whether a job waits that no worker on its way will take: only that displaces workers of others (PP-181). */
+export function isJobWaiting({ jobs, workers }: QueueState): boolean {
+  const held = jobs.heldCounts()
+  const free = workers.all().filter((w) => w.phase === 'STARTING' || (w.phase === 'READY' && !held.has(w.id)))
+  return jobs.queuedNormal > free.length
+}
+
+/** Workers whose room will soon be free. */
+export function leavingWorkers({ jobs, workers }: QueueState): string[] {
+  const held = jobs.heldCounts()
+  return workers.all().flatMap(({ id, phase }) => (phase === 'DRAINING' && !held.has(id) ? [id] : []))
+}
+
 /** Applies what became of a search for a host. `hasNews`: word of new capacity came meanwhile, so it looks again at once. */
 export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasNews: boolean): void {
   const { workers, meta } = tx.state

@@ -15,7 +15,7 @@ const BOOT_CHARS = 22
 export function planWorkers(tx: Tx): number | null {
   const { workers, decisions } = tx.state
   const config = liveConfig(tx.state)
-  const inputs = loadInputs(tx, config)
+  const inputs = scalingInputs(tx)
   const decision = decideScaling(inputs)
   decisions.note(decision, inputs)
   for (let i = 0; config && i < decision.start; i++) workers.save(newWorker(tx, config))
@@ -26,7 +26,9 @@ export function planWorkers(tx: Tx): number | null {
   return decision.nextAtMs
 }
 
-function loadInputs({ state, nowMs }: Tx, config: EndpointConfig | null): ScalingInputs {
+/** What a decision about workers looks at. */
+export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): ScalingInputs {
+  const config = liveConfig(state)
   const policy = config?.scaling ?? NO_POLICY
   const queued = state.jobs.queuedNormal
   const inputs = {

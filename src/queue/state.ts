@@ -1,6 +1,7 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { KeyRecord } from '../domain/idempotency.ts'
 import type { Job } from '../domain/job/job.ts'
+import type { RoomSeeker } from '../domain/worker/give-way.ts'
 import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 
@@ -127,6 +128,9 @@ export interface MetaValues {
   /** Whether the endpoint may stand in the list of those that wait for capacity. */
   waitsForCapacity(): boolean
   setWaitsForCapacity(waits: boolean): void
+  /** Endpoints that looked for room here in vain (PP-182). */
+  roomSeekers(): readonly RoomSeeker[]
+  setRoomSeekers(seekers: readonly RoomSeeker[]): void
   /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */
   alarmAtMs(): number | null
   setAlarmAtMs(atMs: number | null): void

@@ -22,6 +22,8 @@ export class Effects {
   readonly stopPolls = new Set<string>()
   /** Workers that get no more work: their open take ends with "nothing". */
   readonly releasedTakes = new Set<string>()
+  /** Endpoints that look for room, to be told that there may be some here. */
+  readonly roomSeekers = new Set<string>()
   /** Workers may have to be started, placed or removed. */
   scale = false
 
@@ -30,6 +32,7 @@ export class Effects {
     for (const [seq, job] of other.expiredJobs) this.expiredJobs.set(seq, job)
     for (const id of other.stopPolls) this.stopPolls.add(id)
     for (const id of other.releasedTakes) this.releasedTakes.add(id)
+    for (const id of other.roomSeekers) this.roomSeekers.add(id)
     this.scale ||= other.scale
   }
 }

@@ -193,7 +193,7 @@ const LOG = { kind: 'pod' as const, ownerId: 'pod', grant: 'g' }
 
 describe('ports', () => {
   test('[HOST-56][NET-4][ENV-1][LOG-5] are of the range, told to the container and to the plane, and the same after a stop', async () => {
-    await agent.start(['--port-range', '31100-31180', '--public-ip', '203.0.113.7'])
+    await agent.start(['--port-range', '19100-19180', '--public-ip', '203.0.113.7'])
     const ports = ['22/tcp', '8888/http', '70000/tcp']
     const change = { ports, platformEnv: { RUNPOD_PUBLIC_IP: '{{public_ip}}' }, log: LOG }
     agent.plane.want(agent.workload(1, IDLE, change))
@@ -201,7 +201,7 @@ describe('ports', () => {
     const [ssh, http, symmetric] = running.ports ?? []
     expect(running.ports).toMatchObject([{ private: 22, type: 'tcp' }, { private: 8_888, type: 'http' }, { type: 'tcp' }])
     expect(symmetric?.private).toBe(symmetric?.public)
-    for (const port of [ssh, http, symmetric]) expect(port?.public).toSatisfy((number) => number >= 31_100 && number <= 31_180)
+    for (const port of [ssh, http, symmetric]) expect(port?.public).toSatisfy((number) => number >= 19_100 && number <= 19_180)
     const env = (await agent.shell(1, 'busybox env')).split('\n')
     expect(env).toContain(`RUNPOD_TCP_PORT_22=${ssh?.public}`)
     expect(env).toContain(`RUNPOD_TCP_PORT_70000=${symmetric?.public}`)
@@ -224,13 +224,13 @@ describe('ports', () => {
 
   test('[HOST-57] one that is taken is left out; when no other is left the reason names it', async () => {
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(31_190, resolve))
+    await new Promise<void>((resolve) => server.listen(19_190, resolve))
     try {
-      await agent.start(['--port-range', '31190-31191'])
+      await agent.start(['--port-range', '19190-19191'])
       agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }))
-      expect((await agent.reaches(1, 'running')).ports).toEqual([{ private: 80, public: 31_191, type: 'tcp' }])
+      expect((await agent.reaches(1, 'running')).ports).toEqual([{ private: 80, public: 19_191, type: 'tcp' }])
       agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE, { ports: ['80/tcp'] }))
-      expect((await agent.reaches(2, 'error')).reason).toBe('port 31190 is already taken on this host, and no other of 31190-31191 is free')
+      expect((await agent.reaches(2, 'error')).reason).toBe('port 19190 is already taken on this host, and no other of 19190-19191 is free')
       expect((await agent.leftovers()).containers).toEqual([agent.container(1)])
     } finally {
       server.close()

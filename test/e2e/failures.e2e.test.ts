@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realTime } from '../support/time.ts'
-import { countStarts, docker, findContainer } from './support/docker.ts'
+import { countStarts, docker, findContainer, imageOfItsOwn } from './support/docker.ts'
 import { GPU_ARGS, type JobView, TestEndpoint } from './support/endpoint.ts'
 import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
@@ -23,10 +23,13 @@ let busybox: string
 
 beforeAll(async () => {
   python = await pythonWorkerImage()
-  busybox = await busyboxImage()
+  busybox = await imageOfItsOwn(await busyboxImage())
   plane = await startPlane({ args: GPU_ARGS, env: { WORKER_PING_INTERVAL_MS: '1000' } })
 }, BUILD_TIMEOUT_MS)
-afterAll(() => plane?.stop())
+afterAll(async () => {
+  await plane?.stop()
+  if (busybox !== undefined) await docker('rmi', busybox)
+})
 
 describe('a worker that fails in the middle of a job', () => {
   test('LSE-8, WRK-24: its container is killed: another worker runs the job again, once', async () => {

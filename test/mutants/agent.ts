@@ -52,6 +52,12 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'if (!env.has(name))',
   },
   {
+    id: 'the keys of what is stopping come out',
+    file: 'src/host-agent/logs/shipper.ts',
+    find: " && workload.desired === 'running') stream",
+    replace: ') stream',
+  },
+  {
     id: 'any text reaches the engine',
     file: 'src/host-agent/workloads/lifecycle.ts',
     find: 'const isReference = isImageReference(workload.image)',

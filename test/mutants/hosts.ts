@@ -62,6 +62,30 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'what does not run is told with its env',
+    file: 'durable-objects/host/workload-store.ts',
+    find: "return known.workload.desired === 'running' ? known :",
+    replace: 'return known.workload.id ? known :',
+  },
+  {
+    id: 'env of what does not run is kept where it is told from',
+    file: 'durable-objects/host/workload-store.ts',
+    find: 'JSON.stringify(briefOf(workload)),',
+    replace: 'JSON.stringify(workload),',
+  },
+  {
+    id: 'a host is told more and more',
+    file: 'durable-objects/host.ts',
+    find: 'this.links.heardWithin(SUSPECT_AFTER_MS) && this.desired.hasRoom()',
+    replace: 'this.links.heardWithin(SUSPECT_AFTER_MS)',
+  },
+  {
+    id: 'a host that cannot be told anything is healthy',
+    file: 'durable-objects/host/desired-state.ts',
+    find: 'return this.store.wantedBytes() > MAX_BYTES',
+    replace: 'return this.store.wantedBytes() > MAX_BYTES * 100',
+  },
+  {
     id: 'a cordon loses against a placement under way',
     file: 'src/db/capacity.ts',
     find: "status = 'ONLINE' AND cordoned_at IS NULL)",

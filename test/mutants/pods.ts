@@ -69,6 +69,12 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 /** Killed by test/worker/rest/pods*. */
 export const POD_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'stopped pods without bound',
+    file: 'src/services/pods/create-pod.ts',
+    find: 'teamId)) < MAX_STOPPED_PODS_PER_TEAM',
+    replace: 'teamId)) < MAX_STOPPED_PODS_PER_TEAM * 1000',
+  },
   { id: 'a lost claim still writes', file: KEYS, find: 'SELECT ${mine},', replace: 'SELECT ${name.teamId},' },
   { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },
   { id: 'a refused key stays claimed', file: 'src/services/idempotency.ts', find: '    await releaseKey(db, name, claim)\n', replace: '' },

@@ -1,6 +1,7 @@
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../src/domain/idempotency.ts'
 import { dueAtMs, type Job, type JobState } from '../../src/domain/job/job.ts'
+import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import type {
   JobRows,
@@ -23,7 +24,15 @@ interface Kept {
   texts: Map<string, string>
   chunks: Map<number, string[]>
   keys: Map<string, KeyRecord>
-  meta: { config: EndpointConfig | null; deleted: boolean; totals: Totals; launch: LaunchState; waits: boolean; alarmAtMs: number | null }
+  meta: {
+    config: EndpointConfig | null
+    deleted: boolean
+    totals: Totals
+    launch: LaunchState
+    waits: boolean
+    seekers: readonly RoomSeeker[]
+    alarmAtMs: number | null
+  }
   random: number
 }
 
@@ -77,7 +86,7 @@ export class MemoryState implements QueueState {
 
 function nothingKept(): Kept {
   const totals = { completed: 0, failed: 0, retried: 0, superseded: 0 }
-  const meta = { config: null, deleted: false, totals, launch: { failures: 0, notBeforeMs: 0 }, waits: false, alarmAtMs: null }
+  const meta = { config: null, deleted: false, totals, launch: { failures: 0, notBeforeMs: 0 }, waits: false, seekers: [], alarmAtMs: null }
   const rows = { jobs: new Map(), workers: new Map(), stops: [], texts: new Map(), chunks: new Map(), keys: new Map() }
   return { ...rows, lastSequence: 0, meta, random: 0 }
 }
@@ -200,6 +209,10 @@ function metaValues({ meta }: Kept): MetaValues {
     waitsForCapacity: () => meta.waits,
     setWaitsForCapacity: (waits) => {
       meta.waits = waits
+    },
+    roomSeekers: () => meta.seekers,
+    setRoomSeekers: (seekers) => {
+      meta.seekers = seekers
     },
     alarmAtMs: () => meta.alarmAtMs,
     setAlarmAtMs: (atMs) => {

@@ -189,6 +189,9 @@ export const STATE_CASES: readonly StateCase[] = [
       meta.setWaitsForCapacity(true)
       meta.setDeleted()
       expect(meta.totals()).toEqual({ completed: 1, failed: 0, retried: 2, superseded: 0 })
+      const seekers = [{ endpointId: 'e', own: true, untilMs: 9, seen: 1 }]
+      meta.setRoomSeekers(seekers)
+      expect(meta.roomSeekers()).toEqual(seekers)
       expect([meta.launch().notBeforeMs, meta.alarmAtMs(), meta.waitsForCapacity(), meta.deleted()]).toEqual([5, 7, true, true])
       meta.setAlarmAtMs(null)
       expect(meta.alarmAtMs()).toBeNull()

@@ -37,6 +37,18 @@ export async function insertPod(
 }
 type PodReference = 'template_id' | 'network_volume_id' | 'global_volume_id' | 'registry_id'
 
+/** As many more pods like one of `insertPod`. */
+export async function copyPod(id: string, count: number): Promise<void> {
+  const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info('pods') WHERE name <> 'id'").all<{ name: string }>()
+  const columns = results.map(({ name }) => name).join()
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO pods (id, ${columns}) SELECT hex(randomblob(7)) || n.i, ${columns} FROM pods, n WHERE id = ?`,
+  )
+    .bind(count, id)
+    .run()
+}
+
 /** Ends a pod of `insertPod`. */
 export async function terminatePod(id: string): Promise<void> {
   await env.DB.prepare("UPDATE pods SET status = 'TERMINATED' WHERE id = ?").bind(id).run()

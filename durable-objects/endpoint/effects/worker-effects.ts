@@ -2,7 +2,7 @@ import { isThrottled, type Worker } from '../../../src/domain/worker/worker.ts'
 import { forgetCapacityWaiter } from '../../../src/effects/capacity.ts'
 import { placeWorker, removeWorker } from '../../../src/effects/place-worker.ts'
 import { logEvent } from '../../../src/platform/log.ts'
-import { applyPlacement, applyRemoval, dueCalls, type Placement } from '../../../src/queue/outside-calls.ts'
+import { applyPlacement, applyRemoval, dueCalls, isJobWaiting, leavingWorkers, type Placement } from '../../../src/queue/outside-calls.ts'
 import type { EndpointCore } from '../core.ts'
 
 /** Stands for the endpoint itself among the workers with a call under way. */
@@ -56,13 +56,13 @@ async function place(core: EndpointCore, worker: Worker): Promise<void> {
   const config = core.config()
   if (!config) return
   const news = core.capacityNews
-  const pingIntervalMs = core.settings.workerPingIntervalMs
-  const placed = await placeWorker(core.env, { config, workerId: worker.id, boot: worker.boot, pingIntervalMs }).catch(
-    (error: unknown): Placement => {
-      logEvent('error', 'placement failed', { workerId: worker.id, error })
-      return { ok: false, reason: 'placement failed; it is tried again' }
-    },
-  )
+  const { state, settings } = core
+  const wanted = { config, workerId: worker.id, boot: worker.boot, pingIntervalMs: settings.workerPingIntervalMs }
+  const room = { isForJob: isJobWaiting(state), leavingIds: leavingWorkers(state) }
+  const placed = await placeWorker(core.env, { ...wanted, ...room }).catch((error: unknown): Placement => {
+    logEvent('error', 'placement failed', { workerId: worker.id, error })
+    return { ok: false, reason: 'placement failed; it is tried again' }
+  })
   await core.transact((tx) => applyPlacement(tx, worker.id, placed, core.capacityNews !== news))
 }
 

@@ -1,4 +1,5 @@
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
+import type { RoomSeeker } from '../../../src/domain/worker/give-way.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
 
 interface Entry {
@@ -72,6 +73,15 @@ export class MetaStore implements MetaValues {
 
   setWaitsForCapacity(waits: boolean): void {
     this.write('waitsForCapacity', waits)
+  }
+
+  /** Endpoints that looked for room here in vain (PP-182). */
+  roomSeekers(): readonly RoomSeeker[] {
+    return this.read<RoomSeeker[]>('roomSeekers') ?? []
+  }
+
+  setRoomSeekers(seekers: readonly RoomSeeker[]): void {
+    this.write('roomSeekers', seekers)
   }
 
   /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */

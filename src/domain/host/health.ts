@@ -9,13 +9,15 @@ export interface HealthFacts {
   suspect: boolean
   lost: boolean
   gpuProblems: number
+  /** It cannot be told what it is to run (HOST-69). */
+  oversize: boolean
 }
 
 /** The worst that is known: a machine that is not heard of may have healthy GPUs, but nobody can know. */
-export function healthOf({ online, suspect, lost, gpuProblems }: HealthFacts): HostHealth {
+export function healthOf({ online, suspect, lost, gpuProblems, oversize }: HealthFacts): HostHealth {
   if (lost) return 'LOST'
   if (!online || suspect) return 'SUSPECT'
-  return gpuProblems > 0 ? 'UNHEALTHY' : 'HEALTHY'
+  return gpuProblems > 0 || oversize ? 'UNHEALTHY' : 'HEALTHY'
 }
 
 /** A reason shows this many problems; the host lists all of them. */

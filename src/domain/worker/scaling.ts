@@ -84,6 +84,11 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   }
 }
 
+/** Workers of the current release that an endpoint wants at this moment, however long the others have been idle. */
+export function neededWorkers(inputs: ScalingInputs): number {
+  return Math.min(Math.max(inputs.min, demandOf(inputs, musterWorkers(inputs)).workers), inputs.max)
+}
+
 /** SCALE-2: one worker for each job that has waited as long as the delay, less the free ones; the first worker does not wait (PP-50). */
 export function desiredByQueueDelay(
   load: { queued: number; waitingSinceMs: readonly number[]; current: number; free: number; available: number },

@@ -77,10 +77,10 @@ export class LogShipper {
     this.attempt(id, () => this.add(LogSpool.create(this.options.dir, id, log), secretsOf(workload)))
   }
 
-  /** Tells the secrets of a workload that a former agent process started. */
+  /** Tells the secrets of a workload that a former agent process started. One that is not to run is listed without any, and keeps what it has. */
   learn(workload: Workload): void {
     const stream = this.streams.get(workload.id)
-    if (stream !== undefined) stream.secrets = secretsOf(workload)
+    if (stream !== undefined && workload.desired === 'running') stream.secrets = secretsOf(workload)
   }
 
   /** Adds a line about what the platform does with a workload (LOG-5). */

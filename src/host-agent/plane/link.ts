@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { type AgentMessage, BEAT_INTERVAL_MS, PlaneMessage, type Workload } from '../../host-protocol/messages.ts'
+import { type AgentMessage, BEAT_INTERVAL_MS, MESSAGE_MAX_BYTES, PlaneMessage, type Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
@@ -23,7 +23,6 @@ const ACK_TIMEOUT_MS = 15_000
 const RECONNECT_BASE_MS = 250
 const RECONNECT_MAX_MS = 10_000
 const CONNECT_TIMEOUT_MS = 15_000
-const MESSAGE_MAX_BYTES = 32 * 2 ** 20
 const BEAT_JITTER = 0.2
 const FIRST_BEAT = 1
 

@@ -14,11 +14,12 @@ import { logEvent } from '../../platform/log.ts'
 
 // Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).
 
+const OVERSIZE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
 /** A longer list is answered from the database alone. */
 const MAX_ASKED = 100
 
 /** What the object of a host knows of its presence; null for a host that nobody was asked about, or that has not linked yet. */
-type Presence = { lastBeatAtMs: number; suspect: boolean } | null
+type Presence = { lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null
 
 /** Every machine that has not been removed. */
 export async function listHosts(env: Env): Promise<Host[]> {
@@ -103,7 +104,14 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     dataCenterId: host.dataCenterId,
     cloud: host.cloud,
     status: online ? 'ONLINE' : 'OFFLINE',
-    health: healthOf({ online, suspect: presence?.suspect ?? false, lost: host.lostAt !== null, gpuProblems: host.gpuProblems.length }),
+    health: healthOf({
+      online,
+      suspect: presence?.suspect ?? false,
+      lost: host.lostAt !== null,
+      gpuProblems: host.gpuProblems.length,
+      oversize: presence?.oversize ?? false,
+    }),
+    statusReason: presence?.oversize ? OVERSIZE : null,
     cordon: toCordon(host),
     draining: host.draining,
     workloads,

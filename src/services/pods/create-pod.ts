@@ -1,7 +1,9 @@
 import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
+import { MAX_STOPPED_PODS_PER_TEAM } from '../../db/bounds.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pod-references.ts'
+import { countStoppedPods } from '../../db/pods.ts'
 import type { Refusal as HostRefusal } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
@@ -9,7 +11,7 @@ import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts
 import { etagOf } from '../../domain/text/etag.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
 import { type PodDraft, placePod, rankPod } from '../../effects/place-pod.ts'
-import { readSettings } from '../../env.ts'
+import { type Env, readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
@@ -71,9 +73,17 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
 async function planOrThrow({ env, principal }: VerbContext, body: CreatePodRequest): Promise<PodPlan> {
   const problem = refuseCreate(body)
   if (problem) throw problemOf(problem)
-  const result = planPod(body, await loadReferences(env, principal, body), newJupyterPassword())
+  const [references] = await Promise.all([loadReferences(env, principal, body), requireRoomForPods(env, principal.teamId)])
+  const result = planPod(body, references, newJupyterPassword())
   if (!result.ok) throw problemOf(result.problem)
   return result.plan
+}
+
+// Before the create and not inside it: a pod that was just made is not a stopped one.
+async function requireRoomForPods(env: Env, teamId: string): Promise<void> {
+  if ((await countStoppedPods(openDatabase(env.DB), teamId)) < MAX_STOPPED_PODS_PER_TEAM) return
+  const detail = `an account has at most ${MAX_STOPPED_PODS_PER_TEAM} stopped pods; terminate one first`
+  throw new Problem('badRequest', { detail, code: 'RULE' })
 }
 
 function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour }: PodPlan): PodDraft {

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 
 const OUTPUT_MAX_BYTES = 64 * 2 ** 20
@@ -36,6 +37,18 @@ export async function importDirectory(directory: string, tag: string, change: st
   const codes = await Promise.all([tar, load].map((child) => new Promise<number | null>((resolve) => child.once('close', resolve))))
   if (codes.some((code) => code !== 0))
     throw new Error(`docker import of ${directory} failed: tar ended with ${codes[0]}, docker with ${codes[1]}`)
+}
+
+/** The same under an id of its own, for a test that counts containers of an image while others run theirs. */
+export async function imageOfItsOwn(image: string): Promise<string> {
+  const tag = `podplane-e2e/own:${randomUUID()}`
+  const container = await docker('create', image)
+  try {
+    await docker('commit', '--change', `LABEL podplane-e2e=${tag}`, container, tag)
+  } finally {
+    await docker('rm', container)
+  }
+  return tag
 }
 
 /** Id of the container of a worker, also when it has ended; undefined when there is none. */

@@ -16,8 +16,7 @@ const CONTAINERD = 'containerd'
 /** A container engine of a test's own, which it may kill. It needs root, as the container engine of the machine does. */
 export class PrivateEngine {
   private readonly dir = mkdtempSync(join(tmpdir(), 'podplane-engine-'))
-  private readonly number = randomBytes(1).readUInt8()
-  private readonly bridge = `ppe2e${this.number}`
+  private bridge = ''
   private readonly flags: readonly string[]
   private child: ChildProcess | undefined
   private containerd: ChildProcess | undefined
@@ -40,9 +39,7 @@ export class PrivateEngine {
   async start(): Promise<void> {
     if (this.child === undefined) {
       this.startContainerd()
-      await run('ip', ['link', 'add', this.bridge, 'type', 'bridge'])
-      await run('ip', ['addr', 'add', `172.30.${this.number}.1/24`, 'dev', this.bridge])
-      await run('ip', ['link', 'set', this.bridge, 'up'])
+      this.bridge = await addBridge()
     }
     const places = ['--data-root', join(this.dir, 'data'), '--exec-root', join(this.dir, 'exec'), '--pidfile', join(this.dir, 'pid')]
     // What keeps images on this machine is known to work for its own engine.
@@ -108,6 +105,25 @@ export class PrivateEngine {
     await run('ip', ['link', 'del', this.bridge])
     // An engine that was killed has left its mounts.
     await removeMounted(this.dir)
+  }
+}
+
+/** A network of the engine's own. Engines of other tests run beside it, so a number that is taken is passed over. */
+async function addBridge(): Promise<string> {
+  for (;;) {
+    const number = randomBytes(1).readUInt8()
+    const bridge = `ppe2e${number}`
+    const isOurs = await run('ip', ['link', 'add', bridge, 'type', 'bridge']).then(
+      () => true,
+      (error: unknown) => {
+        if (/File exists/.test(String(error))) return false
+        throw error
+      },
+    )
+    if (!isOurs) continue
+    await run('ip', ['addr', 'add', `172.30.${number}.1/24`, 'dev', bridge])
+    await run('ip', ['link', 'set', bridge, 'up'])
+    return bridge
   }
 }
 

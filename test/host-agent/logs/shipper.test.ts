@@ -300,6 +300,8 @@ describe('shipping', () => {
     output.lines.push(`Authorization: ${key}`, 'relay opensesame!', 'pp_rank=3 tp_size=2')
     output.ended = true
     shipper.open(workload('w', { RUNPOD_AI_API_KEY: key, RUNPOD_RELAY_KEY: 'opensesame!', RUNPOD_POD_ID: 'w' }))
+    // As the plane lists it from the moment on that it is to stop (HOST-68).
+    shipper.learn({ ...workload('w'), desired: 'stopped' })
     shipper.follow(output.runtime, 'w')
     await shipper.finish('w', `killed: Bearer ${key}`)
     shipper.start()

@@ -35,7 +35,7 @@ describe('a request that dies in the middle', () => {
   it('[PP-77] after a create was recorded: the host object finds the pod and starts it', async () => {
     const { host, teamId, stub } = await joined()
     const id = `podx${Date.now()}`
-    expect(await stub.markPod(host.id, id)).toEqual({ isHeard: true, silentSinceMs: null })
+    expect(await stub.markPod(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
     expect(await insertPod(openDatabase(env.DB), rowOn(host, teamId, id), RESOURCES)).toBe(true)
     await evictDurableObject(stub)
     await ringForMarks(host.id)

@@ -2,6 +2,7 @@ import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, GPU, gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { cpuPodBody, PODS, podBody, podScene } from '../../support/pod-scene.ts'
+import { copyPod, insertPod, terminatePod } from '../../support/resources.ts'
 
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
 
@@ -100,6 +101,24 @@ describe('capacity', () => {
     expect(pod).toMatchObject({ cost: 0.16, cudaVersion: null })
     scene.leave()
   })
+})
+
+it('[PP-162] an account with 500 stopped pods makes no further one, and stops what it has', async () => {
+  const scene = await podScene(gpus(2))
+  const { id } = await scene.create()
+  await scene.run(id)
+  const stopped = await insertPod(await scene.team(), { status: 'EXITED' })
+  await copyPod(stopped, 498)
+  const last = await scene.create()
+  await copyPod(stopped, 1)
+  const refusal = { status: 400, body: { code: 'RULE', detail: 'an account has at most 500 stopped pods; terminate one first' } }
+  expect(await scene.call.post(PODS, podBody())).toMatchObject(refusal)
+  expect(await scene.call.post(`${PODS}?dryRun=true`, podBody())).toMatchObject(refusal)
+  expect((await scene.act(id, 'stop')).status).toBe(200)
+  for (const each of [id, last.id]) await scene.end(each)
+  await terminatePod(stopped)
+  expect((await scene.call.post(PODS, podBody())).status).toBe(201)
+  scene.leave()
 })
 
 describe('dryRun', () => {

@@ -1,0 +1,100 @@
+import { mayGo, type RoomHolder, type RoomOffer } from '../worker/give-way.ts'
+import type { PlacementRequest } from './placement.ts'
+import type { RoomAllocation } from './room.ts'
+
+/** Who holds the room, for the account that looks for it: its own endpoints by name, others only counted (PP-185). Pure. */
+
+export interface RoomView {
+  teamId: string
+  /** The endpoint that looks for room. */
+  endpointId: string
+  request: PlacementRequest
+  allocations: readonly RoomAllocation[]
+  /** Of the account's own endpoints that were asked. */
+  offers: ReadonlyMap<string, RoomOffer>
+  /** Names of the account's endpoints. */
+  names: ReadonlyMap<string, string>
+}
+
+/** Own endpoints that are named. */
+const MAX_NAMED = 3
+
+/** Who holds the room that is wanted; null when nobody does. */
+export function describeRoom(view: RoomView): string | null {
+  const { teamId, allocations } = view
+  const own = allocations.filter((allocation) => allocation.teamId === teamId)
+  const byEndpoint = [...Map.groupBy(own.filter(isWorker), ({ ownerId }) => ownerId)]
+  const others = allocations.filter((allocation) => allocation.teamId !== teamId)
+  const pods = own.filter((allocation) => !isWorker(allocation))
+  const parts = [
+    ...byEndpoint.slice(0, MAX_NAMED).map(([id, held]) => heldBy(view, held, endpointText(view, id, held))),
+    ...moreEndpoints(view, byEndpoint.slice(MAX_NAMED)),
+    ...(pods.length > 0 ? [heldBy(view, pods, `${count(pods.length, 'pod')} of yours`)] : []),
+  ]
+  if (others.length > 0) parts.push(othersText(others, parts.length > 0))
+  return parts.length === 0 ? null : parts.join('; ')
+}
+
+function heldBy({ request }: RoomView, held: readonly RoomAllocation[], holder: string): string {
+  const wantsGpu = request.shapes.some(({ gpu }) => gpu !== null)
+  const amount = held.reduce((sum, { gpu, vcpus }) => sum + (wantsGpu ? (gpu?.count ?? 0) : vcpus), 0)
+  return `${count(amount, wantsGpu ? 'GPU' : 'vCPU')} ${amount === 1 ? 'is' : 'are'} held by ${holder}`
+}
+
+function endpointText({ endpointId, names, offers }: RoomView, id: string, held: readonly RoomAllocation[]): string {
+  const offer = offers.get(id)
+  const name = id === endpointId ? 'this endpoint' : `your endpoint "${names.get(id) ?? id}"`
+  return `${name} (${offer ? usesText(offer, held) : count(held.length, 'worker')})`
+}
+
+function usesText(offer: RoomOffer, held: readonly RoomAllocation[]): string {
+  const ids = new Set(held.map(({ id }) => id))
+  const holders = offer.holders.filter(({ workerId }) => ids.has(workerId))
+  const idle = holders.filter(({ use }) => use === 'idle').sort((a, b) => b.idleMs - a.idleMs)
+  const used = (use: RoomHolder['use'], text: string) => {
+    const some = holders.filter((holder) => holder.use === use).length
+    return some === 0 ? [] : [`${count(some, 'worker')} ${text}`]
+  }
+  const kept = idle.length - Math.min(idle.length, offer.spare)
+  const texts = [
+    ...used('working', 'at work'),
+    ...used('starting', 'starting'),
+    ...used('leaving', 'leaving'),
+    ...used('stuck', 'that should have left'),
+    ...spareText(offer, idle.slice(0, offer.spare)),
+    ...(kept > 0 ? [`${count(kept, 'idle worker')} kept for ${offer.keptFor}`] : []),
+  ]
+  // One that is gone since its room was looked up holds nothing any more.
+  return texts.join(', ') || count(held.length, 'worker')
+}
+
+function spareText(offer: RoomOffer, spare: readonly RoomHolder[]): string[] {
+  const waiting = spare.filter((holder) => !mayGo(holder, offer))
+  const useless = spare.length - waiting.length
+  const waitMs = Math.max(0, ...waiting.map(({ idleMs }) => offer.pauseMs - idleMs))
+  return [
+    ...(waiting.length > 0 ? [`${count(waiting.length, 'idle worker')}, may give way in ${Math.ceil(waitMs / 1000)} s`] : []),
+    ...(useless > 0 ? [`${count(useless, 'idle worker')} whose room is not enough`] : []),
+  ]
+}
+
+function moreEndpoints(view: RoomView, more: readonly (readonly [string, RoomAllocation[]])[]): string[] {
+  if (more.length === 0) return []
+  const held = more.flatMap(([, some]) => some)
+  return [heldBy(view, held, `${count(more.length, 'more endpoint')} of yours`)]
+}
+
+function othersText(others: readonly RoomAllocation[], isRest: boolean): string {
+  const workers = others.filter(isWorker).length
+  const pods = others.length - workers
+  const holders = [...(workers > 0 ? [count(workers, 'worker')] : []), ...(pods > 0 ? [count(pods, 'pod')] : [])].join(' and ')
+  return `${isRest ? 'the rest' : 'the room'} is held by ${holders} of other accounts`
+}
+
+function isWorker({ kind }: RoomAllocation): boolean {
+  return kind === 'worker'
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}

@@ -1,0 +1,167 @@
+import { mayGo, type RoomOffer } from '../worker/give-way.ts'
+import { type PlacementHost, type PlacementRequest, rankHosts } from './placement.ts'
+
+/** Who would have to go so that a worker that fits nowhere has room (PP-180, PP-183). Pure. */
+
+/** What a workload holds of a host. */
+export interface RoomAllocation {
+  /** The worker's or the pod's. */
+  id: string
+  hostId: string
+  teamId: string
+  kind: 'worker' | 'pod'
+  /** The endpoint of a worker. */
+  ownerId: string
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
+export interface RoomSearch {
+  /** The account that looks for room. */
+  teamId: string
+  request: PlacementRequest
+  /** Those that the request would fit if they were empty. */
+  hosts: readonly PlacementHost[]
+  /** All that these hosts hold. */
+  allocations: readonly RoomAllocation[]
+  /** What the endpoints that were asked answered, by their id. */
+  offers: ReadonlyMap<string, RoomOffer>
+  /** Workers that are leaving, beside those of the offers. */
+  leavingIds: ReadonlySet<string>
+}
+
+export type RoomPlan =
+  | { kind: 'none' }
+  /** Enough is leaving already: whoever looks for room waits for that. */
+  | { kind: 'coming' }
+  | { kind: 'displace'; workers: { endpointId: string; workerId: string }[] }
+
+interface Candidate {
+  allocation: RoomAllocation
+  own: boolean
+  idleMs: number
+}
+
+/** Hosts that the request would fit if nothing ran on them. */
+export function promisingHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): PlacementHost[] {
+  const fitting = new Set(rankHosts(request, hosts.map(emptied)).candidates.map(({ hostId }) => hostId))
+  return hosts.filter(({ id }) => fitting.has(id))
+}
+
+/** The fewest idle workers of one host whose room is enough, those of the own account and the longest idle first. */
+export function planRoom(search: RoomSearch): RoomPlan {
+  const byHost = Map.groupBy(search.allocations, ({ hostId }) => hostId)
+  const leaving = new Set([...search.leavingIds, ...leavingOf(search.offers)])
+  let best: Candidate[] | null = null
+  for (const host of search.hosts) {
+    const held = byHost.get(host.id) ?? []
+    if (fits(search.request, host, held, leaving)) return { kind: 'coming' }
+    const chosen = chooseOn(search, host, held, leaving)
+    if (chosen && (best === null || isBetter(chosen, best))) best = chosen
+  }
+  if (!best) return { kind: 'none' }
+  return { kind: 'displace', workers: best.map(({ allocation }) => ({ endpointId: allocation.ownerId, workerId: allocation.id })) }
+}
+
+/** Whether work of one account may displace idle workers of another on this host (PP-183). */
+export function mayDisplace(asker: string, giver: string, host: PlacementHost, held: readonly RoomAllocation[]): boolean {
+  const accounts = new Set([asker, ...held.map(({ teamId }) => teamId)]).size
+  const shareOf = (teamId: string) =>
+    dominantShare(
+      host,
+      held.filter((allocation) => allocation.teamId === teamId),
+    )
+  return shareOf(giver) * accounts > 1 && shareOf(asker) * accounts < 1
+}
+
+/** The largest part of anything of a host that these hold. */
+function dominantShare(host: PlacementHost, held: readonly RoomAllocation[]): number {
+  const gpus = host.gpus.map(({ typeId, total }) => part(gpusOf(held, typeId), total))
+  return Math.max(part(sum(held, 'vcpus'), host.vcpuTotal), part(sum(held, 'memoryMb'), host.memoryMbTotal), ...gpus)
+}
+
+function chooseOn(
+  { teamId, request, offers }: RoomSearch,
+  host: PlacementHost,
+  held: readonly RoomAllocation[],
+  leaving: ReadonlySet<string>,
+): Candidate[] | null {
+  const staying = held.filter(({ id }) => !leaving.has(id))
+  const candidates = candidatesOf(teamId, offers, host, staying)
+  const isEnough = (chosen: readonly Candidate[]) =>
+    fits(request, host, held, new Set([...leaving, ...chosen.map(({ allocation }) => allocation.id)]))
+  const single = candidates.find((candidate) => isEnough([candidate]))
+  if (single) return [single]
+  if (!isEnough(candidates)) return null
+  // The last ones first, so that those stay who are of another account or have been idle for the shortest time.
+  return candidates.toReversed().reduce((chosen, candidate) => {
+    const without = chosen.filter((other) => other !== candidate)
+    return isEnough(without) ? without : chosen
+  }, candidates)
+}
+
+function candidatesOf(
+  asker: string,
+  offers: ReadonlyMap<string, RoomOffer>,
+  host: PlacementHost,
+  staying: readonly RoomAllocation[],
+): Candidate[] {
+  const willing = staying.flatMap((allocation) => {
+    const offer = offers.get(allocation.ownerId)
+    const holder = offer?.holders.find(({ workerId }) => workerId === allocation.id)
+    return offer && holder && mayGo(holder, offer) ? [{ allocation, own: allocation.teamId === asker, idleMs: holder.idleMs }] : []
+  })
+  willing.sort((a, b) => Number(b.own) - Number(a.own) || b.idleMs - a.idleMs || (a.allocation.id < b.allocation.id ? -1 : 1))
+  const spare = new Map([...offers].map(([endpointId, offer]) => [endpointId, offer.spare]))
+  let left = staying
+  return willing.filter(({ allocation, own }) => {
+    const budget = spare.get(allocation.ownerId) ?? 0
+    if (budget === 0 || !(own || mayDisplace(asker, allocation.teamId, host, left))) return false
+    spare.set(allocation.ownerId, budget - 1)
+    left = left.filter((other) => other !== allocation)
+    return true
+  })
+}
+
+function isBetter(a: readonly Candidate[], b: readonly Candidate[]): boolean {
+  const foreign = (chosen: readonly Candidate[]) => chosen.filter(({ own }) => !own).length
+  const idleMs = (chosen: readonly Candidate[]) => Math.min(...chosen.map((candidate) => candidate.idleMs))
+  return (foreign(a) - foreign(b) || a.length - b.length || idleMs(b) - idleMs(a)) < 0
+}
+
+function fits(request: PlacementRequest, host: PlacementHost, held: readonly RoomAllocation[], gone: ReadonlySet<string>): boolean {
+  const left = held.filter(({ id }) => !gone.has(id))
+  const freed = held.filter(({ id }) => gone.has(id))
+  // From the totals: a host that shrank below what it holds has less than nothing free.
+  const room = {
+    ...host,
+    vcpuFree: host.vcpuTotal - sum(left, 'vcpus'),
+    memoryMbFree: host.memoryMbTotal - sum(left, 'memoryMb'),
+    diskGbFree: host.diskGbFree + sum(freed, 'diskGb'),
+    gpus: host.gpus.map((gpu) => ({ ...gpu, free: gpu.total - gpusOf(left, gpu.typeId) })),
+  }
+  return rankHosts(request, [room]).candidates.length > 0
+}
+
+function emptied(host: PlacementHost): PlacementHost {
+  const gpus = host.gpus.map((gpu) => ({ ...gpu, free: gpu.total }))
+  return { ...host, vcpuFree: host.vcpuTotal, memoryMbFree: host.memoryMbTotal, diskGbFree: Number.POSITIVE_INFINITY, gpus }
+}
+
+function leavingOf(offers: ReadonlyMap<string, RoomOffer>): string[] {
+  return [...offers.values()].flatMap(({ holders }) => holders.filter(({ use }) => use === 'leaving').map(({ workerId }) => workerId))
+}
+
+function sum(held: readonly RoomAllocation[], what: 'vcpus' | 'memoryMb' | 'diskGb'): number {
+  return held.reduce((total, allocation) => total + allocation[what], 0)
+}
+
+function gpusOf(held: readonly RoomAllocation[], typeId: string): number {
+  return held.reduce((total, { gpu }) => total + (gpu?.typeId === typeId ? gpu.count : 0), 0)
+}
+
+function part(held: number, total: number): number {
+  return total === 0 ? 0 : held / total
+}

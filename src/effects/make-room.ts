@@ -1,0 +1,108 @@
+import { openDatabase } from '../db/client.ts'
+import { listEndpointNames, listHostsOfTeam, listRoomAllocations } from '../db/room.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { PlacementHost, PlacementRequest } from '../domain/host/placement.ts'
+import { mayDisplace, planRoom, promisingHosts, type RoomAllocation, type RoomSearch } from '../domain/host/room.ts'
+import { describeRoom } from '../domain/host/room-text.ts'
+import { asLeaving, type RoomOffer } from '../domain/worker/give-way.ts'
+import type { Env } from '../env.ts'
+import { endpointStub } from '../objects/stubs.ts'
+import { logEvent } from '../platform/log.ts'
+
+/** A worker that no host has room for. */
+interface Placeless {
+  config: EndpointConfig
+  isForJob: boolean
+  leavingIds: readonly string[]
+}
+
+type Offers = ReadonlyMap<string, RoomOffer>
+
+/** Hosts that are looked at for one worker, those with workers of its account first. */
+const MAX_HOSTS = 50
+/** Endpoints that are asked for one worker, of the own account and of others each. */
+const MAX_ASKED = 16
+
+/**
+ * Asks idle workers to give way to a job that fits nowhere (PP-180, PP-183); the room reaches it as word of capacity once they are gone.
+ * Returns who holds the room, in words for the owner of the endpoint (PP-185); null when nobody holds any that would do.
+ */
+export async function makeRoom(
+  env: Env,
+  { config, isForJob, leavingIds }: Placeless,
+  request: PlacementRequest,
+  everyHost: readonly PlacementHost[],
+): Promise<string | null> {
+  const db = openDatabase(env.DB)
+  const { id: endpointId, teamId } = config
+  const hosts = await chooseHosts(env, teamId, promisingHosts(request, everyHost))
+  const allocations = await listRoomAllocations(
+    db,
+    hosts.map(({ id }) => id),
+  )
+  const ownIds = ownersOf(allocations.filter((allocation) => isWorker(allocation) && allocation.teamId === teamId))
+  const toAsk = ownIds.filter((id) => id !== endpointId)
+  const offers = isForJob ? await askAll(env, endpointId, toAsk, true) : new Map()
+  const search = { teamId, request, hosts, allocations, offers, leavingIds: new Set(leavingIds) }
+  const gone = isForJob ? await findRoom(env, endpointId, search) : new Set<string>()
+  const names = await listEndpointNames(db, teamId, ownIds)
+  return describeRoom({ teamId, endpointId, request, allocations, offers: asLeaving(offers, gone), names })
+}
+
+async function chooseHosts(env: Env, teamId: string, promising: readonly PlacementHost[]): Promise<PlacementHost[]> {
+  const own = await listHostsOfTeam(openDatabase(env.DB), teamId)
+  return promising.toSorted((a, b) => Number(own.has(b.id)) - Number(own.has(a.id))).slice(0, MAX_HOSTS)
+}
+
+/** The workers that go. Others are asked only when the account's own ones cannot make the room. */
+async function findRoom(env: Env, endpointId: string, search: RoomSearch): Promise<ReadonlySet<string>> {
+  const own = planRoom(search)
+  if (own.kind !== 'none') return carryOut(env, endpointId, search, search.offers)
+  const others = await askAll(env, endpointId, othersToAsk(search), false)
+  return carryOut(env, endpointId, search, new Map([...search.offers, ...others]))
+}
+
+async function carryOut(env: Env, endpointId: string, search: RoomSearch, offers: Offers): Promise<ReadonlySet<string>> {
+  const plan = planRoom({ ...search, offers })
+  const gone = new Set<string>()
+  if (plan.kind !== 'displace') return gone
+  for (const [id, workers] of Map.groupBy(plan.workers, (worker) => worker.endpointId)) {
+    const workerIds = workers.map(({ workerId }) => workerId)
+    const asker = { endpointId, own: search.offers.has(id) }
+    // One that has work again since it answered keeps its workers, and then the others may keep theirs.
+    if (!(await endpointStub(env, id).giveWay({ asker, workerIds }))) break
+    for (const workerId of workerIds) gone.add(workerId)
+  }
+  return gone
+}
+
+async function askAll(env: Env, endpointId: string, ids: readonly string[], own: boolean): Promise<Map<string, RoomOffer>> {
+  const answers = await Promise.all(
+    ids.slice(0, MAX_ASKED).map(async (id): Promise<[string, RoomOffer][]> => {
+      try {
+        return [[id, await endpointStub(env, id).askRoom({ endpointId, own })]]
+      } catch (error) {
+        logEvent('warn', 'an endpoint could not be asked for room', { endpointId: id, error })
+        return []
+      }
+    }),
+  )
+  return new Map(answers.flat())
+}
+
+function othersToAsk({ teamId, hosts, allocations }: RoomSearch): string[] {
+  const byHost = Map.groupBy(allocations, ({ hostId }) => hostId)
+  const above = hosts.flatMap((host) => {
+    const held = byHost.get(host.id) ?? []
+    return held.filter((one) => isWorker(one) && one.teamId !== teamId && mayDisplace(teamId, one.teamId, host, held))
+  })
+  return ownersOf(above)
+}
+
+function ownersOf(allocations: readonly RoomAllocation[]): string[] {
+  return [...new Set(allocations.map(({ ownerId }) => ownerId))]
+}
+
+function isWorker({ kind }: RoomAllocation): boolean {
+  return kind === 'worker'
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Fleet } from '../support/fleet.ts'
+import { STAY_SCRIPT } from '../support/pod-scripts.ts'
+import { GPU_TYPE, podBody, TestPod } from '../support/pods.ts'
+import { liveRandomly, randomFrom } from '../support/random-life.ts'
+import { readUsage } from '../support/usage.ts'
+import { busyboxImage } from '../support/worker-image.ts'
+
+// What is charged, against what the container engine says.
+
+const SECOND_MS = 1_000
+const METERED_PODS = 10
+const METERED_MS = 60_000
+
+let fleet: Fleet
+let image: string
+
+beforeAll(async () => {
+  image = await busyboxImage()
+  fleet = await Fleet.start({ hosts: { metered: { simulateGpus: `${GPU_TYPE}:${METERED_PODS}` } } })
+})
+afterAll(() => fleet?.stop())
+
+test('[POD-19] ten pods live through random actions for a minute: what is charged is what they ran', async () => {
+  const seed = Date.now()
+  const untilMs = Date.now() + METERED_MS
+  const lives = Array.from({ length: METERED_PODS }, async (_, index) => {
+    const pod = await TestPod.create(fleet.plane, podBody(image, STAY_SCRIPT))
+    return { pod, runs: await liveRandomly(pod, untilMs, randomFrom(seed + index)) }
+  })
+  for (const { pod, runs } of await Promise.all(lives)) {
+    const rows = readUsage(fleet.plane, pod.id)
+    const story = `seed ${seed}: ${JSON.stringify({ rows, runs })}`
+    expect(rows.length, story).toBe(runs.length)
+    for (const [index, { startedAtMs, endFromMs, endToMs }] of runs.entries()) {
+      const { startedAt = 0, endedAt = 0 } = rows[index] ?? {}
+      expect(Math.abs(startedAt - startedAtMs), story).toBeLessThanOrEqual(SECOND_MS)
+      expect(endedAt, story).toBeGreaterThanOrEqual(Math.min(endFromMs, endToMs) - SECOND_MS)
+      expect(endedAt, story).toBeLessThanOrEqual(endToMs + SECOND_MS)
+      // Half-open intervals that never overlap: no second is charged twice.
+      expect(startedAt, story).toBeGreaterThanOrEqual(rows[index - 1]?.endedAt ?? 0)
+    }
+  }
+}, 180_000)

@@ -1,0 +1,140 @@
+import type { WorkloadStore } from '../../../durable-objects/host/workload-store.ts'
+import { MESSAGE_MAX_BYTES, type Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { admin, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { podScene } from '../../support/pod-scene.ts'
+
+/** About the most that a request may hold. */
+const LARGE_ENV = { A: 'x'.repeat(101_000) }
+const MANY = 400
+/** Reports come one by one; a few show what all of them do. */
+const ENDED = 20
+
+function workload(id: string, change: Partial<Workload> = {}): Workload {
+  return {
+    id,
+    kind: 'pod',
+    desired: 'running',
+    stopGraceMs: 10_000,
+    image: 'builtin/idle',
+    entrypoint: [],
+    cmd: [],
+    env: LARGE_ENV,
+    platformEnv: { RUNPOD_POD_ID: id },
+    ports: ['22/tcp'],
+    resources: { vcpus: 2, memoryMb: 4_096, diskGb: 10, gpu: null },
+    mounts: [{ kind: 'persistent', id, path: '/workspace', sizeGb: 1 }],
+    ...change,
+  }
+}
+
+function inStore<T>(host: FakeHost, act: (store: WorkloadStore, sql: SqlStorage) => T): Promise<T> {
+  return runInDurableObject(hostStub(env, host.id), (object, state) =>
+    act((object as unknown as { store: WorkloadStore }).store, state.storage.sql),
+  )
+}
+
+async function wantMany(host: FakeHost, count: number, change: Partial<Workload> = {}): Promise<void> {
+  await inStore(host, (store) => {
+    for (let index = 0; index < count; index += 1) store.want(workload(`pod${index}-1`, change), `pod${index}`)
+  })
+}
+
+async function reportGone(host: FakeHost, count: number): Promise<void> {
+  const gone = { state: 'gone', exitCode: null, reason: null, at: 1, sequence: 9 } as const
+  const reports: WorkloadReport[] = Array.from({ length: count }, (_, index) => ({ ...gone, workloadId: `pod${index}-1` }))
+  await hostStub(env, host.id).report(host.id, reports)
+}
+
+describe('what a host is told', () => {
+  it('[HOST-68] of many stopped pods with the largest env is small, and nothing once they are gone', async () => {
+    const host = await FakeHost.join()
+    await wantMany(host, MANY)
+    await wantMany(host, MANY / 2, { desired: 'held' })
+    await inStore(host, (store) => {
+      for (let index = MANY / 2; index < MANY; index += 1)
+        store.want(workload(`pod${index}-1`, { desired: 'stopped', wipe: true }), `pod${index}`)
+    })
+    await host.link()
+    expect(host.desired()).toHaveLength(MANY)
+    expect(JSON.stringify(host.desired()).length).toBeLessThan(1_000_000)
+    expect(JSON.stringify(host.desired())).not.toContain('xxxx')
+    const { env: _env, platformEnv: _platformEnv, ports: _ports, ...kept } = workload('pod0-1')
+    const mounts = [{ kind: 'persistent', id: 'pod0-1', path: '/', sizeGb: 1 }]
+    expect(host.desired().find(({ id }) => id === 'pod0-1')).toEqual({
+      ...kept,
+      desired: 'held',
+      env: {},
+      platformEnv: {},
+      ports: [],
+      mounts,
+    })
+    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+    await reportGone(host, ENDED)
+    await host.link()
+    expect(host.desired()).toHaveLength(MANY - ENDED)
+    host.leave()
+  })
+
+  it('[HOST-68] of a pod: its program while it is to run, and again with its next container', async () => {
+    const scene = await podScene()
+    const { id } = await scene.create({ env: { A: 'secret-a' }, mounts: { persistent: { path: '/workspace', size: 20 } } })
+    await scene.run(id)
+    const wanted = (generation: number) => scene.host.desired().find((one) => one.id === `${id}-${generation}`)
+    expect(wanted(1)).toMatchObject({ desired: 'running', env: { A: 'secret-a' }, platformEnv: { RUNPOD_POD_ID: id } })
+    expect((await scene.act(id, 'stop')).status).toBe(200)
+    await scene.host.waitFor((one) => one.id === `${id}-1` && one.desired === 'held')
+    await scene.host.report(`${id}-1`, { state: 'exited' })
+    expect(JSON.stringify(scene.host.desired())).not.toContain('secret-a')
+    expect((await scene.act(id, 'start')).status).toBe(200)
+    await scene.run(id, 2)
+    expect(wanted(2)).toMatchObject({ desired: 'running', env: { A: 'secret-a' }, replaces: [`${id}-1`], keepDisk: true })
+    await scene.act(id, 'terminate')
+    await scene.host.waitFor((one) => one.id === `${id}-2` && one.desired === 'stopped')
+    expect(wanted(2)).toMatchObject({ wipe: true, env: {}, mounts: [{ kind: 'persistent', id, path: '/' }] })
+    scene.leave()
+  })
+
+  it('[HOST-68] rows of a release that kept all of it in one place are told in the same manner', async () => {
+    const host = await FakeHost.join()
+    await inStore(host, (_, sql) => {
+      for (const desired of ['running', 'held'] as const) {
+        const spec = JSON.stringify(workload(desired, { desired }))
+        sql.exec('INSERT INTO workloads (id, owner_id, spec) VALUES (?, ?, ?)', desired, 'p', spec)
+      }
+    })
+    await host.link()
+    expect(host.desired().map(({ id, env }) => [id, env])).toEqual([
+      ['held', {}],
+      ['running', LARGE_ENV],
+    ])
+    expect(await inStore(host, (store) => store.get('held')?.workload)).toEqual(workload('held', { desired: 'held' }))
+    host.leave()
+  })
+
+  it('[HOST-69] a host that has to be told too much gets no more, and its operator reads why', async () => {
+    const host = await FakeHost.join()
+    const read = async () => {
+      const { health, statusReason } = (await admin().get(`/admin/v1/hosts/${host.id}`)).body
+      return { health, statusReason }
+    }
+    const takesMore = async () => (await hostStub(env, host.id).markPod(host.id, 'another')).takesMore
+    const size = JSON.stringify(workload('pod0-1')).length
+    expect(await takesMore()).toBe(true)
+    await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / 2 / size) + 1)
+    expect(await takesMore()).toBe(false)
+    expect(await read()).toEqual({ health: 'HEALTHY', statusReason: null })
+    await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / size))
+    expect(await read()).toEqual({
+      health: 'UNHEALTHY',
+      statusReason: 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first',
+    })
+    await host.beat({ appliedRevision: 0 })
+    expect(host.desired()).toEqual([])
+    await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / size), { desired: 'stopped' })
+    expect(await read()).toEqual({ health: 'HEALTHY', statusReason: null })
+    expect(await takesMore()).toBe(true)
+    host.leave()
+  })
+})
