@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
+import { podHost } from '../../../src/effects/marked-pod.ts'
 import { loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
 import { notePod } from '../../../src/effects/pod-notes.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import {
   api,
   createAccount,
@@ -224,7 +224,7 @@ describe('notes about hosts', () => {
   it('[PP-110, PP-78] a host that is lost and comes back is told, each once', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
-    const here = { hostId: host.id, object: hostStub(env, host.id) }
+    const here = podHost(env, host.id)
     for (let time = 0; time < 2; time += 1) await loseHostOfPods(env, here, Date.now())
     const report = { workloadId: first.id, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const
     for (let time = 0; time < 2; time += 1) await returnHostOfPods(env, host.id, [report])
