@@ -1,5 +1,6 @@
+import { GPU, gpus } from '../../support/gpus.ts'
 import { afterAll, beforeAll, describe, expect, IMAGE_REFUSAL, it, send } from '../../support/harness.ts'
-import { cpuPodBody, GPU, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 const gpu = (members: object) => podBody({ gpu: { id: GPU, ...members } })
 const cpu = (members: object) => cpuPodBody({ cpu: { id: 'cpu3c', vcpuCount: 2, ...members } })
