@@ -94,7 +94,7 @@ const LIFE: Life = {
   READY: {
     take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
     ping: seen,
-    busy: (worker) => ({ ...worker, idleSinceMs: null }),
+    busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
     excused,
     'host heard': hostHeard,
@@ -165,6 +165,6 @@ function askAgain<W extends DrainingWorker | FailedWorker>(worker: W, _: EventOf
 }
 
 function factsOf(worker: Worker) {
-  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason } = worker
-  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason }
+  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, worked, reason } = worker
+  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, worked, reason }
 }

@@ -99,6 +99,12 @@ describe('the life of a worker', () => {
     expect(nextWorker(ready, EVENTS.ping, NOW)).toEqual({ ...ready, lastSeenAtMs: NOW })
   })
 
+  test('[PP-176] one that was given a job has worked, whatever becomes of it', () => {
+    const busy = nextWorker(workerIn('READY', 'w', { idleSinceMs: 5 }), EVENTS.busy, NOW)
+    expect(busy).toEqual(workerIn('READY', 'w', { idleSinceMs: null, worked: true }))
+    expect(busy && nextWorker(busy, EVENTS.fail, NOW)).toMatchObject({ phase: 'FAILED', worked: true })
+  })
+
   test('[HOST-36] an excuse is never shortened, and outlives a drain', () => {
     const excused = workerIn('READY', 'w', { excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
     expect(nextWorker(excused, EVENTS.excused, NOW)).toEqual(excused)

@@ -1,6 +1,7 @@
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, GPU, gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { cpuPodBody, freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, podBody, podScene } from '../../support/pod-scene.ts'
 import { copyPod, insertPod, terminatePod } from '../../support/resources.ts'
 
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
