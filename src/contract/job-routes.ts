@@ -64,9 +64,17 @@ export const JOB_ROUTES = {
 
 export type JobOperation = keyof typeof JOB_ROUTES
 
-export interface JobCall {
+/** Operations that workers call with a key of their own. */
+export type WorkerOperation = { [Name in JobOperation]: (typeof JOB_ROUTES)[Name]['caller'] extends 'worker' ? Name : never }[JobOperation]
+export type ClientOperation = Exclude<JobOperation, WorkerOperation>
+
+export type ClientCall = CallOf<ClientOperation>
+export type WorkerCall = CallOf<WorkerOperation>
+export type JobCall = ClientCall | WorkerCall
+
+interface CallOf<Operation> {
   endpointId: string
-  operation: JobOperation
+  operation: Operation
   route: JobRoute
   workerId: string
   jobId: string
@@ -75,13 +83,18 @@ export interface JobCall {
   query: URLSearchParams
 }
 
+/** Whether a call is a worker's; else it is a client's. */
+export function isWorkerCall(call: JobCall): call is WorkerCall {
+  return call.route.caller === 'worker'
+}
+
 /** What a URL below `/v2/` asks for, or null when there is no such route. */
 export function parseJobCall(url: URL): JobCall | null {
   const [empty, version, endpointId, operation, first, second, ...rest] = url.pathname.split('/')
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
   const name = operation as JobOperation
   const route: JobRoute = JOB_ROUTES[name]
-  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams }
+  const call = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams } as JobCall
   if (route.params === 'rest') {
     const path = url.pathname.slice(`/v2/${endpointId}/${operation}`.length)
     return path === '' ? null : { ...call, rest: path + url.search }

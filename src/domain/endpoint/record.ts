@@ -1,3 +1,4 @@
+import type { FlashBoot } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 
 /** The stored form of a Serverless endpoint: what D1 owns and what the endpoint object keeps a copy of. */
@@ -18,7 +19,7 @@ export interface EndpointConfig {
   timeoutMs: number
   /** How long results are kept, milliseconds; absent: the defaults of LIM-4. */
   retention?: { runMs: number; runSyncMs: number }
-  flashboot: 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT'
+  flashboot: FlashBoot
   dataCenterIds: string[]
   networkVolumes: string[]
   /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
