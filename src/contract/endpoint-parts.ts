@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from './defaults.ts'
-import { FLASHBOOTS } from './enums.ts'
+import { ENDPOINT_CLOUDS, FLASHBOOTS } from './enums.ts'
 import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from './fields.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
@@ -10,6 +10,10 @@ export const MAX_IDLE_TIMEOUT_SECONDS = 3600
 export const EndpointType = z
   .enum(['QUEUE', 'LOAD_BALANCER'])
   .meta({ id: 'EndpointType', description: 'How requests reach the workers.', example: 'QUEUE' })
+
+export const EndpointCloud = z
+  .enum(ENDPOINT_CLOUDS)
+  .meta({ id: 'EndpointCloud', description: 'Hardware of data centers, of the community, or both.', example: 'SECURE' })
 
 export const FlashBoot = z.enum(FLASHBOOTS).meta({ id: 'FlashBoot', example: 'OFF' })
 

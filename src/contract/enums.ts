@@ -10,6 +10,10 @@ export type PodAction = (typeof POD_ACTIONS)[number]
 export const CLOUDS = ['SECURE', 'COMMUNITY'] as const
 export type Cloud = (typeof CLOUDS)[number]
 
+/** Where workers of an endpoint may run. */
+export const ENDPOINT_CLOUDS = [...CLOUDS, 'ALL'] as const
+export type EndpointCloud = (typeof ENDPOINT_CLOUDS)[number]
+
 export const JOB_STATES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'] as const
 export type JobState = (typeof JOB_STATES)[number]
 

@@ -7,7 +7,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'work of a silent host is not held',
     file: 'src/queue/host-events.ts',
-    find: 'tx.state.jobs.save(job, holdLease(job, untilMs))',
+    find: 'tx.state.jobs.save(job, holdLease(job, untilMs(job.startedAtMs)))',
     replace: 'tx.state.jobs.save(job, job)',
   },
   {

@@ -25,8 +25,8 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'renewed lease one millisecond short',
     file: JOB,
-    find: 'leaseUntilMs: nowMs + LEASE_INTERVALS * times.pingIntervalMs,',
-    replace: 'leaseUntilMs: nowMs + LEASE_INTERVALS * times.pingIntervalMs - 1,',
+    find: 'nowMs + LEASE_INTERVALS * times.pingIntervalMs)',
+    replace: 'nowMs + LEASE_INTERVALS * times.pingIntervalMs - 1)',
   },
   {
     id: 'execution timeout one millisecond long',

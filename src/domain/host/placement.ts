@@ -31,6 +31,7 @@ export interface PlacementNeeds {
   runtime: 'docker' | 'process'
   /** Empty: any. */
   dataCenterIds: readonly string[]
+  cloud: Cloud | 'ALL'
   diskGb: number
   allowedCudaVersions: readonly string[]
   minCudaVersion: string | null
@@ -103,6 +104,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
   }
+  if (request.cloud !== 'ALL' && request.cloud !== host.cloud) failed.push(`cloud: ${request.cloud} > ${host.cloud}`)
   if (shape.gpu) failed.push(...failedGpu(request, shape.gpu, host))
   if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)

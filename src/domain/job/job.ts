@@ -133,7 +133,8 @@ export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
   return {
     ...job,
     acked: true,
-    leaseUntilMs: nowMs + LEASE_INTERVALS * times.pingIntervalMs,
+    // A lease that waits for a silent host is not shortened by what still comes through (HOST-36).
+    leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, nowMs + LEASE_INTERVALS * times.pingIntervalMs),
     leaseEndReason: 'the worker stopped sending pings',
     missingPings: 0,
   }
@@ -163,6 +164,11 @@ export function holdLease(job: Job, untilMs: number): Job {
   // A worker that has shown that it holds the job no longer (LSE-3) is waited for by nobody.
   if (job.leaseEndReason === RESULT_LOST) return job
   return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) }
+}
+
+/** HOST-36: the host of the holder is there again, and the holder gets until then to show itself. */
+export function resumeLease(job: Job, untilMs: number): Job {
+  return job.leaseEndReason === RESULT_LOST ? job : { ...job, leaseUntilMs: untilMs }
 }
 
 /** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */

@@ -63,13 +63,13 @@ function judge(spec: PodSpec, host: PlacementHost): { shape: ComputeShape; faile
   const request = {
     runtime: runtimeOfImage(container.image),
     dataCenterIds: spec.dataCenterIds,
+    cloud: spec.cloud,
     diskGb: podDiskGb(spec),
     allowedCudaVersions: compute.kind === 'gpu' ? compute.allowedCudaVersions : [],
     minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
   }
   const failed = failedConstraints(request, shape, host)
-  const wrongCloud = host.cloud === spec.cloud ? [] : [`cloud: ${spec.cloud} > ${host.cloud}`]
-  return { shape, failed: [...failed, ...missing, ...wrongCloud, ...missingVolumes(spec, host)] }
+  return { shape, failed: [...failed, ...missing, ...missingVolumes(spec, host)] }
 }
 
 /** A kind of volume that none of the hosts in question has; null when each that is asked for is on one of them. */

@@ -154,6 +154,11 @@ export function placementRetryMs(attempts: number): number {
   return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
 }
 
+/** Its host is silent, and it is waited for (HOST-36). */
+export function isExcused(worker: Worker, nowMs: number): boolean {
+  return 'excusedUntilMs' in worker && nowMs < (worker.excusedUntilMs ?? 0)
+}
+
 /** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping, not before HOST-36 allows it. */
 export function silentAtMs(worker: Watched<number | null>, lostAfterMs: number): number {
   return Math.max((worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs, worker.excusedUntilMs ?? 0)

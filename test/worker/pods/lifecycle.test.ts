@@ -1,8 +1,9 @@
 import { podHost } from '../../../src/effects/marked-pod.ts'
 import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
-import { act, compute, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+import { act, compute, placed, readPod } from '../../support/pods.ts'
 
 /** A type that only the hosts of one test have. */
 const OTHER = 'NVIDIA A40'
