@@ -19,6 +19,8 @@ export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 export const MAX_RUN_BYTES = 10 * 2 ** 20
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
+/** A post of a worker is read to its end and judged then (LIM-3): a refusal would make the worker drop its result. */
+const ANY_SIZE = Number.MAX_SAFE_INTEGER
 /** Largest result that is kept. A larger one fails the job with that reason (LIM-3). */
 export const MAX_RESULT_BYTES = 20 * 2 ** 20
 
@@ -49,7 +51,7 @@ export const JOB_ROUTES = {
     caller: 'worker',
     scope: null,
     params: 'worker-job',
-    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    maxBodyBytes: ANY_SIZE,
     bucket: null,
   },
   'job-stream': {
@@ -57,7 +59,7 @@ export const JOB_ROUTES = {
     caller: 'worker',
     scope: null,
     params: 'worker-job',
-    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    maxBodyBytes: ANY_SIZE,
     bucket: null,
   },
 } as const satisfies Record<string, JobRoute>

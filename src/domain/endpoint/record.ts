@@ -1,4 +1,4 @@
-import type { FlashBoot } from '../../contract/enums.ts'
+import type { EndpointCloud, FlashBoot } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 
 /** The stored form of a Serverless endpoint: what D1 owns and what the endpoint object keeps a copy of. */
@@ -22,7 +22,7 @@ export interface EndpointConfig {
   flashboot: FlashBoot
   dataCenterIds: string[]
   /** Whose hardware workers may run on; absent, as on endpoints from before there was a choice: SECURE (PP-127). */
-  cloud?: 'SECURE' | 'COMMUNITY' | 'ALL'
+  cloud?: EndpointCloud
   networkVolumes: string[]
   /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
   templateId?: string
