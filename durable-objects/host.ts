@@ -2,7 +2,7 @@ import { saveInventory } from '../src/db/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { announceCapacity } from '../src/effects/capacity.ts'
-import type { Env } from '../src/env.ts'
+import { type Env, readSettings } from '../src/env.ts'
 import type { AgentMessage, Workload, WorkloadReport } from '../src/host-protocol/messages.ts'
 import type { HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'
 import { hostOfLink } from '../src/objects/host-link.ts'
@@ -52,7 +52,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.links = new HostLinks(ctx, now)
     this.presenceOf = new HostPresence(env, this.store, this.links, this.alarms, now, (hostId) => this.pods.moveAway(hostId))
     this.gpuHealth = new HostGpuHealth(env, this.store)
-    this.desired = new DesiredState(this.store, this.links, new PullLogins(env.TOKEN_SECRET))
+    this.desired = new DesiredState(this.store, this.links, new PullLogins(env.TOKEN_SECRET), readSettings(env).hostSilenceMaxMs)
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
     const silentSinceMs = () => this.presenceOf.silentSinceMs()
     const { store, links, alarms, desired } = this

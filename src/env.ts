@@ -1,6 +1,7 @@
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
+import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
 import type { EndpointRpc } from './objects/endpoint.ts'
 import type { HostRpc } from './objects/host.ts'
 import type { PodLogRpc } from './objects/pod-log.ts'
@@ -28,6 +29,7 @@ export interface Env {
   WEBHOOK_ALLOW: string
   WEBHOOKS_PER_RECEIVER: string
   HOST_LOST_AFTER_MS: string
+  HOST_SILENCE_MAX_MS: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
@@ -55,6 +57,8 @@ export interface Settings {
   webhooksPerReceiver: number
   /** How long a host is offline before it counts as lost, milliseconds (HOST-37). */
   hostLostAfterMs: number
+  /** The most that a job waits for its silent host, milliseconds (HOST-36). */
+  hostSilenceMaxMs: number
 }
 
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
@@ -64,6 +68,7 @@ const MIN_HOST_LOST_AFTER_MS = 30_000
 const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
+const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
 /** One for first attempts, one for later ones. */
 const MIN_WEBHOOKS_PER_RECEIVER = 2
 const MAX_WEBHOOKS_PER_RECEIVER = 128
@@ -91,6 +96,7 @@ function parseSettings(env: Env): Settings {
     webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
     webhooksPerReceiver: readPlaces(env.WEBHOOKS_PER_RECEIVER),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
+    hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
   }
 }
 

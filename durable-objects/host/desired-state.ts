@@ -14,11 +14,14 @@ export class DesiredState {
   private readonly store: WorkloadStore
   private readonly links: HostLinks
   private readonly logins: PullLogins
+  private readonly silenceMaxMs: number
 
-  constructor(store: WorkloadStore, links: HostLinks, logins: PullLogins) {
+  /** `silenceMaxMs`: the most that a job waits for this host (HOST-36); the host must know it to be first. */
+  constructor(store: WorkloadStore, links: HostLinks, logins: PullLogins, silenceMaxMs: number) {
     this.store = store
     this.links = links
     this.logins = logins
+    this.silenceMaxMs = silenceMaxMs
   }
 
   /** Adds a workload or changes what is wanted of it. `isWanted` is asked again in the transaction that writes it. */
@@ -57,6 +60,7 @@ export class DesiredState {
 
   private async snapshot(): Promise<PlaneMessage> {
     const [revision, rows] = [this.store.revision(), this.store.wanted()]
-    return { type: 'desired', revision, workloads: await Promise.all(rows.map((row) => this.logins.give(row))) }
+    const workloads = await Promise.all(rows.map((row) => this.logins.give(row)))
+    return { type: 'desired', revision, workloads, silenceMaxMs: this.silenceMaxMs }
   }
 }

@@ -2,7 +2,8 @@ import { openDatabase } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods.ts'
 import { isToRun } from '../../src/domain/pod/pod.ts'
 import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod/workloads.ts'
-import { type FormerHost, loseHostOfPods, movePodsAway, returnHostOfPods } from '../../src/effects/pod-hosts.ts'
+import type { PodHost } from '../../src/effects/marked-pod.ts'
+import { loseHostOfPods, movePodsAway, returnHostOfPods } from '../../src/effects/pod-hosts.ts'
 import { isDown, releasePod } from '../../src/effects/pod-reports.ts'
 import { applyWish, podWorkload } from '../../src/effects/pod-spec.ts'
 import type { Env } from '../../src/env.ts'
@@ -117,12 +118,16 @@ export class HostPods {
     await this.inTurn(() => loseHostOfPods(this.deps.env, this.here(hostId), this.deps.lastHeardMs()))
   }
 
-  private here(hostId: string): FormerHost {
-    const object = {
-      markPod: (_hostId: string, podId: string) => this.mark(podId),
-      syncPod: (_hostId: string, podId: string) => this.settle(hostId, podId),
+  private here(hostId: string): PodHost {
+    return {
+      hostId,
+      mark: async (podId) => {
+        await this.mark(podId)
+        return { takesMore: true, silentSinceMs: null }
+      },
+      unmark: async (podId) => this.unmark(podId),
+      sync: (podId) => this.settle(hostId, podId),
     }
-    return { hostId, object }
   }
 
   private inTurn<T>(step: () => Promise<T>): Promise<T> {

@@ -71,7 +71,7 @@ export class HostPresence {
   async cameOnline(hostId: string): Promise<void> {
     await this.inTurn(async () => {
       const before = this.record()
-      const returned = before !== null && (before.returned || isGone(before.stage))
+      const returned = before !== null && (before.returned || before.stage !== 'LIVE')
       await setHostStatus(openDatabase(this.env.DB), hostId, 'ONLINE', this.now())
       await this.settle({ ...freshRecord(this.now()), returned })
       logEvent('info', 'host online', { hostId })

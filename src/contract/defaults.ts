@@ -7,6 +7,7 @@ export const POD_DEFAULTS = { cloud: 'SECURE', onHostLoss: 'WAIT', gpuCount: 1 }
 /** Of Serverless endpoints (END-2, END-6, END-7). */
 export const ENDPOINT_DEFAULTS = {
   type: 'QUEUE',
+  cloud: 'SECURE',
   gpuCount: 1,
   workers: { min: 0, max: 3, idleTimeout: 5 },
   scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },

@@ -10,6 +10,10 @@ export const EndpointType = z
   .enum(['QUEUE', 'LOAD_BALANCER'])
   .meta({ id: 'EndpointType', description: 'How requests reach the workers.', example: 'QUEUE' })
 
+export const EndpointCloud = z
+  .enum(['SECURE', 'COMMUNITY', 'ALL'])
+  .meta({ id: 'EndpointCloud', description: 'Hardware of data centers, of the community, or both.', example: 'SECURE' })
+
 export const FlashBoot = z.enum(['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT']).meta({ id: 'FlashBoot', example: 'OFF' })
 
 /** END-7: an older client sends a boolean; it means FLASHBOOT or OFF. */

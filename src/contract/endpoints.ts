@@ -7,6 +7,7 @@ import {
   CreateEndpointGpuConfig,
   CreateEndpointWorkers,
   CreateResultRetention,
+  EndpointCloud,
   EndpointGpuConfig,
   EndpointScaling,
   EndpointType,
@@ -17,7 +18,7 @@ import {
   UpdateEndpointGpuConfig,
   UpdateEndpointWorkers,
 } from './endpoint-parts.ts'
-import { DataCenterId, Name, ResourceId, Timestamp, wholeNumber } from './fields.ts'
+import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from './fields.ts'
 import { Pagination } from './pagination.ts'
 
 /** Bounds of an execution timeout, milliseconds: 5 seconds to 7 days (TMO-2). */
@@ -27,7 +28,7 @@ export const MAX_TIMEOUT_MS = 7 * 24 * 3600 * 1000
 const sharedRequestFields = {
   ...containerRequestFields,
   cpu: CpuOptions.optional(),
-  dataCenterIds: z.array(DataCenterId).optional().meta({ description: 'Where workers may run; empty for anywhere.' }),
+  dataCenterIds: DataCenterIds.optional().meta({ description: 'Where workers may run; empty for anywhere.' }),
   networkVolumes: z.array(ResourceId).optional().meta({ description: 'Ids of network volumes.' }),
 }
 const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
@@ -36,6 +37,7 @@ const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
 export const CreateEndpointRequest = z
   .strictObject({
     ...sharedRequestFields,
+    cloud: EndpointCloud.optional().meta({ default: ENDPOINT_DEFAULTS.cloud }),
     flashboot: FlashBootRequest.optional().meta({ default: ENDPOINT_DEFAULTS.flashboot }),
     gpu: CreateEndpointGpuConfig.optional(),
     name: Name.optional().meta({ description: 'Required unless `templateId` is set, whose name is then the default.' }),
@@ -64,6 +66,7 @@ export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
 export const UpdateEndpointRequest = z
   .strictObject({
     ...sharedRequestFields,
+    cloud: EndpointCloud.optional(),
     flashboot: FlashBootRequest.optional(),
     gpu: UpdateEndpointGpuConfig.optional(),
     name: Name.optional(),
@@ -124,6 +127,7 @@ export const Endpoint = z
     workers: EndpointWorkersView,
     scaling: EndpointScaling,
     dataCenterIds: z.array(z.string()),
+    cloud: EndpointCloud,
     networkVolumes: z.array(z.string()),
     timeout: wholeNumber(MIN_TIMEOUT_MS),
     resultRetention: ResultRetention.optional().meta({ description: 'Only when it differs from the default.' }),

@@ -29,10 +29,16 @@ const MAX_WHOLE = 2 ** 31 - 1
 /** A whole number that nothing but its kind bounds from above (PP-121). */
 export const wholeNumber = (min: number) => z.number().int().min(min).max(MAX_WHOLE)
 
+/** Most data centers that one request may name. */
+const MAX_DATA_CENTERS = 100
+
 export const Name = z.string().min(1).regex(PLAIN_TEXT)
 export const ShortName = Name.max(MAX_NAME_LENGTH)
 export const ResourceId = z.string().min(1).regex(PLAIN_TEXT)
+/** What an operator may call one. */
 export const DataCenterId = z.string().regex(DATA_CENTER_ID)
+/** Those that a request names: whether there are such is no matter of their form (POD-9). */
+export const DataCenterIds = z.array(ResourceId).max(MAX_DATA_CENTERS)
 export const CudaVersion = z.string().regex(CUDA_VERSION).max(MAX_CUDA_VERSION_LENGTH)
 export const CudaVersions = z.array(CudaVersion).max(MAX_CUDA_VERSIONS)
 export const Timestamp = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, seconds precision.' })

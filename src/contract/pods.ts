@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { containerRequestFields, containerResponseFields } from './container.ts'
 import { POD_DEFAULTS } from './defaults.ts'
-import { DataCenterId, Name, PLAIN_TEXT, ResourceId, Timestamp } from './fields.ts'
+import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from './fields.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { PageQuery, Pagination } from './pagination.ts'
 import { POD_EXAMPLE } from './pod-example.ts'
@@ -21,9 +21,6 @@ import {
 } from './pod-parts.ts'
 import { queryFlag } from './query-values.ts'
 
-/** Most data centers that one create may name. */
-const MAX_DATA_CENTERS = 100
-
 const EXAMPLE = {
   name: 'pytorch-training',
   image: 'registry.example.com/pytorch:2',
@@ -42,7 +39,7 @@ export const CreatePodRequest = z
     cloud: CloudType.optional().meta({ default: POD_DEFAULTS.cloud }),
     gpu: PodGpuRequest.optional(),
     cpu: PodCpuRequest.optional(),
-    dataCenterIds: z.array(DataCenterId).max(MAX_DATA_CENTERS).optional().meta({ description: 'Tried in this order; empty for anywhere.' }),
+    dataCenterIds: DataCenterIds.optional().meta({ description: 'Tried in this order; empty for anywhere.' }),
     globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.', default: false }),
     mounts: PodMountsRequest.optional(),
     onHostLoss: OnHostLoss.optional().meta({ description: '`REPLACE` not with a persistent mount.', default: POD_DEFAULTS.onHostLoss }),

@@ -2,6 +2,7 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PlacementHost } from '../domain/host/placement.ts'
 import type { Inventory } from '../host-protocol/messages.ts'
 import type { Database } from './client.ts'
+import { isCheckFailure } from './refusals.ts'
 import { allocations, hostGpus, hosts } from './tables/hosts.ts'
 import { pods } from './tables/pods.ts'
 
@@ -182,12 +183,4 @@ function recomputeFree(db: Database, hostId: string, bound: Bound) {
       .set({ free: bound(sql`total - ${usedGpus}`) })
       .where(eq(hostGpus.hostId, hostId)),
   ] as const
-}
-
-/** Whether a batch failed because a host has too little left. */
-export function isCheckFailure(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.includes('CHECK constraint failed')) return true
-  }
-  return false
 }

@@ -1,6 +1,7 @@
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts'
 import type { Database, Statement } from './client.ts'
+import { isNullFailure } from './refusals.ts'
 import { idempotencyKeys } from './schema.ts'
 
 /** A claim whose request has answered nothing for this long is taken to be dead: no request runs that long. */
@@ -52,10 +53,7 @@ export function storeResponse(db: Database, name: KeyName, claim: string, respon
 
 /** Whether a batch failed because `storeResponse` no longer had the claim. */
 export function isClaimLost(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.includes('NOT NULL constraint failed: idempotency_keys.team_id')) return true
-  }
-  return false
+  return isNullFailure(error, 'idempotency_keys.team_id')
 }
 
 /** Gives a key back after a refusal: it may be used again. A stored answer stays. */

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from './client.ts'
 import type { PodRow } from './pods.ts'
+import { isNullFailure } from './refusals.ts'
 import { globalVolumes, networkVolumes, pods, registries } from './schema.ts'
 
 type PodReferences = Pick<PodRow, 'id' | 'teamId' | 'networkVolumeId' | 'globalVolumeId' | 'registryId'>
@@ -25,10 +26,7 @@ export function requireReferences(db: Database, { id, teamId, networkVolumeId, g
 
 /** Says whether a batch failed for `requireReferences`: something that the pod names was deleted meanwhile. */
 export function isReferenceFailure(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.includes('NOT NULL constraint failed: pods.name')) return true
-  }
-  return false
+  return isNullFailure(error, 'pods.name')
 }
 
 function owned(table: typeof networkVolumes | typeof globalVolumes | typeof registries, teamId: string, id: string): SQL {

@@ -1,7 +1,9 @@
-import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { UsageInterval } from '../domain/pod/pod.ts'
-import { isCheckFailure, recomputeHost } from './capacity.ts'
+import { and, count, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { TO_RUN, type UsageInterval } from '../domain/pod/pod.ts'
+import { runNamed } from './batch.ts'
+import { recomputeHost } from './capacity.ts'
 import type { Database, Statement } from './client.ts'
+import { isCheckFailure, isNullFailure } from './refusals.ts'
 import { allocations, pods, podUsage } from './schema.ts'
 
 // As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
@@ -77,11 +79,10 @@ export async function countStoppedPods(db: Database, teamId: string): Promise<nu
 
 /** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
 export async function listPodsOfHost(db: Database, hostId: string): Promise<PodRow[]> {
-  const isToRun = sql`(${pods.status} IN ('PROVISIONING', 'STARTING', 'RUNNING') OR ${pods.hostLost} = 1)`
   return db
     .select()
     .from(pods)
-    .where(and(eq(pods.hostId, hostId), IS_LIVE, isToRun))
+    .where(and(eq(pods.hostId, hostId), IS_LIVE, or(inArray(pods.status, [...TO_RUN]), eq(pods.hostLost, true))))
 }
 
 /**
@@ -100,15 +101,15 @@ export async function insertPod(db: Database, pod: PodRow, resources: PodResourc
     await db.batch([allocate, ...recomputeHost(db, pod.hostId, 'strict'), insert, ...together])
     return true
   } catch (error) {
-    if (isCheckFailure(error) || isNullId(error)) return false
+    if (isCheckFailure(error) || isNullFailure(error, 'pods.id')) return false
     throw error
   }
 }
 
 /** Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it. */
 export async function updatePod(db: Database, before: PodRow, after: PodRow, usage: UsageInterval | null): Promise<boolean> {
-  const [updated] = await db.batch([guarded(db, before, after), ...(usage ? [usageInsert(db, before, after, usage)] : [])])
-  return updated.meta.changes > 0
+  const written = { updated: guarded(db, before, after), closed: usage && usageInsert(db, before, after, usage) }
+  return (await runNamed(db, written)).updated > 0
 }
 
 /**
@@ -156,11 +157,11 @@ async function updateWithAllocation(
     .update(allocations)
     .set(held)
     .where(and(eq(allocations.id, before.id), isCurrent, hasPlace))
-  const [recomputed, recomputedGpus] = recomputeHost(db, before.hostId, 'strict')
-  const closed = usage ? [usageInsert(db, before, after, usage)] : []
+  const [left, leftGpus] = recomputeHost(db, before.hostId, 'strict')
+  const closed = usage && usageInsert(db, before, after, usage)
   try {
-    const [, , , updated] = await db.batch([allocate, recomputed, recomputedGpus, guarded(db, before, after, hasPlace), ...closed])
-    if (updated.meta.changes > 0) return 'done'
+    const written = { allocate, left, leftGpus, updated: guarded(db, before, after, hasPlace), closed }
+    if ((await runNamed(db, written)).updated > 0) return 'done'
     const now = await findPodForHost(db, before.id)
     return now?.version === before.version ? 'noRoom' : 'lost'
   } catch (error) {
@@ -191,10 +192,11 @@ export async function movePod(
   const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${canMove}`)
   const hasEntered = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${after.id} AND host_id = ${after.hostId})`
-  const written = [guarded(db, before, after, hasEntered), ...(usage ? [usageInsert(db, before, after, usage)] : [])] as const
+  const [left, leftGpus] = recomputeHost(db, after.hostId, 'strict')
+  const closed = usage && usageInsert(db, before, after, usage)
   try {
-    const results = await db.batch([leave, enter, ...recomputeHost(db, after.hostId, 'strict'), ...written])
-    return (results[4]?.meta.changes ?? 0) > 0
+    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, after, hasEntered), closed }
+    return (await runNamed(db, written)).updated > 0
   } catch (error) {
     if (isCheckFailure(error)) return false
     throw error
@@ -238,11 +240,4 @@ function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs,
   const gpu = compute.kind === 'gpu' ? compute : null
   return db.insert(podUsage).select(sql`SELECT ${before.id}, ${after.version}, ${before.teamId}, ${startedAtMs}, ${endedAtMs}, ${cloud},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${before.vcpus}, ${container.diskGb}, ${before.pricePerHour} WHERE changes() > 0`)
-}
-
-function isNullId(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.includes('NOT NULL constraint failed: pods.id')) return true
-  }
-  return false
 }

@@ -2,13 +2,13 @@ import { listPlacementHosts } from '../db/capacity.ts'
 import type { Statement } from '../db/client.ts'
 import { openDatabase } from '../db/client.ts'
 import { insertPod, type PodResources, type PodRow } from '../db/pods.ts'
-import type { Refusal } from '../domain/host/placement.ts'
+import type { UnfitHost } from '../domain/host/placement.ts'
 import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'
 import type { PodSpec } from '../domain/pod/record.ts'
 import { type Env, readSettings } from '../env.ts'
-import { hostStub } from '../objects/stubs.ts'
+import type { PodMark } from '../objects/host.ts'
 import { logEvent } from '../platform/log.ts'
-import { putInForce } from './pod-transitions.ts'
+import { podHost, withMarkedPod } from './marked-pod.ts'
 
 /** Hosts tried for one create; each try costs a batch. */
 const MAX_TRIES = 8
@@ -17,11 +17,11 @@ const MAX_TRIES = 8
 export type PodDraft = Omit<PodRow, keyof Granted>
 type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicIp' | 'vcpus' | 'memoryMb'>
 
-export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: Refusal[]; missingVolumes: MissingVolumes | null }
+export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: UnfitHost[]; missingVolumes: MissingVolumes | null }
 
 interface PodRanking {
   candidates: PodCandidate[]
-  refusals: Refusal[]
+  refusals: UnfitHost[]
   missingVolumes: MissingVolumes | null
 }
 
@@ -45,28 +45,19 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
   return { ok: false, refusals, missingVolumes }
 }
 
-// Marked first: if this request dies after the batch, the host object finds the pod by itself.
-async function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
-  const host = hostStub(env, hostId)
+function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
+  const host = podHost(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
-  const takesMore = await host.markPod(hostId, pod.id).then(
-    (mark) => mark.takesMore,
-    (error: unknown) => skipped(hostId, pod.id, error),
-  )
-  let isRefused = !takesMore
-  try {
-    if (takesMore) isRefused = !(await insertPod(openDatabase(env.DB), pod, resources, together))
-  } finally {
-    // After a failure of another kind nobody knows whether the row is there, so the host looks.
-    await (isRefused ? host.unmarkPod(pod.id).catch((error: unknown) => skipped(hostId, pod.id, error)) : putInForce(env, hostId, pod.id))
-  }
-  return !isRefused
+  // One host whose object cannot be asked is no reason to refuse what others have room for.
+  const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
+  const insert = async ([marked]: readonly PodMark[]) =>
+    marked?.takesMore === true && (await insertPod(openDatabase(env.DB), pod, resources, together))
+  return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (isThere) => !isThere })
 }
 
-// One host whose object cannot be asked is no reason to refuse what others have room for; a mark that stays is forgotten by itself.
-function skipped(hostId: string, podId: string, error: unknown): false {
+function notHeard(hostId: string, podId: string, error: unknown): PodMark {
   logEvent('warn', 'a host could not be asked to take a pod', { hostId, podId, error })
-  return false
+  return { takesMore: false, silentSinceMs: null }
 }
 
 /** What a pod gets of the host that it is placed on. */

@@ -2,7 +2,7 @@ import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, r
 import { addCapacityWaiter } from '../db/capacity-waiters.ts'
 import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import { type Candidate, type ComputeShape, type Refusal, rankHosts } from '../domain/host/placement.ts'
+import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { hostStub } from '../objects/stubs.ts'
@@ -82,7 +82,7 @@ async function resume(env: Env, placement: WorkerPlacement, existing: Allocation
 }
 
 // Host ids are the operator's business, so a tenant reads counts and constraints, never which machine.
-function explainRefusals(refusals: readonly Refusal[], lostRaces: boolean): string {
+function explainRefusals(refusals: readonly UnfitHost[], lostRaces: boolean): string {
   if (lostRaces) return 'no capacity: other workloads took the last free place, or the host that has it does not answer'
   if (refusals.length === 0) return 'no capacity: no host is online'
   const constraints = [...new Set(refusals.flatMap((refusal) => refusal.failed))].slice(0, 4).join('; ')

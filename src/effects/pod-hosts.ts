@@ -8,8 +8,8 @@ import { decideHeardAgain, decideHostLost, decideReplacement, isToRun, type Sile
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
-import { hostStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
+import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
 import { grantedBy, rankPod } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'
@@ -18,27 +18,11 @@ import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-rep
 const MAX_TRIES = 3
 const DRAINED = 'moved to another host: its own is being emptied'
 
-/** The host that pods leave. It is its own object that moves them, and an object need not call itself. */
-export interface FormerHost {
-  hostId: string
-  object: PodHost
-}
-
-interface PodHost {
-  /** A stub's answer is typed by its outcomes, one by one. */
-  markPod(hostId: string, podId: string): Promise<unknown>
-  syncPod(hostId: string, podId: string): Promise<void>
-}
-
 /**
  * Pods leave a machine that is lost or being emptied, as far as they may and there is room. Returns how many still wait for a place.
  * `heard`: the machine's last sign of life, and whether that was too long ago.
  */
-export async function movePodsAway(
-  env: Env,
-  here: FormerHost,
-  heard: { lastHeardMs: number; silentSinceMs: number | null },
-): Promise<number> {
+export async function movePodsAway(env: Env, here: PodHost, heard: { lastHeardMs: number; silentSinceMs: number | null }): Promise<number> {
   const departure = await findDeparture(openDatabase(env.DB), here.hostId)
   if (departure === 'lost') return loseHostOfPods(env, here, heard.lastHeardMs)
   return departure === 'draining' ? drainPods(env, here, heard.silentSinceMs ?? Date.now()) : 0
@@ -48,9 +32,9 @@ export async function movePodsAway(
  * A machine is taken for lost: pods that may be replaced elsewhere are, the others keep their record and say why (PP-78). Returns how many
  * pods still wait for a place elsewhere; repeating it tries those again.
  */
-export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
+export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
   const reason = `its host has not been heard of since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host returns`
-  const { hostId, object } = here
+  const { hostId } = here
   let waiting = 0
   for (const pod of await listPodsOfHost(openDatabase(env.DB), hostId)) {
     if (!isToRun(pod)) continue
@@ -63,7 +47,7 @@ export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: nu
       (row) => (row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null),
       (before, after) => notePod(env, after, noteOfTransition(before, after)),
     )
-    await object.syncPod(hostId, pod.id)
+    await here.sync(pod.id)
   }
   return waiting
 }
@@ -72,7 +56,7 @@ export async function loseHostOfPods(env: Env, here: FormerHost, lastHeardMs: nu
  * A machine is being emptied: pods that may run elsewhere go there. Returns how many of those still wait for a place. `lastHeardMs`: now, unless
  * the machine is silent.
  */
-export async function drainPods(env: Env, here: FormerHost, lastHeardMs: number): Promise<number> {
+export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
   let waiting = 0
   for (const pod of await listPodsOfHost(openDatabase(env.DB), here.hostId)) {
     if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, lastHeardMs, DRAINED))) waiting += 1
@@ -107,7 +91,7 @@ function isReplaceable({ spec, clusterId }: PodRow): boolean {
   return spec.onHostLoss === 'REPLACE' && spec.mounts.persistent === undefined && clusterId === null
 }
 
-async function replacePod(env: Env, here: FormerHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
+async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
   const { candidates } = await rankPod(env, pod.spec)
   for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
     const change = decideReplacement(pod, lastHeardMs, Date.now())
@@ -120,25 +104,20 @@ async function replacePod(env: Env, here: FormerHost, pod: PodRow, lastHeardMs: 
 
 async function moveTo(
   env: Env,
-  here: FormerHost,
+  here: PodHost,
   before: PodRow,
   after: PodRow,
   usage: Parameters<typeof movePod>[3]['usage'],
   resources: Parameters<typeof movePod>[3]['resources'],
 ): Promise<boolean> {
   // The former host first: its container is told to stop before the new one starts.
-  const hosts: FormerHost[] = [here, { hostId: after.hostId, object: hostStub(env, after.hostId) }]
-  await here.object.markPod(here.hostId, before.id)
-  const { takesMore } = await hostStub(env, after.hostId).markPod(after.hostId, before.id)
-  try {
+  return withMarkedPod([here, podHost(env, after.hostId)], before.id, async ([, mark]) => {
     // A host that misses beats gets no new work (HOST-8).
-    if (!takesMore) return false
+    if (!mark?.takesMore) return false
     const former = formerAllocationId(before.id, before.hostId)
     const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
     if (hasMoved) await notePod(env, after, noteOfTransition(before, after))
     if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
     return hasMoved
-  } finally {
-    for (const { hostId, object } of hosts) await object.syncPod(hostId, before.id)
-  }
+  })
 }

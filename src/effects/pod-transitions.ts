@@ -4,8 +4,7 @@ import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
 import { cutAtSilence, isToRun, type PodChange } from '../domain/pod/pod.ts'
 import type { Env } from '../env.ts'
-import { hostStub } from '../objects/stubs.ts'
-import { logEvent } from '../platform/log.ts'
+import { podHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
 
@@ -16,16 +15,13 @@ export type Transition = 'done' | 'lost' | 'noRoom'
  * Writes a transition that was decided on `before` and has the pod's host act on it. A pod that is to run again takes its compute back in the
  * same transaction. Whoever dies in the middle is finished by the host object.
  */
-export async function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>): Promise<Transition> {
-  const { silentSinceMs } = await hostStub(env, before.hostId).markPod(before.hostId, before.id)
-  let outcome: Transition = 'lost'
-  try {
-    outcome = await writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, silentSinceMs) })
-    return outcome
-  } finally {
-    const note = outcome === 'done' ? noteOfTransition(before, change.pod) : null
-    await Promise.all([putInForce(env, before.hostId, before.id), notePod(env, change.pod, note)])
-  }
+export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>): Promise<Transition> {
+  return withMarkedPod(
+    [podHost(env, before.hostId)],
+    before.id,
+    ([mark]) => writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, mark?.silentSinceMs ?? null) }),
+    { beside: (outcome) => notePod(env, change.pod, outcome === 'done' ? noteOfTransition(before, change.pod) : null) },
+  )
 }
 
 async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>): Promise<Transition> {
@@ -36,15 +32,6 @@ async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChan
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
   if (isResized) return updatePodResizing(db, before, pod, usage, { diskGb, growsOnly: !isToRun(pod) })
   return (await updatePod(db, before, pod, usage)) ? 'done' : 'lost'
-}
-
-/** Has a host act on what a pod's row says now. What is committed stays committed: a host object that cannot be asked looks by itself later. */
-export async function putInForce(env: Env, hostId: string, podId: string): Promise<void> {
-  try {
-    await hostStub(env, hostId).syncPod(hostId, podId)
-  } catch (error) {
-    logEvent('warn', 'a host could not be told of a pod', { hostId, podId, error })
-  }
 }
 
 function resourcesOf(pod: PodRow) {

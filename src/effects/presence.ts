@@ -1,7 +1,7 @@
 import { openDatabase } from '../db/client.ts'
 import { listWorkersOn } from '../db/host-cordon.ts'
 import type { HostEvent } from '../domain/host/event.ts'
-import type { Env } from '../env.ts'
+import { type Env, readSettings } from '../env.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
@@ -14,12 +14,12 @@ const TOLD_AT_ONCE = 32
 
 /** Beats are missing: what the host holds is given to nobody else before the host itself has stopped it (HOST-36). */
 export async function hostWentSilent(env: Env, hostId: string, sinceMs: number): Promise<void> {
-  await tellEndpoints(env, hostId, { kind: 'silent', sinceMs })
+  await tellEndpoints(env, hostId, { kind: 'silent', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
 /** Its lease is over. Workers that have not started yet are looked for elsewhere; the others have their own deadlines (HOST-36). */
 export async function hostWentOffline(env: Env, hostId: string, sinceMs: number): Promise<void> {
-  await tellEndpoints(env, hostId, { kind: 'offline', sinceMs })
+  await tellEndpoints(env, hostId, { kind: 'offline', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
 /** It has been offline for so long that nobody waits for it: its workers are given up (HOST-37). */
@@ -27,9 +27,10 @@ export async function hostLost(env: Env, hostId: string): Promise<void> {
   await tellEndpoints(env, hostId, { kind: 'lost' })
 }
 
-/** It was offline or lost and beats again; what it holds it reports by itself. */
+/** It was silent and beats again; what it holds it reports by itself. */
 export async function hostReturned(env: Env, hostId: string): Promise<void> {
   logEvent('info', 'host returned', { hostId })
+  await tellEndpoints(env, hostId, { kind: 'heard' })
   await announceCapacity(env)
 }
 

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { HOST_LEASE_MS, type Inventory } from '../host-protocol/messages.ts'
-import { buildRuntimes, detectDocker } from './build-runtimes.ts'
+import type { Inventory } from '../host-protocol/messages.ts'
+import { buildRuntimes, detectDocker, type RuntimesContext } from './build-runtimes.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
 import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
@@ -23,6 +23,7 @@ import { ReportQueue } from './plane/report-queue.ts'
 import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
+import { TakeTimes } from './plane/take-times.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
@@ -66,7 +67,9 @@ export async function runAgent(context: AgentContext): Promise<void> {
 
   const volumes = new PersistentVolumes(options.volumeDir, log)
   volumes.sweep()
-  const { runtimes, relays } = await openRuntimes(context, survey, host, volumes)
+  const takes = new TakeTimes()
+  const onTaken = (workerId: string) => takes.note(workerId, performance.now())
+  const { runtimes, relays } = await openRuntimes(context, survey, host, { volumes, onTaken })
   const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
@@ -83,11 +86,13 @@ export async function runAgent(context: AgentContext): Promise<void> {
     now: Date.now,
   })
   await supervisor.adopt()
+  // What they took from a former agent process, they had taken by now.
+  for (const id of supervisor.workerIds()) onTaken(id)
   queue.start()
   logs.start()
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock })
+    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock, takes })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -116,10 +121,15 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
   }
 }
 
-async function openRuntimes(context: AgentContext, { machine, devices, engine }: Survey, host: Host, volumes: PersistentVolumes) {
+async function openRuntimes(
+  context: AgentContext,
+  { machine, devices, engine }: Survey,
+  host: Host,
+  { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
+) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, volumes }
+  const common = { ...context, machine, gpus, engine, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -142,12 +152,15 @@ async function stayLinked(
   { options, log, shutdown }: AgentContext,
   inventory: Inventory,
   host: Host,
-  { supervisor, ledger, clock }: { supervisor: Supervisor; ledger: WorkloadLedger; clock: PlaneClock },
+  { supervisor, ledger, clock, takes }: { supervisor: Supervisor; ledger: WorkloadLedger; clock: PlaneClock; takes: TakeTimes },
 ): Promise<Outcome> {
   const readUtilisation = createUtilisationReader()
-  const lease = new LeaseWatch(HOST_LEASE_MS, () => {
-    if (options.onLeaseLoss === 'finish') return
-    void supervisor.pauseWorkers(LEASE_LOSS_GRACE_MS, 'stopped by its host, which lost touch with the plane')
+  let silenceMaxMs = 0
+  const lease = new LeaseWatch((sinceMs, nowMs) => {
+    if (options.onLeaseLoss === 'finish') return null
+    const { due, nextMs } = takes.planStops(supervisor.workerIds(), { sinceMs, nowMs, maxMs: silenceMaxMs })
+    void supervisor.pauseWorkers(due, LEASE_LOSS_GRACE_MS, 'stopped by its host, which lost touch with the plane')
+    return nextMs
   })
   const stats = createStats(supervisor, log)
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
@@ -160,9 +173,13 @@ async function stayLinked(
     log,
     hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
-    onDesired: (workloads) => supervisor.apply(workloads),
+    onDesired: (workloads, maxMs) => {
+      silenceMaxMs = maxMs
+      supervisor.apply(workloads)
+    },
     onLease: (sentAt) => {
       lease.renew(sentAt)
+      takes.keep(supervisor.workerIds())
       supervisor.resumeWorkers()
     },
     onRevoked: (reason) => {

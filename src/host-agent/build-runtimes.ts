@@ -26,6 +26,8 @@ export interface RuntimesContext {
   gpus: HostGpus
   engine: DockerEngine | undefined
   volumes: PersistentVolumes
+  /** A worker has been given a job. */
+  onTaken(workerId: string): void
   /** How to run this very program again. */
   command: readonly [string, ...string[]]
   log: Log
@@ -88,11 +90,11 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
 }
 
 /** Starts a relay on the port it had before, because running workloads have that port in their environment. */
-async function startKnownRelay({ options, log }: RuntimesContext, runtime: RuntimeName, address: string): Promise<Relay> {
+async function startKnownRelay({ options, log, onTaken }: RuntimesContext, runtime: RuntimeName, address: string): Promise<Relay> {
   const path = join(options.stateDir, `relay-${runtime}.json`)
   const known = z.object({ port: z.number().int() }).safeParse(readJsonFile(path)).data
   const spoolDir = join(options.stateDir, `results-${runtime}`)
-  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, spoolDir, log })
+  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, spoolDir, log, onTaken })
   writeJsonFile(path, { port: relay.port })
   log.info('relay listens', { runtime, address: relay.address, port: relay.port })
   return relay

@@ -221,7 +221,13 @@ export type AgentMessage = z.infer<typeof AgentMessage>
 /** Plane → agent over the link. */
 export const PlaneMessage = z.discriminatedUnion('type', [
   /** A full snapshot; the agent ignores a revision lower than the last one it applied in this epoch. */
-  z.object({ type: z.literal('desired'), revision: z.number().int(), workloads: z.array(Workload) }),
+  z.object({
+    type: z.literal('desired'),
+    revision: z.number().int(),
+    workloads: z.array(Workload),
+    /** The most that a job waits for a silent host, milliseconds; absent: a plane that waits for none (HOST-36). */
+    silenceMaxMs: z.number().int().min(0).optional(),
+  }),
   z.object({ type: z.literal('beatAck'), beat: z.number().int() }),
   /** The host was removed or enrolled again elsewhere: stop everything and exit. */
   z.object({ type: z.literal('revoked'), reason: z.string() }),

@@ -1,8 +1,8 @@
 import type { HostEvent } from '../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../domain/host/presence.ts'
-import { holdLease } from '../domain/job/job.ts'
-import { isLive, type Worker } from '../domain/worker/worker.ts'
-import { drainWorker, failWorker, settleJob } from './transitions.ts'
+import { holdLease, resumeLease } from '../domain/job/job.ts'
+import { isExcused, isLive, type Worker } from '../domain/worker/worker.ts'
+import { drainWorker, failWorker, settleJob, silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
@@ -18,15 +18,18 @@ export function applyHostEvent(tx: Tx, workerIds: readonly string[], event: Host
 function applyToWorker(tx: Tx, worker: Worker, event: HostEvent): void {
   switch (event.kind) {
     case 'silent':
-      holdWork(tx, worker, event.sinceMs)
+      holdWork(tx, worker, event)
       return
     case 'offline':
-      holdWork(tx, worker, event.sinceMs)
+      holdWork(tx, worker, event)
       // It would be waited for until its host returned; another may start elsewhere.
       if (hasNotStarted(worker)) failWorker(tx, worker, 'its host went offline before it started')
       return
+    case 'heard':
+      releaseWork(tx, worker)
+      return
     case 'lost':
-      if (isLive(worker)) failWorker(tx, worker, 'its host was lost')
+      if (isLive(worker) && !isExcused(worker, tx.nowMs)) failWorker(tx, worker, 'its host was lost')
       return
     case 'draining':
       drainWorker(tx, worker, 'its host is being drained')
@@ -36,15 +39,30 @@ function applyToWorker(tx: Tx, worker: Worker, event: HostEvent): void {
   }
 }
 
-// HOST-36: a host that cannot reach the plane stops its workers by a deadline of its own. Before that their silence proves nothing.
-function holdWork(tx: Tx, worker: Worker, sinceMs: number): void {
+// HOST-36: a host that cannot reach the plane stops its workers by deadlines of its own. Before that their silence proves nothing.
+function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEvent, { kind: 'silent' | 'offline' }>): void {
   if (worker.phase !== 'READY' && worker.phase !== 'DRAINING') return
-  const untilMs = requeueNotBeforeMs(sinceMs)
-  tellWorker(tx, worker.id, { kind: 'excused', untilMs })
+  const untilMs = (startedAtMs: number | null) => requeueNotBeforeMs(sinceMs, startedAtMs, waitMaxMs)
+  const held = tx.state.jobs.heldBy(worker.id)
+  // The worker is waited for as long as any of its jobs is: one that ends sooner must not take the others with it.
+  const waits = held.map(({ startedAtMs }) => untilMs(startedAtMs))
+  tellWorker(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
+  for (const { seq } of held) {
+    settleJob(tx, seq)
+    const job = tx.state.jobs.bySeq(seq)
+    if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, holdLease(job, untilMs(job.startedAtMs)))
+  }
+}
+
+// Its host is there again: what the worker does not show from now on is its own silence. It gets the time of one more lease to ping.
+function releaseWork(tx: Tx, worker: Worker): void {
+  if (!isExcused(worker, tx.nowMs)) return
+  const untilMs = tx.nowMs + silenceLimitMs(tx.state)
+  tellWorker(tx, worker.id, { kind: 'host heard', untilMs })
   for (const { seq } of tx.state.jobs.heldBy(worker.id)) {
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
-    if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, holdLease(job, untilMs))
+    if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, resumeLease(job, untilMs))
   }
 }
 

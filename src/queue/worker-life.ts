@@ -33,6 +33,8 @@ export type WorkerEvent =
   | { kind: 'idle' }
   /** Its host is silent: until then its own silence proves nothing (HOST-36). */
   | { kind: 'excused'; untilMs: number }
+  /** Its host is there again, so its own silence proves something from then on. */
+  | { kind: 'host heard'; untilMs: number }
   /** No more work; it ends when it holds nothing (WRK-29). */
   | { kind: 'drain'; reason: string }
   /** It crashed, was lost or says that it is unhealthy. */
@@ -92,9 +94,10 @@ const LIFE: Life = {
   READY: {
     take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
     ping: seen,
-    busy: (worker) => ({ ...worker, idleSinceMs: null }),
+    busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
     excused,
+    'host heard': hostHeard,
     drain,
     fail,
     kill,
@@ -102,6 +105,7 @@ const LIFE: Life = {
   DRAINING: {
     ping: seen,
     excused,
+    'host heard': hostHeard,
     fail,
     kill,
     'removal asked': askAgain,
@@ -128,6 +132,10 @@ function seen<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'pin
 
 function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'excused'>): W {
   return { ...worker, excusedUntilMs: Math.max(worker.excusedUntilMs ?? 0, untilMs) }
+}
+
+function hostHeard<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host heard'>): W {
+  return worker.excusedUntilMs === null ? worker : { ...worker, excusedUntilMs: untilMs }
 }
 
 function drain(worker: WorkerIn<'PLACING' | 'STARTING' | 'READY'>, { reason }: EventOf<'drain'>, nowMs: number): DrainingWorker {
@@ -157,6 +165,6 @@ function askAgain<W extends DrainingWorker | FailedWorker>(worker: W, _: EventOf
 }
 
 function factsOf(worker: Worker) {
-  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason } = worker
-  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason }
+  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, worked, reason } = worker
+  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, worked, reason }
 }

@@ -154,6 +154,7 @@ describe('[PP-122] what generators of clients need', () => {
     const told = Object.fromEntries(defaults.map(([name, schema]) => [name, schema.default]))
     expect(told).toEqual({
       CreateEndpointGpuConfigCount: 1,
+      CreateEndpointRequestCloud: 'SECURE',
       CreateEndpointRequestFlashboot: 'OFF',
       CreateEndpointRequestScaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
       CreateEndpointRequestTimeout: 600_000,

@@ -1,35 +1,27 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { connectDocker } from '../../src/host-agent/docker/client.ts'
 import { ContainerDisks } from '../../src/host-agent/docker/container-disk.ts'
 import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
-import { PodAgent } from './support/pod-agent.ts'
+import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
 import { PrivateEngine } from './support/private-engine.ts'
 import { Registry } from './support/registry.ts'
-import { busyboxImage } from './support/worker-image.ts'
 
 // The container engine itself: it is restarted, it asks a registry, its images grow too deep.
 
-const IDLE = 'trap "exit 0" TERM; while :; do busybox sleep 0.1; done'
 const LOG = { kind: 'pod' as const, ownerId: 'pod', grant: 'g' }
 
-let image: string
 let agent: PodAgent
-
-beforeAll(async () => {
-  image = await busyboxImage()
+freshPodAgents((fresh) => {
+  agent = fresh
 })
-beforeEach(() => {
-  agent = new PodAgent(image)
-})
-afterEach(() => agent.close())
 
 describe('the engine is killed and started again', () => {
   test('[HOST-62] with live-restore containers go on, and the agent goes on with them', async () => {
     const engine = new PrivateEngine('--live-restore')
     try {
       await engine.start()
-      await engine.load(image)
+      await engine.load(agent.image)
       await agent.start([], { DOCKER_HOST: engine.address })
       agent.plane.want(agent.workload(1, `${IDLE.replace('sleep 0.1', 'sleep 0.1; n=$((n+1)); echo "line $n"')}`, { log: LOG }))
       await agent.reaches(1, 'running')
@@ -57,7 +49,7 @@ describe('the engine is killed and started again', () => {
     const engine = new PrivateEngine()
     try {
       await engine.start()
-      await engine.load(image)
+      await engine.load(agent.image)
       await agent.start([], { DOCKER_HOST: engine.address })
       agent.plane.want(agent.workload(1, `echo kept > /file; ${IDLE}`))
       await agent.reaches(1, 'running')

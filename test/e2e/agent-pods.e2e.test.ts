@@ -2,27 +2,18 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
-import { PodAgent } from './support/pod-agent.ts'
+import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
 import { makeTmpfs, removeMounted } from './support/tmpfs.ts'
-import { busyboxImage } from './support/worker-image.ts'
 
 // Pods on a real container engine: a real agent, and a played plane that says what is wanted.
 
-const IDLE = 'trap "exit 0" TERM; while :; do busybox sleep 0.1; done'
-
-let image: string
 let agent: PodAgent
-
-beforeAll(async () => {
-  image = await busyboxImage()
+freshPodAgents((fresh) => {
+  agent = fresh
 })
-beforeEach(() => {
-  agent = new PodAgent(image)
-})
-afterEach(() => agent.close())
 
 describe('the container disk', () => {
   test('[HOST-50][HOST-52] is kept while a pod is held, goes on in its next container, and leaves nothing behind', async () => {
@@ -97,7 +88,7 @@ describe('the container disk', () => {
 
   test('[HOST-52] volumes that the image itself asks for go along', async () => {
     const withVolume = `podplane-e2e/volume:${agent.pod}`
-    await docker('commit', '--change', 'VOLUME /data', await docker('create', '--name', `base-${agent.pod}`, image), withVolume)
+    await docker('commit', '--change', 'VOLUME /data', await docker('create', '--name', `base-${agent.pod}`, agent.image), withVolume)
     try {
       await agent.start()
       agent.plane.want(agent.workload(1, IDLE, { image: withVolume }))
@@ -226,7 +217,7 @@ describe('ports', () => {
     expect((await agent.reaches(2, 'running')).ports).toEqual(running.ports)
     const told = `[ports: 22/tcp on ${ssh?.public}, 8888/http on ${http?.public}, ${symmetric?.private}/tcp on ${symmetric?.public}]`
     await waitUntil('the log', () => agent.plane.log(agent.id(2)).length === 4, 30_000)
-    const begun = [`[creating from image ${image}]`, '[started]', told]
+    const begun = [`[creating from image ${agent.image}]`, '[started]', told]
     expect(agent.plane.log(agent.id(1))).toEqual([...begun, '[stopping, with 2 s of grace]', '[exited with code 0]'])
     expect(agent.plane.log(agent.id(2))).toEqual(['[starting again with the kept container disk]', ...begun])
   })
@@ -258,7 +249,7 @@ describe('endings', () => {
     expect(Math.abs((running?.at ?? 0) - Date.parse(await agent.inspect(1, '{{.State.StartedAt}}')))).toBeLessThanOrEqual(1)
     await waitUntil('the end of the log', () => agent.plane.log(agent.id(1)).at(-1)?.startsWith('[exited'))
     expect(agent.plane.log(agent.id(1))).toEqual([
-      `[creating from image ${image}]`,
+      `[creating from image ${agent.image}]`,
       '[started]',
       'something broke',
       '[exited with code 1: something broke]',
@@ -274,7 +265,7 @@ describe('endings', () => {
 
   test('[HOST-59] the disk of another pod is no image, by name or by the beginning of its id', async () => {
     await agent.start()
-    const id = (await docker('inspect', '--format', '{{.Id}}', image)).slice('sha256:'.length)
+    const id = (await docker('inspect', '--format', '{{.Id}}', agent.image)).slice('sha256:'.length)
     agent.plane.want(
       agent.workload(1, IDLE, { image: `podplane-disk:${agent.id(9)}` }),
       agent.workload(2, IDLE, { image: id.slice(0, 12) }),

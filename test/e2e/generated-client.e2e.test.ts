@@ -7,9 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PROJECT_ROOT } from '../../src/local/paths.ts'
 import { Fleet } from './support/fleet.ts'
 import { GPU_TYPE } from './support/pods.ts'
-import { BUILD_TIMEOUT_MS, busyboxImage, pythonWith } from './support/worker-image.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage, pythonClientGenerator } from './support/worker-image.ts'
 
-const GENERATOR = 'openapi-python-client==0.29.1'
 const DOCUMENT = join(PROJECT_ROOT, 'docs/openapi-v2.json')
 
 const runFile = promisify(execFile)
@@ -21,7 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-generated-'))
 
 beforeAll(async () => {
   image = await busyboxImage()
-  python = await pythonWith('generator', GENERATOR)
+  python = await pythonClientGenerator()
   fleet = await Fleet.start({ hosts: { one: { simulateGpus: `${GPU_TYPE}:1` } } })
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {

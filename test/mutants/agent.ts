@@ -8,6 +8,36 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'the silence of a host counts from its last stop',
+    file: 'src/host-agent/plane/lease.ts',
+    find: 'this.sinceMs + silenceMs - performance.now()',
+    replace: 'silenceMs',
+  },
+  {
+    id: 'a worker is stopped by its oldest job',
+    file: 'src/host-agent/plane/take-times.ts',
+    find: 'this.lastMs.set(workerId, nowMs)',
+    replace: 'if (!this.lastMs.has(workerId)) this.lastMs.set(workerId, nowMs)',
+  },
+  {
+    id: 'a worker without a job is waited for',
+    file: 'src/host-agent/plane/take-times.ts',
+    find: '?? sinceMs), maxMs)',
+    replace: '?? 0), maxMs)',
+  },
+  {
+    id: 'a stop poll counts as a take',
+    file: 'src/host-agent/relay/relay.ts',
+    find: 'isTake(route) && status === 200',
+    replace: 'status === 200',
+  },
+  {
+    id: 'a poll without work counts as a take',
+    file: 'src/host-agent/relay/relay.ts',
+    find: 'isTake(route) && status === 200',
+    replace: 'isTake(route)',
+  },
+  {
     id: 'two containers of a pod at a time',
     file: RECONCILE,
     find: "return replaces.every((id) => !actual.has(id) || (keepDisk && actual.get(id)?.phase === 'held'))",

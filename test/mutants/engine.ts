@@ -7,7 +7,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'work of a silent host is not held',
     file: 'src/queue/host-events.ts',
-    find: 'tx.state.jobs.save(job, holdLease(job, untilMs))',
+    find: 'tx.state.jobs.save(job, holdLease(job, untilMs(job.startedAtMs)))',
     replace: 'tx.state.jobs.save(job, job)',
   },
   {
@@ -31,7 +31,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a draining worker is never silent',
     file: 'src/queue/deadlines.ts',
-    find: '  if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), true)\n',
+    find: '  if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), LOST)\n',
     replace: '',
   },
   {
@@ -69,7 +69,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a worker that got a job stays idle',
     file: 'src/queue/worker-life.ts',
-    find: '({ ...worker, idleSinceMs: null }),',
+    find: '({ ...worker, idleSinceMs: null, worked: true }),',
     replace: 'worker,',
   },
   {
@@ -108,14 +108,14 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a crash while draining is free',
     file: 'src/queue/host-reports.ts',
-    find: "stopped by the platform', 'acknowledged')",
-    replace: "stopped by the platform', false)",
+    find: "stopped by the platform', STOPPED)",
+    replace: "stopped by the platform', { confirmed: 'free', unconfirmed: 'free' })",
   },
   {
     id: 'an assignment that crossed a drain counts',
     file: 'src/queue/host-reports.ts',
-    find: "stopped by the platform', 'acknowledged')",
-    replace: "stopped by the platform', true)",
+    find: "stopped by the platform', STOPPED)",
+    replace: "stopped by the platform', { confirmed: 'retry', unconfirmed: 'retry' })",
   },
   { id: 'a lost container keeps its row', file: 'src/queue/host-reports.ts', find: '  forgetWorker(tx, worker)\n', replace: '' },
   { id: 'expired keys keep the storage full', file: 'src/queue/accept.ts', find: '    state.keys.sweep(nowMs)\n', replace: '' },
@@ -167,14 +167,14 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'leases survive the end of the container',
     file: 'src/queue/transitions.ts',
-    find: '  endLeases(tx, id, reason, true)\n',
+    find: '  endLeases(tx, id, reason, losses)\n',
     replace: '',
   },
   {
     id: 'no back-off after a failure',
     file: 'src/queue/transitions.ts',
-    find: 'notBeforeMs: tx.nowMs + launchBackoffMs(failures)',
-    replace: 'notBeforeMs: tx.nowMs',
+    find: 'notBeforeMs: nowMs + launchBackoffMs(failures)',
+    replace: 'notBeforeMs: nowMs',
   },
   {
     id: 'results are not fenced',
@@ -321,6 +321,30 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     id: 'the client of an expired job hears what was submitted',
     file: 'src/queue/jobs.ts',
     find: '  tx.effects.expiredJobs.set(expired.seq, expired)\n',
+    replace: '',
+  },
+  {
+    id: 'a lost take costs its worker',
+    file: 'src/queue/transitions.ts',
+    find: 'if (!due.takeLost) replaceLoser(',
+    replace: 'replaceLoser(',
+  },
+  {
+    id: 'a poison job slows the starts behind it',
+    file: 'src/queue/transitions.ts',
+    find: 'if (!worked) backOff(tx)',
+    replace: 'backOff(tx)',
+  },
+  {
+    id: 'a crash before the first ping is free',
+    file: 'src/queue/transitions.ts',
+    find: "const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'retry' }",
+    replace: "const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'unconfirmed' }",
+  },
+  {
+    id: 'failed starts are remembered after one that took a job',
+    file: 'src/queue/dispatch.ts',
+    find: '  if (assignments.length > 0) forgetFailedStarts(tx)\n',
     replace: '',
   },
 ]

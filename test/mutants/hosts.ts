@@ -104,9 +104,33 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'work is given away while its host may still run it',
+    file: 'src/host-protocol/silence.ts',
+    find: 'Math.max(SILENCE_MIN_MS, Math.min(ranMs, maxMs))',
+    replace: 'Math.min(ranMs, maxMs)',
+  },
+  {
+    id: 'a long job begins again after a short cut',
+    file: 'src/host-protocol/silence.ts',
+    find: 'Math.max(SILENCE_MIN_MS, Math.min(ranMs, maxMs))',
+    replace: 'Math.max(SILENCE_MIN_MS, Math.min(0, ranMs, maxMs))',
+  },
+  {
+    id: 'a job waits for ever',
+    file: 'src/host-protocol/silence.ts',
+    find: 'Math.min(ranMs, maxMs))',
+    replace: 'Math.max(ranMs, maxMs))',
+  },
+  {
+    id: 'the host stops its work no sooner than the plane',
+    file: 'src/host-protocol/silence.ts',
+    find: 'silenceWaitMs(ranMs, maxMs) - HOST_AHEAD_MS',
+    replace: 'silenceWaitMs(ranMs, maxMs) + 0 * HOST_AHEAD_MS',
+  },
+  {
+    id: 'the wait of a job is counted from its start',
     file: PRESENCE,
-    find: 'return heardAtMs + HOST_LEASE_MS + REQUEUE_GRACE_MS',
-    replace: 'return heardAtMs + HOST_LEASE_MS',
+    find: 'silenceWaitMs(heardAtMs - (startedAtMs ?? heardAtMs), maxMs)',
+    replace: 'silenceWaitMs((startedAtMs ?? heardAtMs) - heardAtMs, maxMs)',
   },
   { id: 'a host is suspect a beat too late', file: PRESENCE, find: '= 3 * BEAT_INTERVAL_MS', replace: '= 4 * BEAT_INTERVAL_MS' },
   { id: 'a host is lost a moment late', file: PRESENCE, find: 'return nowMs >= lostAtMs ?', replace: 'return nowMs > lostAtMs ?' },
@@ -132,6 +156,36 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 /** Killed by the tests against the real objects in workerd. */
 export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'one job that waits no longer takes the others with it',
+    file: 'src/queue/host-events.ts',
+    find: 'Math.max(untilMs(null), ...waits)',
+    replace: 'Math.max(untilMs(null), waits.length === 0 ? 0 : Math.min(...waits))',
+  },
+  {
+    id: 'a lost host takes jobs that still wait',
+    file: 'src/queue/host-events.ts',
+    find: 'isLive(worker) && !isExcused(worker, tx.nowMs)',
+    replace: 'isLive(worker)',
+  },
+  {
+    id: 'a host that is back excuses its workers for ever',
+    file: 'src/queue/host-events.ts',
+    find: "    case 'heard':\n      releaseWork(tx, worker)\n      return",
+    replace: "    case 'heard':\n      return",
+  },
+  {
+    id: 'nobody is told that a suspect host is back',
+    file: 'durable-objects/host/presence.ts',
+    find: "before.returned || before.stage !== 'LIVE'",
+    replace: 'before.returned || isGone(before.stage)',
+  },
+  {
+    id: 'a ping from a host without a link ends the wait',
+    file: 'src/domain/job/job.ts',
+    find: 'leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, nowMs + LEASE_INTERVALS * times.pingIntervalMs)',
+    replace: 'leaseUntilMs: nowMs + LEASE_INTERVALS * times.pingIntervalMs',
+  },
   {
     id: 'an assertion buys two tokens',
     file: 'durable-objects/host/assertions.ts',

@@ -37,7 +37,7 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'usage.endedAtMs',
   },
   { id: 'pod: a stopped pod runs again by a late report', file: POD, find: 'if (isOver(pod)) return null\n  if', replace: 'if' },
-  { id: 'pod: a lost pod gives its GPUs back', file: POD, find: "status === 'RUNNING' || hostLost", replace: "status === 'RUNNING'" },
+  { id: 'pod: a lost pod gives its GPUs back', file: POD, find: 'TO_RUN.includes(status) || hostLost', replace: 'TO_RUN.includes(status)' },
   { id: 'pod: a locked pod stops', file: POD, find: '!(locked && BARRED_BY_LOCK.includes(action))', replace: 'true' },
   { id: 'pod: a restart wipes a locked pod', file: POD, find: "= ['stop', 'restart']", replace: "= ['stop']" },
   {
@@ -145,8 +145,8 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: a stop in a silence is charged to now',
     file: 'src/effects/pod-transitions.ts',
-    find: 'cutAtSilence(change.usage, silentSinceMs)',
-    replace: 'silentSinceMs === 0 ? null : change.usage',
+    find: 'cutAtSilence(change.usage, mark?.silentSinceMs ?? null)',
+    replace: 'mark === undefined ? null : change.usage',
   },
   {
     id: 'pod: an end in a silence is charged to its report',

@@ -1,14 +1,37 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of what every REST route has in common: bodies, keys of creates, limits, documents.
+// Bugs of what every REST route has in common, and of what is refused at create.
 
 const FAULT = 'src/domain/text/json-fault.ts'
+const BUILTIN = 'src/domain/resources/builtin-image.ts'
+const ENDPOINT = 'src/domain/endpoint/release-diff.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a comma may end a list', file: FAULT, find: "return open.at(-1) === '{' ? 'name' : 'value'", replace: "return 'value-or-end'" },
   { id: 'a bracket closes a brace', file: FAULT, find: "if (open.at(-1) !== '[' || (", replace: 'if ((' },
   { id: 'columns count from the start of the text', file: FAULT, find: 'column: at - lineStart + 1', replace: 'column: at + 1' },
+  { id: 'any built-in image passes', file: BUILTIN, find: 'if (!known.includes(image)) return', replace: 'if (false) return' },
+  { id: 'a built-in image may have mounts', file: BUILTIN, find: 'return hasMounts ? ', replace: 'return false ? ' },
+  {
+    id: 'nine GPUs in one worker',
+    file: 'src/domain/endpoint/compute.ts',
+    find: 'if (compute.count > most)',
+    replace: 'if (compute.count > most + 1)',
+  },
+  {
+    id: 'the cloud of an endpoint is not asked of hosts',
+    file: 'src/domain/host/placement.ts',
+    find: "request.cloud !== 'ALL' && request.cloud !== host.cloud",
+    replace: 'false',
+  },
+  { id: 'ALL is a cloud of its own', file: 'src/domain/host/placement.ts', find: "request.cloud !== 'ALL' && ", replace: '' },
+  {
+    id: 'another cloud is no release',
+    file: ENDPOINT,
+    find: '(before.cloud ?? ENDPOINT_DEFAULTS.cloud) !== (after.cloud ?? ENDPOINT_DEFAULTS.cloud) ||',
+    replace: '',
+  },
 ]
 
 const KEYS = 'src/db/idempotency.ts'

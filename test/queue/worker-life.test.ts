@@ -15,6 +15,7 @@ const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } 
   busy: { kind: 'busy' },
   idle: { kind: 'idle' },
   excused: { kind: 'excused', untilMs: NOW + 35_000 },
+  'host heard': { kind: 'host heard', untilMs: NOW + 40_000 },
   drain: { kind: 'drain', reason: 'not needed' },
   fail: { kind: 'fail', reason: 'crashed' },
   kill: { kind: 'kill', reason: 'did not stop' },
@@ -41,11 +42,20 @@ const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase 
     busy: 'READY',
     idle: 'READY',
     excused: 'READY',
+    'host heard': 'READY',
     drain: 'DRAINING',
     fail: 'FAILED',
     kill: 'FAILED',
   },
-  DRAINING: { ping: 'DRAINING', excused: 'DRAINING', fail: 'FAILED', kill: 'FAILED', 'removal asked': 'DRAINING', released: 'gone' },
+  DRAINING: {
+    ping: 'DRAINING',
+    excused: 'DRAINING',
+    'host heard': 'DRAINING',
+    fail: 'FAILED',
+    kill: 'FAILED',
+    'removal asked': 'DRAINING',
+    released: 'gone',
+  },
   FAILED: { 'removal asked': 'FAILED', released: 'FAILED', hide: 'DRAINING' },
 }
 const PHASES = Object.keys(NEXT) as WorkerPhase[]
@@ -89,9 +99,18 @@ describe('the life of a worker', () => {
     expect(nextWorker(ready, EVENTS.ping, NOW)).toEqual({ ...ready, lastSeenAtMs: NOW })
   })
 
+  test('[PP-176] one that was given a job has worked, whatever becomes of it', () => {
+    const busy = nextWorker(workerIn('READY', 'w', { idleSinceMs: 5 }), EVENTS.busy, NOW)
+    expect(busy).toEqual(workerIn('READY', 'w', { idleSinceMs: null, worked: true }))
+    expect(busy && nextWorker(busy, EVENTS.fail, NOW)).toMatchObject({ phase: 'FAILED', worked: true })
+  })
+
   test('[HOST-36] an excuse is never shortened, and outlives a drain', () => {
     const excused = workerIn('READY', 'w', { excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
     expect(nextWorker(excused, EVENTS.excused, NOW)).toEqual(excused)
+    expect(nextWorker(excused, EVENTS['host heard'], NOW)).toEqual({ ...excused, excusedUntilMs: NOW + 40_000 })
+    const heard = workerIn('READY', 'w', { excusedUntilMs: null })
+    expect(nextWorker(heard, EVENTS['host heard'], NOW)).toBe(heard)
     expect(nextWorker(excused, EVENTS.drain, NOW)).toMatchObject({ excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
   })
 

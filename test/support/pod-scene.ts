@@ -1,15 +1,9 @@
 import type { Inventory } from '../../src/host-protocol/messages.ts'
 import { FakeHost } from './fake-host.ts'
+import { GPU, gpus } from './gpus.ts'
 import { type Account, api, createAccount, env, expect, teamOf } from './harness.ts'
 
 export const PODS = '/v2/pods'
-/** Sold in both clouds: 0.44 and 0.28 USD. */
-export const GPU = 'NVIDIA L4'
-
-/** GPUs of one type for a host's inventory. */
-export function gpus(count: number, typeId = GPU, cudaVersion: string | null = '12.8'): Pick<Inventory, 'gpus'> {
-  return { gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion, simulated: true }] }
-}
 
 /** A create body that is accepted when there is a host with room. */
 export function podBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
@@ -86,12 +80,6 @@ export class PodScene {
   leave(): void {
     this.host.leave()
   }
-}
-
-/** GPUs that a machine has free. */
-export async function freeGpus(hostId: string): Promise<number> {
-  const row = await env.DB.prepare('SELECT SUM(free) AS free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
-  return row?.free ?? -1
 }
 
 /** Puts a pod into a state that tests do not get it into by playing a host. */

@@ -4,12 +4,14 @@ import { decideAction, type PodAction } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
 import { type PodDraft, placePod } from '../../src/effects/place-pod.ts'
 import { type Transition, transitPod } from '../../src/effects/pod-transitions.ts'
-import type { FakeHost } from './fake-host.ts'
-import { type Account, createAccount, env, expect, teamOf } from './harness.ts'
+import type { Workload } from '../../src/host-protocol/messages.ts'
+import { hostStub, podLogStub } from '../../src/objects/stubs.ts'
+import { FakeHost } from './fake-host.ts'
+import { GPU, gpus } from './gpus.ts'
+import { type Account, createAccount, env, expect, runDurableObjectAlarm, runInDurableObject, teamOf } from './harness.ts'
+import { LogReader } from './log-reader.ts'
 
 // Pods below the REST API: placed, acted on and read as its verbs do.
-
-export const GPU = 'NVIDIA L4'
 
 /** One GPU of a type. */
 export function compute(typeId: string): PodSpec['compute'] {
@@ -65,11 +67,38 @@ export async function act(id: string, action: PodAction): Promise<Transition> {
   return transitPod(env, pod, outcome.change)
 }
 
-export async function freeGpus(hostId: string): Promise<number> {
-  const row = await env.DB.prepare('SELECT free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
-  return row?.free ?? -1
+/** A pod of an account of its own that has a host for itself; `first` is its first container, given to the host and not started. */
+export interface HostedPod {
+  account: Account
+  host: FakeHost
+  id: string
+  first: Workload
 }
 
-export const gpus = (count = 1, typeId = GPU) => ({
-  gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
-})
+/** Places a pod on a fresh host. */
+export async function hostedPod(change: Partial<PodSpec> = {}): Promise<HostedPod> {
+  const [account, host] = [await createAccount(), await FakeHost.join(gpus(1, gpuOf(change)))]
+  const id = await placed(host, change, account)
+  return { account, host, id, first: await host.waitFor((workload) => workload.id === `${id}-1`) }
+}
+
+function gpuOf({ compute: wanted }: Partial<PodSpec>): string {
+  return wanted?.kind === 'gpu' ? wanted.typeId : GPU
+}
+
+/** Lets the time pass for which a mark of a pod may be left, and the alarm of the host's object ring. */
+export async function ringForMarks(hostId: string): Promise<void> {
+  const stub = hostStub(env, hostId)
+  await runInDurableObject(stub, (_, state) => void state.storage.sql.exec("UPDATE timers SET due_at = 1 WHERE name = 'pods'"))
+  await runDurableObjectAlarm(stub)
+}
+
+/** The object that keeps the log of a pod. */
+export function logOf(podId: string) {
+  return podLogStub(env, 'pod', podId)
+}
+
+/** A reader of the log of a pod. */
+export function readLog({ account, id }: Pick<HostedPod, 'account' | 'id'>, query = '', lastEventId?: string): Promise<LogReader> {
+  return LogReader.open(account.key, `/v2/pods/${id}/logs${query}`, lastEventId)
+}

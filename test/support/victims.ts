@@ -1,7 +1,8 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import * as schema from '../../src/db/schema.ts'
+import { gpus } from './gpus.ts'
 import { type Account, api, createAccount, env, expect } from './harness.ts'
-import { gpus, PODS, podScene } from './pod-scene.ts'
+import { PODS, podScene } from './pod-scene.ts'
 import { run, runAndTake, setUpQueue } from './queue.ts'
 import { finishJob, setUpWebhooks, waitForDelivery } from './webhooks.ts'
 

@@ -1,6 +1,14 @@
 import type { UpdateEndpointRequest } from '../../contract/endpoints.ts'
 import type { Refusal } from '../../contract/problems.ts'
-import { CPU_DISK_GB_PER_VCPU, findCpuFlavor, gpuTypesOfPools, isGpuPool, isValidVcpuCount } from '../resources/catalog.ts'
+import {
+  CPU_DISK_GB_PER_VCPU,
+  findCpuFlavor,
+  findGpuType,
+  gpuTypesOfPools,
+  isGpuPool,
+  isValidVcpuCount,
+  maxGpuCount,
+} from '../resources/catalog.ts'
 import type { CpuCompute, GpuCompute } from './record.ts'
 
 type GpuRequest = NonNullable<UpdateEndpointRequest['gpu']>
@@ -47,6 +55,8 @@ export function refuseGpuCompute(compute: GpuCompute): Refusal | null {
   const foreign = compute.excludedTypes.find((type) => !offered.includes(type))
   if (foreign !== undefined) return refusal(`excluded type ${foreign} is not in the chosen pools`)
   if (gpuTypesOfPools(compute.pools, compute.excludedTypes).length === 0) return refusal('the exclusions leave no gpu type')
+  const most = Math.max(...gpuTypesOfPools(compute.pools, compute.excludedTypes).map(mostGpus))
+  if (compute.count > most) return refusal(`gpu.count ${compute.count} is above ${most}, the most of these GPU types in one worker`)
   if (compute.allowedCudaVersions.length > 0 && compute.minCudaVersion !== null) {
     return refusal('allowedCudaVersions and minCudaVersion exclude each other')
   }
@@ -63,6 +73,11 @@ export function refuseCpuCompute(compute: CpuCompute, diskGb: number): Refusal |
     if (diskGb > maxDiskGb) return refusal(`disk ${diskGb} is above ${maxDiskGb} GB, the most for ${option.vcpuCount} vCPUs`)
   }
   return null
+}
+
+function mostGpus(typeId: string): number {
+  const type = findGpuType(typeId)
+  return type ? maxGpuCount(type) : 0
 }
 
 function refusal(detail: string): Refusal {

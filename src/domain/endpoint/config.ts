@@ -2,6 +2,7 @@ import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../../contract/defaults.t
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
+import { refuseBuiltin } from '../resources/builtin-image.ts'
 import { mergeArgs } from '../resources/container.ts'
 import { refuseCpuCompute, refuseGpuCompute, refuseMemory, requestedCpu, requestedGpu } from './compute.ts'
 import type { CpuCompute, EndpointConfig, GpuCompute } from './record.ts'
@@ -48,6 +49,7 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
     ...mergeRetention(undefined, body.resultRetention),
     flashboot: flashbootOf(body.flashboot) ?? ENDPOINT_DEFAULTS.flashboot,
     dataCenterIds: body.dataCenterIds ?? [],
+    cloud: body.cloud ?? ENDPOINT_DEFAULTS.cloud,
     networkVolumes: body.networkVolumes ?? [],
     ...(body.templateId !== undefined && { templateId: body.templateId }),
     createdAt: formatTime(nowMs),
@@ -80,6 +82,7 @@ export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpoin
     ...mergeRetention(config.retention, patch.resultRetention),
     flashboot: flashbootOf(patch.flashboot) ?? config.flashboot,
     dataCenterIds: patch.dataCenterIds ?? config.dataCenterIds,
+    ...(patch.cloud !== undefined && { cloud: patch.cloud }),
     networkVolumes: patch.networkVolumes ?? config.networkVolumes,
   }
   const problem = refuseConfig(next, patch.workers)
@@ -134,6 +137,8 @@ function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['work
   }
   const [volume] = config.networkVolumes
   if (volume !== undefined) return { key: 'badRequest', detail: `network volume ${volume} not found` }
+  const builtin = refuseBuiltin(config.container.image, false)
+  if (builtin) return builtin
   return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, config.container.diskGb)
 }
 

@@ -20,6 +20,8 @@ export interface EndpointConfig {
   retention?: { runMs: number; runSyncMs: number }
   flashboot: 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT'
   dataCenterIds: string[]
+  /** Whose hardware workers may run on; absent, as on endpoints from before there was a choice: SECURE (PP-127). */
+  cloud?: 'SECURE' | 'COMMUNITY' | 'ALL'
   networkVolumes: string[]
   /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
   templateId?: string

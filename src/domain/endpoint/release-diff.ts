@@ -1,3 +1,4 @@
+import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import type { EndpointConfig } from './record.ts'
 
 /** One changed field of a release (END-14), values as raw JSON, null for what was absent. */
@@ -26,6 +27,7 @@ function fieldsOf(config: EndpointConfig): Record<string, unknown> {
     minCudaVersion: gpu?.minCudaVersion ?? null,
     cpu: compute.kind === 'cpu' ? compute.options : null,
     locations: config.dataCenterIds,
+    cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,
     networkVolumes: config.networkVolumes,
     'workers.min': config.workers.min,
     'workers.max': config.workers.max,
@@ -56,6 +58,7 @@ export function isNewRelease(before: EndpointConfig, after: EndpointConfig): boo
     !sameValue(before.container, after.container) ||
     !sameValue(before.compute, after.compute) ||
     !sameValue(before.dataCenterIds, after.dataCenterIds) ||
+    (before.cloud ?? ENDPOINT_DEFAULTS.cloud) !== (after.cloud ?? ENDPOINT_DEFAULTS.cloud) ||
     !sameValue(before.networkVolumes, after.networkVolumes)
   )
 }

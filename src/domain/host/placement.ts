@@ -26,15 +26,20 @@ export interface PlacementHost {
 /** Which host is best of those that fit: the one that is fullest afterwards, or the one that is emptiest. */
 export type PlacementStrategy = 'pack' | 'spread'
 
-export interface PlacementRequest {
+/** What a workload needs of a host besides compute. */
+export interface PlacementNeeds {
   runtime: 'docker' | 'process'
   /** Empty: any. */
   dataCenterIds: readonly string[]
+  cloud: Cloud | 'ALL'
   diskGb: number
-  /** Alternatives in order of preference; the first that fits somewhere wins. */
-  shapes: readonly ComputeShape[]
   allowedCudaVersions: readonly string[]
   minCudaVersion: string | null
+}
+
+export interface PlacementRequest extends PlacementNeeds {
+  /** Alternatives in order of preference; the first that fits somewhere wins. */
+  shapes: readonly ComputeShape[]
 }
 
 export interface ComputeShape {
@@ -49,16 +54,17 @@ export interface Candidate {
   shape: ComputeShape
 }
 
-export interface Refusal {
+/** A host that something does not fit on, and why. */
+export interface UnfitHost {
   hostId: string
   /** `<constraint>: <wanted> > <available>` for the host's nearest miss (HLT-6). */
   failed: string[]
 }
 
 /** Every host × shape that fits, best first, and for hosts where nothing fits what failed. */
-export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: Refusal[] } {
+export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: UnfitHost[] } {
   const candidates: (Candidate & { order: number; left: number })[] = []
-  const refusals: Refusal[] = []
+  const refusals: UnfitHost[] = []
   for (const host of hosts) {
     const failures = request.shapes.map((shape) => failedConstraints(request, shape, host))
     for (const [order, failed] of failures.entries()) {
@@ -76,7 +82,7 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
 }
 
 /** Every host with what it lacks, nearest miss first: rooms that fit lack nothing. At most `limit`. */
-export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): Refusal[] {
+export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): UnfitHost[] {
   const { refusals } = rankHosts(request, hosts)
   const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
   const verdicts = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
@@ -89,7 +95,8 @@ export function leftOver(shape: ComputeShape, host: PlacementHost): number {
   return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
 }
 
-function failedConstraints(request: PlacementRequest, shape: ComputeShape, host: PlacementHost): string[] {
+/** What a host lacks for this shape, as `<constraint>: <wanted> > <available>`; nothing when it fits. */
+export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, host: PlacementHost): string[] {
   const failed: string[] = []
   if (!host.online) failed.push('status: ONLINE > OFFLINE')
   if (host.cordoned) failed.push('schedulable: yes > cordoned')
@@ -97,6 +104,7 @@ function failedConstraints(request: PlacementRequest, shape: ComputeShape, host:
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
   }
+  if (request.cloud !== 'ALL' && request.cloud !== host.cloud) failed.push(`cloud: ${request.cloud} > ${host.cloud}`)
   if (shape.gpu) failed.push(...failedGpu(request, shape.gpu, host))
   if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
@@ -104,7 +112,7 @@ function failedConstraints(request: PlacementRequest, shape: ComputeShape, host:
   return failed
 }
 
-function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: number }, host: PlacementHost): string[] {
+function failedGpu(request: PlacementNeeds, wanted: { typeId: string; count: number }, host: PlacementHost): string[] {
   const gpu = host.gpus.find((g) => g.typeId === wanted.typeId)
   const free = gpu?.free ?? 0
   const failed: string[] = []
@@ -116,7 +124,7 @@ function failedGpu(request: PlacementRequest, wanted: { typeId: string; count: n
 }
 
 // The set and the floor are one constraint: named twice, a host that misses both would seem further off than it is.
-function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementRequest, cuda: string | null): string | null {
+function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementNeeds, cuda: string | null): string | null {
   const isAboveFloor = (version: string) => minCudaVersion === null || compareVersions(version, minCudaVersion) >= 0
   if (allowedCudaVersions.length === 0) return minCudaVersion === null || (cuda !== null && isAboveFloor(cuda)) ? null : minCudaVersion
   const accepted = allowedCudaVersions.filter(isAboveFloor)

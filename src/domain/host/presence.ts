@@ -1,4 +1,5 @@
 import { BEAT_INTERVAL_MS, HOST_LEASE_MS } from '../../host-protocol/messages.ts'
+import { silenceWaitMs } from '../../host-protocol/silence.ts'
 
 /** Whether a machine is there, judged by its beats alone: they arrive on the plane's clock, whatever the machine's says. Pure. */
 
@@ -9,8 +10,6 @@ export type PresenceStage = 'LIVE' | 'SUSPECT' | 'OFFLINE' | 'LOST'
 export const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 /** A link that was seen to close gets this long to come back before the host counts as offline. */
 export const RECONNECT_GRACE_MS = 10_000
-/** The host begins to stop its work 25 s after its last acknowledged beat; the plane gives that work away this long after its lease. */
-const REQUEUE_GRACE_MS = 5_000
 
 export interface PresenceFacts {
   stage: PresenceStage
@@ -42,9 +41,9 @@ function leaseEndMs({ heardAtMs, linkClosedAtMs }: PresenceFacts): number {
   return linkClosedAtMs === null ? leaseEnd : Math.min(leaseEnd, Math.max(heardAtMs, linkClosedAtMs) + RECONNECT_GRACE_MS)
 }
 
-/** HOST-36: before this, a host that fell silent at `heardAtMs` may still be at work; its jobs are given to nobody else. */
-export function requeueNotBeforeMs(heardAtMs: number): number {
-  return heardAtMs + HOST_LEASE_MS + REQUEUE_GRACE_MS
+/** HOST-36: until then a job that started at `startedAtMs` waits for its host, which fell silent at `heardAtMs`. Null: it is about no job. */
+export function requeueNotBeforeMs(heardAtMs: number, startedAtMs: number | null, maxMs: number): number {
+  return heardAtMs + silenceWaitMs(heardAtMs - (startedAtMs ?? heardAtMs), maxMs)
 }
 
 /** HOST-35: an alarm that came this late says that the plane was away, not the host. */

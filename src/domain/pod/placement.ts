@@ -1,4 +1,11 @@
-import { type ComputeShape, leftOver, type PlacementHost, type PlacementStrategy, type Refusal, rankHosts } from '../host/placement.ts'
+import {
+  type ComputeShape,
+  failedConstraints,
+  leftOver,
+  type PlacementHost,
+  type PlacementStrategy,
+  type UnfitHost,
+} from '../host/placement.ts'
 import { runtimeOfImage } from '../worker/shape.ts'
 import type { PodGpu, PodSpec } from './record.ts'
 
@@ -25,7 +32,7 @@ export function rankHostsForPod(
   spec: PodSpec,
   hosts: readonly PlacementHost[],
   strategy: PlacementStrategy,
-): { candidates: PodCandidate[]; refusals: Refusal[] } {
+): { candidates: PodCandidate[]; refusals: UnfitHost[] } {
   const judged = hosts.map((host) => ({ host, ...judge(spec, host) }))
   const fitting = judged.flatMap(({ host, shape, failed }) => (failed.length === 0 ? [{ host, shape, left: leftOver(shape, host) }] : []))
   const sign = strategy === 'pack' ? 1 : -1
@@ -56,14 +63,13 @@ function judge(spec: PodSpec, host: PlacementHost): { shape: ComputeShape; faile
   const request = {
     runtime: runtimeOfImage(container.image),
     dataCenterIds: spec.dataCenterIds,
+    cloud: spec.cloud,
     diskGb: podDiskGb(spec),
-    shapes: [shape],
     allowedCudaVersions: compute.kind === 'gpu' ? compute.allowedCudaVersions : [],
     minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
   }
-  const failed = rankHosts(request, [host]).refusals[0]?.failed ?? []
-  const wrongCloud = host.cloud === spec.cloud ? [] : [`cloud: ${spec.cloud} > ${host.cloud}`]
-  return { shape, failed: [...failed, ...missing, ...wrongCloud, ...missingVolumes(spec, host)] }
+  const failed = failedConstraints(request, shape, host)
+  return { shape, failed: [...failed, ...missing, ...missingVolumes(spec, host)] }
 }
 
 /** A kind of volume that none of the hosts in question has; null when each that is asked for is on one of them. */

@@ -71,9 +71,12 @@ const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
 /** A restart wipes the container disk: it is a reset. */
 const BARRED_BY_LOCK: readonly PodAction[] = ['stop', 'restart']
 
+/** Where a pod is whose container is to run, besides one whose host is lost. */
+export const TO_RUN: readonly PodStatus[] = ['PROVISIONING', 'STARTING', 'RUNNING']
+
 /** Whether a pod's container is to run: then it holds its GPUs, vCPUs and memory. */
 export function isToRun({ status, hostLost }: Pick<PodState, 'status' | 'hostLost'>): boolean {
-  return status === 'PROVISIONING' || status === 'STARTING' || status === 'RUNNING' || hostLost
+  return TO_RUN.includes(status) || hostLost
 }
 
 /** The one transition table (POD-14); a locked pod can be neither stopped nor reset (POD-15). */

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../contract/problems.ts'
-import type { Refusal as HostRefusal } from '../host/placement.ts'
+import type { UnfitHost } from '../host/placement.ts'
 import type { MissingVolumes } from './placement.ts'
 
 /** Constraints that one refusal names. */
@@ -14,9 +14,9 @@ const NO_FREE_GPU = 'There are not enough free GPUs on the host machine to start
  * Nothing fits, and for each constraint on how many of the hosts it failed (PP-82). Which hosts is the operator's business. `missing`: volumes
  * that no host in question has; another type of GPU, or another try, would not help (PP-134).
  */
-export function refuseCapacity(refusals: readonly HostRefusal[], missing: MissingVolumes | null = null): Refusal {
+export function refuseCapacity(unfit: readonly UnfitHost[], missing: MissingVolumes | null = null): Refusal {
   const detail = missing ? describeMissing(missing) : NO_CAPACITY
-  return { key: 'badRequest', detail, code: 'NO_CAPACITY', errors: reasonsOf(refusals) }
+  return { key: 'badRequest', detail, code: 'NO_CAPACITY', errors: reasonsOf(unfit) }
 }
 
 function describeMissing({ kind, dataCenterIds }: MissingVolumes): string {
@@ -30,12 +30,12 @@ export function refuseStart(isGpuPod: boolean): Refusal {
   return { key: 'badRequest', detail: 'There is not enough free CPU or memory on the host machine to start this pod.', code: 'NO_CAPACITY' }
 }
 
-function reasonsOf(refusals: readonly HostRefusal[]): string[] {
-  if (refusals.length === 0) return ['hosts: none is online']
+function reasonsOf(unfit: readonly UnfitHost[]): string[] {
+  if (unfit.length === 0) return ['hosts: none is online']
   const counts = new Map<string, number>()
-  for (const { failed } of refusals) {
+  for (const { failed } of unfit) {
     for (const name of new Set(failed.map((text) => text.slice(0, text.indexOf(': '))))) counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  return ordered.slice(0, MAX_REASONS).map(([name, count]) => `${name}: ${count} of ${refusals.length} hosts`)
+  return ordered.slice(0, MAX_REASONS).map(([name, count]) => `${name}: ${count} of ${unfit.length} hosts`)
 }

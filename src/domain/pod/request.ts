@@ -2,6 +2,7 @@ import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { PodMountsRequest } from '../../contract/mounts.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
+import { refuseBuiltin } from '../resources/builtin-image.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'
 import { createContainer, refuseSize } from './container.ts'
@@ -71,7 +72,7 @@ export function refuseSpec({ compute, container, mounts, onHostLoss }: PodSpec):
   if (mounts.persistent && onHostLoss === 'REPLACE') {
     return refusal('onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host')
   }
-  return refuseDisk(compute, container.diskGb)
+  return refuseBuiltin(container.image, Object.keys(mounts).length > 0) ?? refuseDisk(compute, container.diskGb)
 }
 
 /** Why a named registry credential cannot be used (CON-7). */

@@ -117,7 +117,7 @@ export function findGpuType(id: string): GpuType | undefined {
   return GPU_TYPES_BY_ID.get(id)
 }
 
-/** Most GPUs of a type in one pod (POD-9). */
+/** Most GPUs of a type in one pod or worker (POD-9, PP-126). */
 export function maxGpuCount(type: GpuType): number {
   return type.id.includes(' MIG ') ? 1 : MAX_GPU_COUNT
 }

@@ -1,5 +1,7 @@
+import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import type { ComputeShape, PlacementRequest } from '../host/placement.ts'
+import { isBuiltin } from '../resources/builtin-image.ts'
 import { findCpuFlavor, gpuTypesOfPools } from '../resources/catalog.ts'
 
 /** What one GPU of a worker brings along; small, so that a single-GPU workstation fits its own workers. */
@@ -12,6 +14,7 @@ export function placementRequestOf(config: EndpointConfig): PlacementRequest {
   return {
     runtime: runtimeOfImage(config.container.image),
     dataCenterIds: config.dataCenterIds,
+    cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,
     diskGb: config.container.diskGb,
     shapes: workerShapes(config),
     allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
@@ -35,7 +38,7 @@ function workerShapes(config: EndpointConfig): ComputeShape[] {
   })
 }
 
-/** Images named `builtin/…` are programs of the agent itself; everything else needs a container engine. */
+/** What on a host runs an image. */
 export function runtimeOfImage(image: string): 'docker' | 'process' {
-  return image.startsWith('builtin/') ? 'process' : 'docker'
+  return isBuiltin(image) ? 'process' : 'docker'
 }

@@ -13,6 +13,8 @@ interface WorkerFacts {
   createdAtMs: number
   /** When its container was reported running. */
   startedAtMs: number | null
+  /** It has been given a job. */
+  worked: boolean
   /** Why it is not simply working: no capacity, image pull failed, crashed, … */
   reason: string | null
 }
@@ -152,6 +154,11 @@ export function removalRepeatMs(attempts: number): number {
 /** When a worker that found no capacity tries again: doubling, bounded, so that a full fleet is not polled to death. */
 export function placementRetryMs(attempts: number): number {
   return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
+}
+
+/** Its host is silent, and it is waited for (HOST-36). */
+export function isExcused(worker: Worker, nowMs: number): boolean {
+  return 'excusedUntilMs' in worker && nowMs < (worker.excusedUntilMs ?? 0)
 }
 
 /** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping, not before HOST-36 allows it. */

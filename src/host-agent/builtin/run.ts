@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { BuiltinName } from '../../host-protocol/builtin-images.ts'
 import { boundOutput } from './bound-output.ts'
 import { echo } from './echo.ts'
 import { runIdle } from './idle.ts'
-import type { BuiltinName } from './names.ts'
 import { runWorker } from './worker-client.ts'
 import { readWorkerSettings } from './worker-settings.ts'
 

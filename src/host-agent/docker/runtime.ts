@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
-import { BUILTIN_PREFIX } from '../builtin/names.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'

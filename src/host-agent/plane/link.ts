@@ -13,7 +13,8 @@ export interface LinkDeps {
   hello(): Extract<AgentMessage, { type: 'hello' }>
   /** `first`: of a link, so that it has to say what later ones leave out. */
   beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent' | 'gpuHealth'>
-  onDesired(workloads: Workload[]): void
+  /** `silenceMaxMs`: the most that the plane lets a job wait for this host. */
+  onDesired(workloads: Workload[], silenceMaxMs: number): void
   /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
   onLease(sentAtMonotonicMs: number): void
   onRevoked(reason: string): void
@@ -138,7 +139,8 @@ export class Link {
     } else if (message.revision < this.revision) {
       this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
     } else {
-      this.deps.onDesired(message.workloads)
+      // A plane that does not say waits for no job longer than it must.
+      this.deps.onDesired(message.workloads, message.silenceMaxMs ?? 0)
       this.revision = message.revision
     }
   }

@@ -5,6 +5,14 @@ import type { RelayBounds } from './bounds.ts'
 import type { RelayRoute } from './routes.ts'
 import type { Upstream } from './upstream.ts'
 
+export interface RelayedPoll {
+  /** Looked up for every try, because what the relay keeps changes meanwhile. */
+  route(): Pick<RelayRoute, 'method' | 'target'>
+  headers: OutgoingHttpHeaders
+  /** The plane has answered, and the worker is about to hear it. */
+  onAnswer(status: number): void
+}
+
 /**
  * A take or stop poll. Passed through while the plane answers. While it does not, the poll is held and tried again, and
  * answered 204 in the end: a stock worker polls again at once after any fast error, a thousand times a second.
@@ -12,16 +20,17 @@ import type { Upstream } from './upstream.ts'
 export async function relayPoll(
   upstream: Upstream,
   bounds: RelayBounds,
-  /** Looked up for every try, because what the relay keeps changes meanwhile. */
-  route: () => Pick<RelayRoute, 'method' | 'target'>,
-  headers: OutgoingHttpHeaders,
+  { route, headers, onAnswer }: RelayedPoll,
   response: ServerResponse,
   gone: AbortSignal,
 ): Promise<void> {
   const deadline = performance.now() + bounds.pollHoldMs
   for (let attempt = 0; !gone.aborted; attempt += 1) {
     const reply = await upstream.send({ ...route(), headers, signal: gone }).catch(() => undefined)
-    if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) return await passOn(reply, response)
+    if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) {
+      onAnswer(reply.statusCode)
+      return await passOn(reply, response)
+    }
     reply?.resume()
     const leftMs = deadline - performance.now()
     if (leftMs <= 0) break

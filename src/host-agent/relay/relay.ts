@@ -9,7 +9,7 @@ import { PingRelay } from './ping.ts'
 import { relayPoll } from './poll.ts'
 import { PostQueue } from './post-queue.ts'
 import { sourceOf } from './room.ts'
-import { isReport, parseRelayRoute, type RelayRoute, tellKeptJobs } from './routes.ts'
+import { isReport, isTake, parseRelayRoute, type RelayRoute, tellKeptJobs } from './routes.ts'
 import { createUpstream, pickHeaders, type Upstream } from './upstream.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -24,6 +24,8 @@ export interface RelayOptions {
   spoolDir: string
   bounds?: Partial<RelayBounds>
   log: Log
+  /** A worker is about to hear that it has been given a job, or several. */
+  onTaken?(workerId: string): void
 }
 
 export interface Relay {
@@ -61,7 +63,11 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     const target = () => tellKeptJobs(route, posts.keptJobs(route, headers))
     if (route.treatment === 'poll') {
       const signal = AbortSignal.any([whenGone(response), closing.signal])
-      return await relayPoll(upstream, bounds, () => ({ method: route.method, target: target() }), headers, response, signal)
+      const current = () => ({ method: route.method, target: target() })
+      const onAnswer = (status: number) => {
+        if (isTake(route) && status === 200) options.onTaken?.(route.worker)
+      }
+      return await relayPoll(upstream, bounds, { route: current, headers, onAnswer }, response, signal)
     }
     await pings.relay(route, target, headers)
     answerJson(response, 200, {})

@@ -40,6 +40,11 @@ function cutGlued(segment: string): string {
   return segment.replace(/&.*/, '')
 }
 
+/** A poll that is answered with work. */
+export function isTake({ verb }: RelayRoute): boolean {
+  return verb === 'job-take' || verb === 'job-take-batch'
+}
+
 /** A ping that says more than "these jobs are running" (WRK-3): it has to arrive, however late. */
 export function isReport({ treatment, target }: RelayRoute): boolean {
   return treatment === 'ping' && /[?&]status=/.test(target)

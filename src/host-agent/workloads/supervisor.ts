@@ -151,10 +151,15 @@ export class Supervisor {
     })
   }
 
-  /** Stops all workers, for a host that has lost touch with the plane. None is started before `resumeWorkers`: the snapshot is out of date. */
-  async pauseWorkers(graceMaxMs: number, reason: string): Promise<void> {
+  /** Workers that are here, whatever becomes of them. */
+  workerIds(): string[] {
+    return [...this.lifecycle.actual.keys()].filter((id) => this.deps.ledger.records.get(id)?.kind === 'worker')
+  }
+
+  /** Stops these workers of a host that has lost touch with the plane. None is started before `resumeWorkers`: the snapshot is out of date. */
+  async pauseWorkers(ids: readonly string[], graceMaxMs: number, reason: string): Promise<void> {
     this.workersPaused = true
-    await this.stopAll(graceMaxMs, reason, (record) => record?.kind === 'worker')
+    await this.stopEach(ids, graceMaxMs, reason)
   }
 
   /** The host is in touch with the plane. */
@@ -164,14 +169,9 @@ export class Supervisor {
     this.reconcile()
   }
 
-  /** Stops what `matches`, with at most `graceMaxMs` of grace each. */
-  private async stopAll(
-    graceMaxMs: number,
-    reason: string,
-    matches: (record: WorkloadRecord | undefined) => boolean = () => true,
-  ): Promise<void> {
+  /** With at most `graceMaxMs` of grace each. */
+  private async stopEach(ids: readonly string[], graceMaxMs: number, reason: string): Promise<void> {
     const graceMs = (id: string) => Math.min(graceMaxMs, this.desired?.find((workload) => workload.id === id)?.stopGraceMs ?? graceMaxMs)
-    const ids = [...this.lifecycle.actual.keys()].filter((id) => matches(this.deps.ledger.records.get(id)))
     await Promise.all(ids.map((id) => this.lifecycle.stopOrCancel(id, graceMs(id), reason)))
   }
 
@@ -187,7 +187,7 @@ export class Supervisor {
    */
   async shutDown(graceMaxMs: number, reason: string, pods: 'keep' | 'remove'): Promise<void> {
     this.closed = true
-    await this.stopAll(graceMaxMs, reason)
+    await this.stopEach([...this.lifecycle.actual.keys()], graceMaxMs, reason)
     const kept = [...this.lifecycle.actual].filter(([, { phase }]) => phase === 'held')
     if (pods === 'remove') await Promise.all(kept.map(([id]) => this.lifecycle.remove(id, [])))
     for (const { id, kind } of this.deps.ledger.held()) {

@@ -1,3 +1,4 @@
+import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import type { Endpoint } from '../../contract/endpoints.ts'
 import { cpuMemoryGb } from '../../domain/endpoint/compute.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
@@ -30,6 +31,7 @@ export function toEndpoint(config: EndpointConfig, serverlessUrl: string): Endpo
     },
     scaling,
     dataCenterIds: config.dataCenterIds,
+    cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,
     networkVolumes: config.networkVolumes,
     timeout: config.timeoutMs,
     ...(config.retention && { resultRetention: { run: config.retention.runMs, runSync: config.retention.runSyncMs } }),

@@ -14,6 +14,7 @@ import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
+import { requireDataCenters } from '../resources/data-centers.ts'
 import { requireRegistry } from '../resources/registries.ts'
 import { assertMergedSize, useTemplate } from '../resources/templates.ts'
 
@@ -32,6 +33,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx.env, teamId, result.config.container.registry)
+  await requireDataCenters(ctx.env, body.dataCenterIds)
   await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
   await endpointStub(ctx.env, result.config.id).configure(result.config)
   return result.config
@@ -70,6 +72,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
     }
     const { config, releaseDiff } = result
     if (asked.registry !== undefined) await requireRegistry(ctx.env, config.teamId, config.container.registry)
+    await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
       await endpointStub(ctx.env, id).configure(config)

@@ -4,7 +4,7 @@ import { MAX_STOPPED_PODS_PER_TEAM } from '../../db/bounds.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pod-references.ts'
 import { countStoppedPods } from '../../db/pods.ts'
-import type { Refusal as HostRefusal } from '../../domain/host/placement.ts'
+import type { UnfitHost } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
 import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
@@ -39,7 +39,7 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
   const { spec, pricePerHour } = await planOrThrow(ctx, body)
   const { candidates, refusals } = await rankPod(ctx.env, spec)
   const [best] = candidates
-  const fitting: HostRefusal[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
+  const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
   const nearest = refusals.toSorted((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1))
   const opaque = (hostId: string) => opaqueHostId(ctx.env, ctx.principal.teamId, hostId)
   const hosts = [...fitting, ...nearest].slice(0, MAX_HOSTS_SHOWN)

@@ -1,14 +1,13 @@
 import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pods.ts'
 import { openDatabase } from '../../db/client.ts'
-import { listHostDataCenters } from '../../db/data-centers.ts'
 import { findGlobalVolume } from '../../db/global-volumes.ts'
 import { findNetworkVolume } from '../../db/network-volumes.ts'
 import { findRegistry } from '../../db/registries.ts'
 import type { PodReferences } from '../../domain/pod/request.ts'
-import { findSeededDataCenter } from '../../domain/resources/data-centers.ts'
 import type { Env } from '../../env.ts'
 import { sshKeysOf } from '../accounts/ssh-keys.ts'
 import type { Principal } from '../context.ts'
+import { findUnknownDataCenter } from '../resources/data-centers.ts'
 import { useTemplate } from '../resources/templates.ts'
 
 /**
@@ -47,11 +46,4 @@ async function findVolume(env: Env, teamId: string, id: string | undefined): Pro
 
 async function isGlobalVolume(env: Env, teamId: string, id: string | undefined): Promise<boolean> {
   return id !== undefined && (await findGlobalVolume(openDatabase(env.DB), teamId, id)) !== undefined
-}
-
-async function findUnknownDataCenter(env: Env, ids: readonly string[]): Promise<string | null> {
-  const others = ids.filter((id) => findSeededDataCenter(id) === undefined)
-  if (others.length === 0) return null
-  const joined = new Set(await listHostDataCenters(openDatabase(env.DB)))
-  return others.find((id) => !joined.has(id)) ?? null
 }

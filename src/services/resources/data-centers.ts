@@ -1,5 +1,6 @@
+import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import { hasHostIn } from '../../db/data-centers.ts'
+import { hasHostIn, listHostDataCenters } from '../../db/data-centers.ts'
 import { type DataCenter, findSeededDataCenter, joinedDataCenter } from '../../domain/resources/data-centers.ts'
 import type { Env } from '../../env.ts'
 
@@ -8,4 +9,18 @@ export async function findDataCenter(env: Env, id: string): Promise<DataCenter |
   const seeded = findSeededDataCenter(id)
   if (seeded) return seeded
   return (await hasHostIn(openDatabase(env.DB), id)) ? joinedDataCenter(id) : null
+}
+
+/** The first of these ids that nobody knows; null when each is of the seed or a machine has joined in it (POD-9, PP-126). */
+export async function findUnknownDataCenter(env: Env, ids: readonly string[]): Promise<string | null> {
+  const others = ids.filter((id) => findSeededDataCenter(id) === undefined)
+  if (others.length === 0) return null
+  const joined = new Set(await listHostDataCenters(openDatabase(env.DB)))
+  return others.find((id) => !joined.has(id)) ?? null
+}
+
+/** Refuses data centers that nobody knows (POD-9, PP-126). Throws 400. */
+export async function requireDataCenters(env: Env, ids: readonly string[] = []): Promise<void> {
+  const unknown = await findUnknownDataCenter(env, ids)
+  if (unknown !== null) throw new Problem('badRequest', { detail: `dataCenterIds: data center ${unknown} not found` })
 }

@@ -1,6 +1,7 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../../src/contract/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
+import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const NOW = Date.UTC(2026, 5, 1, 12, 0, 0, 999)
@@ -29,6 +30,18 @@ function patchRefusal(config: EndpointConfig, body: UpdateEndpointRequest) {
   return result.ok ? 'accepted' : result.problem.detail
 }
 
+describe('[PP-127] the cloud of workers', () => {
+  it.each(['SECURE', 'COMMUNITY', 'ALL'] as const)('%s reaches placement', (cloud) => {
+    expect(placementRequestOf(create({ cloud })).cloud).toBe(cloud)
+  })
+
+  it('is SECURE for an endpoint that was made without one', () => {
+    const { cloud: _cloud, ...old } = create()
+    expect(placementRequestOf(old).cloud).toBe('SECURE')
+    expect(patch(old, { cloud: 'SECURE' }).changed).toBe(false)
+  })
+})
+
 describe('create', () => {
   it('[END-2][END-6][END-7][POD-6] fills the defaults', () => {
     expect(create()).toEqual({
@@ -44,6 +57,7 @@ describe('create', () => {
       timeoutMs: 600_000,
       flashboot: 'OFF',
       dataCenterIds: [],
+      cloud: 'SECURE',
       networkVolumes: [],
       createdAt: '2026-06-01T12:00:00Z',
     })
@@ -69,6 +83,16 @@ describe('create', () => {
       '[POD-7] a CUDA set with a floor',
       { gpu: { pools: ['ADA_24'], allowedCudaVersions: ['12.8'], minCudaVersion: '12.1' } },
       ['badRequest', 'allowedCudaVersions and minCudaVersion exclude each other'],
+    ],
+    [
+      '[PP-126] more GPUs than one worker can have',
+      { gpu: { pools: ['ADA_24', 'AMPERE_24'], count: 9 } },
+      ['badRequest', 'gpu.count 9 is above 8, the most of these GPU types in one worker'],
+    ],
+    [
+      '[PP-126] a built-in image that is none',
+      { image: 'builtin/nothing' },
+      ['badRequest', 'image builtin/nothing is no built-in image; there are builtin/echo, builtin/idle, builtin/probe'],
     ],
     ['[END-6] min above max', { workers: { min: 4 } }, ['badRequest', 'workers.min 4 is above workers.max 3']],
     [
@@ -167,6 +191,11 @@ describe('patch', () => {
 
   it('[END-12] a change of placement is a release', () => {
     expect(patch(create(), { dataCenterIds: ['US-KS-2'] }).config.version).toBe(2)
+    expect(patch(create(), { cloud: 'ALL' })).toMatchObject({
+      config: { version: 2, cloud: 'ALL' },
+      releaseDiff: [{ field: 'cloud', old: 'SECURE', new: 'ALL' }],
+    })
+    expect(patch(create(), { cloud: 'SECURE' }).changed).toBe(false)
     expect(patch(create(), { gpu: { count: 2 } }).config.version).toBe(2)
   })
 

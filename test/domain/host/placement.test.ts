@@ -22,11 +22,26 @@ const host = (id: string, change: Partial<PlacementHost> = {}): PlacementHost =>
 const request: PlacementRequest = {
   runtime: 'docker',
   dataCenterIds: [],
+  cloud: 'SECURE',
   diskGb: 10,
   shapes: [{ gpu: { typeId: 'NVIDIA L4', count: 1 }, vcpus: 2, memoryMb: 8_192 }],
   allowedCudaVersions: [],
   minCudaVersion: null,
 }
+
+describe('[PP-127] whose hardware', () => {
+  const clouds = ['SECURE', 'COMMUNITY'] as const
+  const hosts = clouds.map((cloud) => host(cloud, { cloud }))
+  test.each([
+    ['SECURE', ['SECURE'], ['cloud: SECURE > COMMUNITY']],
+    ['COMMUNITY', ['COMMUNITY'], ['cloud: COMMUNITY > SECURE']],
+    ['ALL', ['COMMUNITY', 'SECURE'], []],
+  ] as const)('%s', (cloud, fitting, failed) => {
+    const { candidates, refusals } = rankHosts({ ...request, cloud }, hosts)
+    expect(candidates.map(({ hostId }) => hostId)).toEqual(fitting)
+    expect(refusals.flatMap((refusal) => refusal.failed)).toEqual(failed)
+  })
+})
 
 describe('placement', () => {
   test('[PP-27] the fuller host wins among those that fit', () => {
@@ -66,6 +81,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     .record({
       runtime: fc.constantFrom('docker' as const, 'process' as const),
       dataCenterIds: fc.subarray(['EU-RO-1', 'US-KS-2']),
+      cloud: fc.constantFrom('SECURE' as const, 'COMMUNITY' as const, 'ALL' as const),
       diskGb: small,
       shapes: fc.array(shape, { minLength: 1, maxLength: 3 }),
       cuda,
@@ -110,6 +126,8 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
         return { ...host, runtimes: [...host.runtimes, value] }
       case 'dataCenter':
         return { ...host, dataCenterId: value.split('|')[0] ?? '' }
+      case 'cloud':
+        return { ...host, cloud: value === 'COMMUNITY' ? 'COMMUNITY' : 'SECURE' }
       case 'vcpu':
         return { ...host, vcpuFree: Number(value) }
       case 'memoryMb':

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { judgePresence, type PresenceFacts, planeWasAway, requeueNotBeforeMs, SUSPECT_AFTER_MS } from '../../../src/domain/host/presence.ts'
+import { hostPatienceMs, SILENCE_MIN_MS, silenceWaitMs } from '../../../src/host-protocol/silence.ts'
 
 const HEARD = 1_000_000
 const facts = (change: Partial<PresenceFacts> = {}): PresenceFacts => ({
@@ -45,8 +47,35 @@ describe('presence of a host', () => {
     expect(judgePresence(facts({ stage: 'OFFLINE', offlineAtMs: HEARD }), HEARD + 1).stage).toBe('OFFLINE')
   })
 
-  test('[HOST-36] work is given away 5 s after the lease, so 10 s after the host began to stop it', () => {
-    expect(requeueNotBeforeMs(HEARD)).toBe(HEARD + 35_000)
+  test.each([
+    { ranMs: null, waitMs: 35_000 },
+    { ranMs: -1_000, waitMs: 35_000 },
+    { ranMs: 35_000, waitMs: 35_000 },
+    { ranMs: 35_001, waitMs: 35_001 },
+    { ranMs: 3_600_000, waitMs: 600_000 },
+  ])('[HOST-36] a job that had run for $ranMs ms waits $waitMs ms for its silent host', ({ ranMs, waitMs }) => {
+    expect(requeueNotBeforeMs(HEARD, ranMs === null ? null : HEARD - ranMs, 600_000)).toBe(HEARD + waitMs)
+  })
+
+  test('[HOST-36] the host gives up 10 s before the plane, whatever the age of the job', () => {
+    fc.assert(
+      fc.property(fc.nat(10_000_000), fc.nat(2_000_000), (ranMs, maxMs) => {
+        expect(silenceWaitMs(ranMs, maxMs) - hostPatienceMs(ranMs, maxMs)).toBe(10_000)
+        // The host hears of the job later and counts its silence from earlier: it takes the job for younger.
+        expect(hostPatienceMs(ranMs, maxMs)).toBeLessThan(silenceWaitMs(ranMs + 1, maxMs))
+      }),
+    )
+  })
+
+  test('[HOST-36] what is lost is at most twice the better choice, as soon as a job had run for the least wait', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: SILENCE_MIN_MS, max: 600_000 }), fc.nat(2_000_000), (ranMs, silentMs) => {
+        const waitMs = silenceWaitMs(ranMs, 600_000)
+        // Lost: the time in which nobody works, and what has to be done again.
+        const lostMs = silentMs <= waitMs ? silentMs : waitMs + ranMs
+        expect(lostMs).toBeLessThanOrEqual(2 * Math.min(silentMs, ranMs))
+      }),
+    )
   })
 
   test('[HOST-35] an alarm more than a lease late says that the plane was away', () => {

@@ -8,6 +8,7 @@ const VCPUS = 2
 const REQUEST: PlacementRequest = {
   runtime: 'docker',
   dataCenterIds: [],
+  cloud: 'SECURE',
   diskGb: 5,
   shapes: [{ gpu: null, vcpus: VCPUS, memoryMb: 1_024 }],
   allowedCudaVersions: [],

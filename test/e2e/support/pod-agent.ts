@@ -4,14 +4,33 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Workload, WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { FakePlane } from '../../host-agent/support/fake-plane.ts'
 import { makeWorkload } from '../../host-agent/support/workload.ts'
 import { waitUntil } from '../../support/time.ts'
 import { docker } from './docker.ts'
+import { busyboxImage } from './worker-image.ts'
 
 const ENTRY = join(import.meta.dirname, '../../../src/host-agent/main.ts')
 const START_MS = 60_000
+
+/** A container that lives until it is asked to end. */
+export const IDLE = 'trap "exit 0" TERM; while :; do busybox sleep 0.1; done'
+
+/** Gives each test of a file an agent of its own, and removes everything that the agent made. */
+export function freshPodAgents(use: (agent: PodAgent) => void): void {
+  let image: string
+  let agent: PodAgent
+  beforeAll(async () => {
+    image = await busyboxImage()
+  })
+  beforeEach(() => {
+    agent = new PodAgent(image)
+    use(agent)
+  })
+  afterEach(() => agent.close())
+}
 
 /** A real agent process on the real engine, with a played plane that says what is wanted and keeps what it is told. */
 export class PodAgent {

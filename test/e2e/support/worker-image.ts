@@ -19,6 +19,7 @@ const SUITE = 'bookworm'
 const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
+const GENERATOR = 'openapi-python-client==0.29.1'
 const PACKAGES = 'python3,ca-certificates,openssh-server'
 const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('\n')
 const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
@@ -58,8 +59,13 @@ export function pythonClient(): Promise<string> {
   return pythonWith('client', SDK)
 }
 
+/** The Python interpreter of a virtual environment that holds a program which makes clients of OpenAPI documents. */
+export function pythonClientGenerator(): Promise<string> {
+  return pythonWith('generator', GENERATOR)
+}
+
 /** The Python interpreter of a virtual environment with one package, kept under the package's name and version. */
-export async function pythonWith(name: string, requirement: string): Promise<string> {
+async function pythonWith(name: string, requirement: string): Promise<string> {
   const directory = join(CACHE, `python-${name}-${hashOf(requirement)}`)
   const python = join(directory, 'bin/python')
   const finished = join(directory, 'finished')

@@ -1,23 +1,66 @@
 import { describe, test, vi } from 'vitest'
 import { LeaseWatch } from '../../../src/host-agent/plane/lease.ts'
+import { TakeTimes } from '../../../src/host-agent/plane/take-times.ts'
 
 describe('lease watch', () => {
-  test('fires 5 s before the lease ends, counted from when the acknowledged beat was sent', ({ expect }) => {
+  test('[HOST-36] acts first after 25 s, counted from when the acknowledged beat was sent, and then when it was told to', ({ expect }) => {
     vi.useFakeTimers()
     try {
-      let lost = 0
-      const lease = new LeaseWatch(30_000, () => {
-        lost += 1
+      const silences: number[] = []
+      const startMs = performance.now()
+      const lease = new LeaseWatch((sinceMs, nowMs) => {
+        silences.push(nowMs - sinceMs)
+        return silences.length < 2 ? 40_000 : null
       })
       vi.advanceTimersByTime(20_000)
       lease.renew(performance.now() - 1_000)
       vi.advanceTimersByTime(23_999)
-      expect(lost).toBe(0)
+      expect(silences).toEqual([])
       vi.advanceTimersByTime(1)
-      expect(lost).toBe(1)
+      expect(silences).toEqual([25_000])
+      vi.advanceTimersByTime(14_999)
+      expect(silences).toEqual([25_000])
+      vi.advanceTimersByTime(600_000)
+      expect(silences).toEqual([25_000, 40_000])
+      expect(performance.now() - startMs).toBeGreaterThan(600_000)
+      lease.renew(performance.now())
+      vi.advanceTimersByTime(24_999)
+      lease.renew(performance.now())
+      vi.advanceTimersByTime(24_999)
+      expect(silences).toHaveLength(2)
       lease.close()
     } finally {
       vi.useRealTimers()
     }
+  })
+})
+
+describe('times of takes', () => {
+  const MAX_MS = 600_000
+  const plan = (times: TakeTimes, silentMs: number, maxMs = MAX_MS) =>
+    times.planStops(['old', 'young', 'idle'], { sinceMs: 1_000_000, nowMs: 1_000_000 + silentMs, maxMs })
+
+  test('[HOST-36] a worker is stopped 10 s before its newest job has waited as long as it ran, at least 25 s', ({ expect }) => {
+    const times = new TakeTimes()
+    times.note('old', 0)
+    times.note('old', 900_000)
+    times.note('young', 990_000)
+    expect(plan(times, 25_000)).toEqual({ due: ['young', 'idle'], nextMs: 90_000 })
+    expect(plan(times, 89_999)).toEqual({ due: ['young', 'idle'], nextMs: 90_000 })
+    expect(plan(times, 90_000)).toEqual({ due: ['old', 'young', 'idle'], nextMs: null })
+  })
+
+  test('[HOST-36] none is waited for longer than the plane says; a plane that says nothing waits for none', ({ expect }) => {
+    const times = new TakeTimes()
+    times.note('old', 0)
+    expect(plan(times, 25_000)).toEqual({ due: ['young', 'idle'], nextMs: MAX_MS - 10_000 })
+    expect(plan(times, 25_000, 0)).toEqual({ due: ['old', 'young', 'idle'], nextMs: null })
+  })
+
+  test('[HOST-36] workers that are gone are forgotten', ({ expect }) => {
+    const times = new TakeTimes()
+    times.note('old', 0)
+    times.keep(['young'])
+    expect(plan(times, 25_000).due).toContain('old')
   })
 })

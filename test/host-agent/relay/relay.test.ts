@@ -32,6 +32,7 @@ async function startTestRelay(
   planeUrl: string,
   spoolDir = tempDir('relay-spool'),
   more: Partial<RelayBounds> = {},
+  onTaken: (workerId: string) => void = () => {},
 ): Promise<{ relay: Relay; origin: string }> {
   const bounds = { pollHoldMs: 300, spoolAfterMs: 300, retryBaseMs: 10, retryMaxMs: 50, bodyMaxBytes: 1_000, ...more }
   const relay = await startRelay({
@@ -40,6 +41,7 @@ async function startTestRelay(
     bounds,
     log: silentLog(),
     spoolDir,
+    onTaken,
   })
   cleanups.push(() => relay.close())
   return { relay, origin: `http://127.0.0.1:${relay.port}` }
@@ -85,6 +87,27 @@ describe('relay', () => {
     await upstream.promise
     take.destroy()
     expect(await ended.promise).toBe('ECONNRESET')
+  })
+
+  test('[HOST-36] a take that brings work is noted before its worker hears of it; other answers are not', async ({ expect }) => {
+    const answers: [string, number][] = [
+      ['job-take/w1', 200],
+      ['job-take/w2', 204],
+      ['job-stop/w3', 200],
+      ['job-take-batch/w4', 200],
+      ['job-take/w5', 400],
+    ]
+    const plane = await startPlane((incoming, response) => {
+      const status = answers.find(([route]) => incoming.url?.includes(route))?.[1] ?? 500
+      response.writeHead(status).end(status === 200 ? '{}' : undefined)
+    })
+    const taken: string[] = []
+    const { origin } = await startTestRelay(plane.url, undefined, {}, (workerId) => taken.push(workerId))
+    for (const [route] of answers) {
+      const before = taken.length
+      await fetch(`${origin}/v2/ep/${route}?a=b`)
+      expect(taken.slice(before)).toEqual(['job-take/w1', 'job-take-batch/w4'].includes(route) ? [route.split('/')[1]] : [])
+    }
   })
 
   test('while the plane is away a take is held, then answered 204', async ({ expect }) => {

@@ -94,7 +94,8 @@ describe('supervisor of pods', () => {
   }) => {
     runtime.pulled = new Promise(() => {})
     await want(pod(1, { kind: 'worker' }), pod(2))
-    await supervisor.pauseWorkers(0, 'lost touch')
+    expect(supervisor.workerIds()).toEqual(['p-1'])
+    await supervisor.pauseWorkers(supervisor.workerIds(), 0, 'lost touch')
     await settle()
     expect(runtime.calls).toEqual(['start p-1', 'start p-2'])
     runtime.pulled = Promise.resolve()

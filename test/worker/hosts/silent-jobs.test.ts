@@ -38,11 +38,31 @@ async function holdJob({ host, queue }: Scene): Promise<{ jobId: string; worker:
   return { jobId, worker }
 }
 
+/** How long a job that is running now had run at a time of the host object's clock. */
+async function ranBy({ queue }: Scene, jobId: string, hostMs: number): Promise<number> {
+  return runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
+    const job = object.core.state.jobs.running().find(({ id }) => id === jobId)
+    return hostMs - (job?.startedAtMs ?? 0)
+  })
+}
+
 /** Moves the endpoint to a time of the host object's clock, in steps that are no outage. */
 async function goTo({ queue, untilHostTime }: Scene, hostMs: number): Promise<void> {
   for (let left = await untilHostTime(hostMs); left > 0; left = await untilHostTime(hostMs)) {
     await advance(queue.endpointId, Math.min(STEP_MS, left))
   }
+}
+
+/** Lets jobs run with a ping every 5 s, and their host beat for the last time at the end. Returns when that was. */
+async function runFor(scene: Scene, worker: FakeWorker, jobIds: string[], ms: number, startMs: number): Promise<number> {
+  for (let ranMs = STEP_MS; ranMs <= ms; ranMs += STEP_MS) {
+    await goTo(scene, startMs + ranMs)
+    await worker.ping(jobIds)
+  }
+  await moveHostClock(scene.host.id, ms)
+  await scene.host.beat()
+  await advanceHost(scene.host.id, 0)
+  return startMs + ms
 }
 
 const record = async ({ queue }: Scene, jobId: string) => (await queue.get(`/status/${jobId}`)).body
@@ -76,7 +96,101 @@ describe('jobs of a host that cannot be heard', () => {
     await goTo(scene, startMs + REQUEUE_MS - 1)
     expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
     await goTo(scene, startMs + REQUEUE_MS)
+    const requeued = await record(scene, jobId)
+    expect([requeued.status, requeued.retries]).toEqual(['IN_QUEUE', undefined])
+    host.leave()
+  })
+
+  it('[HOST-36, LSE-7] a job waits as long as it has run, and goes on when its host is back before that', async () => {
+    const scene = await setScene('NVIDIA RTX A5000', 'AMPERE_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    const lastBeatMs = await runFor(scene, worker, [jobId], 120_000, startMs)
+    const waitMs = await ranBy(scene, jobId, lastBeatMs)
+    await goTo(scene, lastBeatMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await advanceHost(host.id, 15_000)
+    // Its link is gone, but this still comes through: no reason to wait less.
+    await worker.ping([jobId])
+    await goTo(scene, lastBeatMs + waitMs - 1)
+    expect(await record(scene, jobId)).toMatchObject({ status: 'IN_PROGRESS' })
+    expect((await scene.queue.get('/health')).body.workers).toMatchObject({ running: 1, unhealthy: 0 })
+    await moveHostClock(host.id, waitMs - 30_001)
+    await host.link()
+    await advanceHost(host.id, 1)
+    // Nobody waits for the host any more: from now on it is the silence of the worker.
+    await goTo(scene, lastBeatMs + waitMs + 4 * P - STEP_MS)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await worker.ping([jobId])
+    await worker.done(jobId, { output: 1 })
+    expect(await record(scene, jobId)).toMatchObject({ status: 'COMPLETED', output: 1 })
+    host.leave()
+  })
+
+  it('[HOST-36] it goes to others when it has waited as long as it ran', async () => {
+    const scene = await setScene('NVIDIA RTX A6000', 'AMPERE_48', { workers: { min: 0, max: 1, idleTimeout: 600 } })
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    const lastBeatMs = await runFor(scene, worker, [jobId], 60_000, startMs)
+    const waitMs = await ranBy(scene, jobId, lastBeatMs)
+    await goTo(scene, lastBeatMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, lastBeatMs + waitMs - 1)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await goTo(scene, lastBeatMs + waitMs)
     expect(await record(scene, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    host.leave()
+  })
+
+  it('[HOST-36, LSE-7] a worker that stays silent after its host is back is lost after 4 P', async () => {
+    const scene = await setScene('NVIDIA GeForce RTX 3090', 'AMPERE_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    const lastBeatMs = await runFor(scene, worker, [jobId], 300_000, startMs)
+    await goTo(scene, lastBeatMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await host.beat()
+    await advanceHost(host.id, 0)
+    await goTo(scene, lastBeatMs + 15_000 + 4 * P - 1)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await goTo(scene, lastBeatMs + 15_000 + 4 * P + 1)
+    expect(await record(scene, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    host.leave()
+  })
+
+  it('[HOST-36] of two jobs of a worker each waits its own time', async () => {
+    const scene = await setScene('NVIDIA GeForce RTX 4090', 'ADA_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
+    const { host, startMs, queue } = scene
+    const { jobId: old, worker } = await holdJob(scene)
+    await runFor(scene, worker, [old], 100_000, startMs)
+    const young = await run(queue)
+    expect((await worker.take({ jobInProgress: '1' }))?.id).toBe(young)
+    await worker.ping([old, young])
+    const lastBeatMs = startMs + 100_000
+    await goTo(scene, lastBeatMs + 15_000)
+    await advanceHost(host.id, 15_000)
+    await goTo(scene, lastBeatMs + REQUEUE_MS + STEP_MS)
+    expect((await record(scene, young)).status).toBe('IN_QUEUE')
+    expect((await record(scene, old)).status).toBe('IN_PROGRESS')
+    await goTo(scene, lastBeatMs + 100_000 - STEP_MS)
+    expect((await record(scene, old)).status).toBe('IN_PROGRESS')
+    await goTo(scene, lastBeatMs + 100_000 + STEP_MS)
+    expect((await record(scene, old)).status).toBe('IN_QUEUE')
+    host.leave()
+  })
+
+  it('[HOST-36, HOST-37] a job that waits longer than its host takes to be lost is given up at its own time', async () => {
+    const scene = await setScene('NVIDIA L40', 'ADA_48_PRO', { workers: { min: 0, max: 1, idleTimeout: 600 }, timeout: 3_600_000 })
+    const { host, startMs } = scene
+    const { jobId, worker } = await holdJob(scene)
+    const lastBeatMs = await runFor(scene, worker, [jobId], 400_000, startMs)
+    const waitMs = await ranBy(scene, jobId, lastBeatMs)
+    await advanceHost(host.id, 30_000)
+    await advanceHost(host.id, 300_000)
+    await goTo(scene, lastBeatMs + waitMs - 1)
+    expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
+    await goTo(scene, lastBeatMs + waitMs)
+    expect((await record(scene, jobId)).status).toBe('IN_QUEUE')
     host.leave()
   })
 

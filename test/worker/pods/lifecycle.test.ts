@@ -1,13 +1,14 @@
+import { podHost } from '../../../src/effects/marked-pod.ts'
 import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
-import { act, compute, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+import { act, compute, placed, readPod } from '../../support/pods.ts'
 
 /** A type that only the hosts of one test have. */
 const OTHER = 'NVIDIA A40'
 
-const former = ({ id }: FakeHost) => ({ hostId: id, object: hostStub(env, id) })
+const former = ({ id }: FakeHost) => podHost(env, id)
 
 describe('the life of a pod', () => {
   it('[POD-2] [POD-14] [PP-81] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {

@@ -1,11 +1,8 @@
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
 import { BACKLOG_FACTOR, LOG_KEPT_LINES, SEGMENT_LINES, type StoredLine } from '../../../src/domain/text/log-stream.ts'
-import { podLogStub } from '../../../src/objects/stubs.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import {
   afterEach,
   beforeEach,
-  createAccount,
   describe,
   env,
   evictDurableObject,
@@ -14,27 +11,23 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from '../../support/harness.ts'
-import { LogReader } from '../../support/log-reader.ts'
-import { act, gpus, placed } from '../../support/pods.ts'
+import { act, type HostedPod, hostedPod, logOf, readLog } from '../../support/pods.ts'
 
 const { LOGS } = env
 if (!LOGS) throw new Error('the tests are to have a bucket')
 const bucket: R2Bucket = LOGS
 const START = Date.UTC(2026, 5, 1)
 
-let host: FakeHost
+let pod: HostedPod
 let id: string
-let key: string
 beforeEach(async () => {
-  const account = await createAccount()
-  host = await FakeHost.join(gpus())
-  id = await placed(host, {}, account)
-  key = account.key
+  pod = await hostedPod()
+  id = pod.id
 })
-afterEach(() => host.leave())
+afterEach(() => pod.host.leave())
 
-const log = () => podLogStub(env, 'pod', id)
-const read = (query = '', lastEventId?: string) => LogReader.open(key, `/v2/pods/${id}/logs${query}`, lastEventId)
+const log = () => logOf(id)
+const read = (query?: string, lastEventId?: string) => readLog(pod, query, lastEventId)
 const idOf = (n: number) => `${new Date(START + n * 1_000).toISOString().slice(0, 19)}Z/${String(n).padStart(12, '0')}`
 const segmentName = (first: number, last: number) =>
   `logs/pod/${id}/${String(first).padStart(12, '0')}-${String(last).padStart(12, '0')}.ndjson`

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
+import { podHost } from '../../../src/effects/marked-pod.ts'
 import { loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
 import { notePod } from '../../../src/effects/pod-notes.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
-import { hostStub, podLogStub } from '../../../src/objects/stubs.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import {
-  type Account,
   api,
   createAccount,
   createKey,
@@ -18,28 +16,19 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from '../../support/harness.ts'
-import { LogReader } from '../../support/log-reader.ts'
-import { act, gpus, placed, readPod } from '../../support/pods.ts'
+import type { LogReader } from '../../support/log-reader.ts'
+import { act, type HostedPod, hostedPod, logOf, readLog, readPod } from '../../support/pods.ts'
 
-interface LoggedPod {
-  account: Account
-  host: FakeHost
-  id: string
+interface LoggedPod extends HostedPod {
   path: string
-  first: Workload
   read: (query?: string, lastEventId?: string) => Promise<LogReader>
 }
 
-/** A pod whose first container has been given to its host. */
 async function setUpPod(): Promise<LoggedPod> {
-  const [account, host] = [await createAccount(), await FakeHost.join(gpus())]
-  const id = await placed(host, {}, account)
-  const first = await host.waitFor((w) => w.id === `${id}-1`)
-  const path = `/v2/pods/${id}/logs`
-  return { account, host, id, path, first, read: (query = '', lastEventId) => LogReader.open(account.key, path + query, lastEventId) }
+  const pod = await hostedPod()
+  return { ...pod, path: `/v2/pods/${pod.id}/logs`, read: (query, lastEventId) => readLog(pod, query, lastEventId) }
 }
 
-const logOf = (id: string) => podLogStub(env, 'pod', id)
 /** An object that sleeps cannot be evicted. */
 const evictLog = async (id: string) => {
   await runInDurableObject(logOf(id), () => {})
@@ -235,7 +224,7 @@ describe('notes about hosts', () => {
   it('[PP-110, PP-78] a host that is lost and comes back is told, each once', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
-    const here = { hostId: host.id, object: hostStub(env, host.id) }
+    const here = podHost(env, host.id)
     for (let time = 0; time < 2; time += 1) await loseHostOfPods(env, here, Date.now())
     const report = { workloadId: first.id, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const
     for (let time = 0; time < 2; time += 1) await returnHostOfPods(env, host.id, [report])

@@ -6,24 +6,9 @@ import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import {
-  createAccount,
-  describe,
-  env,
-  evictDurableObject,
-  expect,
-  it,
-  runDurableObjectAlarm,
-  runInDurableObject,
-  teamOf,
-} from '../../support/harness.ts'
-import { compute, draftPod, gpus, placed, readPod } from '../../support/pods.ts'
-
-/** Lets the timer of marked pods be due now, and the alarm ring. */
-async function ringForMarks(hostId: string): Promise<void> {
-  await runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec("UPDATE timers SET due_at = 1 WHERE name = 'pods'"))
-  await runDurableObjectAlarm(hostStub(env, hostId))
-}
+import { gpus } from '../../support/gpus.ts'
+import { createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
+import { compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
 
 const marksOf = (hostId: string) =>
   runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec('SELECT pod_id FROM pod_marks').toArray())
@@ -38,9 +23,7 @@ async function stopSilently(id: string): Promise<void> {
 
 describe('a request that dies between the row and its host', () => {
   it('[PP-116] the host object looks by itself, as long as the writer may still be writing', async () => {
-    const host = await FakeHost.join(gpus())
-    const id = await placed(host)
-    await host.waitFor((w) => w.id === `${id}-1`)
+    const { host, id } = await hostedPod()
     await hostStub(env, host.id).markPod(host.id, id)
     // The writer is slow: there is nothing to see yet at the first look.
     await ringForMarks(host.id)
@@ -70,9 +53,7 @@ describe('a request that dies between the row and its host', () => {
   })
 
   it('[PP-116] a transition that is committed succeeds although its host object cannot be told', async () => {
-    const host = await FakeHost.join(gpus())
-    const id = await placed(host)
-    await host.waitFor((w) => w.id === `${id}-1`)
+    const { host, id } = await hostedPod()
     const pod = await readPod(id)
     const outcome = decideAction(pod, 'stop', Date.now())
     if (!outcome.ok) throw new Error(outcome.detail)

@@ -10,8 +10,9 @@ import type { Workload } from '../../../src/host-protocol/messages.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { afterEach, beforeEach, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
-import { freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+import { placed, readPod } from '../../support/pods.ts'
 
 const SKEW_MS = 300_000
 const HISTORIES = 6

@@ -1,17 +1,19 @@
 import { saveInventory } from '../../../src/db/capacity.ts'
 import { openDatabase } from '../../../src/db/client.ts'
+import { podHost } from '../../../src/effects/marked-pod.ts'
 import { drainPods } from '../../../src/effects/pod-hosts.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { hostRow, moveHostClock } from '../../support/hosts.ts'
 import { PodScene } from '../../support/pod-scene.ts'
-import { act, compute, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+import { act, compute, placed, readPod } from '../../support/pods.ts'
 
 const TYPE = 'NVIDIA RTX A4500'
 const SUSPECT = 'NVIDIA RTX A5000'
 const movable = (typeId: string) => ({ onHostLoss: 'REPLACE' as const, compute: compute(typeId) })
-const former = ({ id }: FakeHost) => ({ hostId: id, object: hostStub(env, id) })
+const former = ({ id }: FakeHost) => podHost(env, id)
 
 describe('where a pod goes on', () => {
   it('[POD-17] not on a host that no longer has its type of GPU', async () => {

@@ -3,29 +3,12 @@ import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import {
-  createAccount,
-  describe,
-  env,
-  evictDurableObject,
-  expect,
-  it,
-  runDurableObjectAlarm,
-  runInDurableObject,
-  teamOf,
-  vi,
-} from '../../support/harness.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
+import { createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject, teamOf, vi } from '../../support/harness.ts'
 import { envOf } from '../../support/hosts.ts'
-import { act, compute, draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+import { act, compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
 
 const TYPE = 'NVIDIA L40S'
-
-/** The time that a mark may be left passes. */
-async function passMarkDelay(hostId: string): Promise<void> {
-  const stub = hostStub(env, hostId)
-  await runInDurableObject(stub, (_object, state) => void state.storage.sql.exec("UPDATE timers SET due_at = 0 WHERE name = 'pods'"))
-  await runDurableObjectAlarm(stub)
-}
 
 async function joined(count = 1) {
   const host = await FakeHost.join(gpus(count, TYPE))
@@ -39,9 +22,7 @@ function rowOn(host: FakeHost, teamId: string, id: string): PodRow {
 }
 /** A pod whose first container still stops while the second one is wished for. */
 async function restarting() {
-  const { host } = await joined()
-  const id = await placed(host, { compute: compute(TYPE) })
-  await host.waitFor((w) => w.id === `${id}-1`)
+  const { host, id } = await hostedPod({ compute: compute(TYPE) })
   await host.report(`${id}-1`, { state: 'running' })
   await act(id, 'restart')
   await host.waitFor((w) => w.id === `${id}-2`)
@@ -57,7 +38,7 @@ describe('a request that dies in the middle', () => {
     expect(await stub.markPod(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
     expect(await insertPod(openDatabase(env.DB), rowOn(host, teamId, id), RESOURCES)).toBe(true)
     await evictDurableObject(stub)
-    await passMarkDelay(host.id)
+    await ringForMarks(host.id)
     expect(await host.waitFor((w) => w.id === `${id}-1`)).toMatchObject({ desired: 'running' })
     host.leave()
   })
@@ -65,12 +46,12 @@ describe('a request that dies in the middle', () => {
   it('[PP-77] before anything was recorded: nothing comes of the mark, and it is forgotten', async () => {
     const { host, stub } = await joined()
     await stub.markPod(host.id, 'podnever')
-    await passMarkDelay(host.id)
+    await ringForMarks(host.id)
     expect(await freeGpus(host.id)).toBe(1)
     const marks = () => runInDurableObject(stub, (_object, state) => state.storage.sql.exec('SELECT * FROM pod_marks').toArray().length)
     expect(await marks()).toBe(1)
     await runInDurableObject(stub, (_object, state) => void state.storage.sql.exec('UPDATE pod_marks SET marked_at = 0'))
-    await passMarkDelay(host.id)
+    await ringForMarks(host.id)
     expect(await marks()).toBe(0)
     host.leave()
   })
@@ -85,7 +66,7 @@ describe('a request that dies in the middle', () => {
     if (!stop.ok) throw new Error(stop.detail)
     await stub.markPod(host.id, id)
     expect(await updatePod(openDatabase(env.DB), before, stop.change.pod, stop.change.usage)).toBe(true)
-    await passMarkDelay(host.id)
+    await ringForMarks(host.id)
     await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')
     await host.report(`${id}-1`, { state: 'exited' })
     expect(await freeGpus(host.id)).toBe(1)

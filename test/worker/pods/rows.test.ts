@@ -3,8 +3,9 @@ import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '
 import { decideAction, type PodAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { draftPod, freeGpus, gpus, placed, readPod } from '../../support/pods.ts'
+import { draftPod, placed, readPod } from '../../support/pods.ts'
 
 const db = openDatabase(env.DB)
 const ONE_GPU = { gpu: { typeId: 'NVIDIA L4', count: 1 }, vcpus: 1, memoryMb: 1_024, diskGb: 10 }

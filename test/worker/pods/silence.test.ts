@@ -1,5 +1,6 @@
 import { hostStub, podLogStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
 import {
   afterEach,
   beforeEach,
@@ -12,7 +13,7 @@ import {
   runInDurableObject,
   vi,
 } from '../../support/harness.ts'
-import { gpus, type PodBody, PodScene } from '../../support/pod-scene.ts'
+import { type PodBody, PodScene } from '../../support/pod-scene.ts'
 import { readPod } from '../../support/pods.ts'
 
 const SILENT_AFTER_MS = 15_000

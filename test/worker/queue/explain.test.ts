@@ -75,8 +75,8 @@ describe('[HLT-6] explain', () => {
     expect((await explain(queue, second)).position).toBe(1)
     expect((await explain(queue, third)).position).toBe(2)
     expect(await explain(queue, third)).toMatchObject({
-      reason: 'WORKERS_UNHEALTHY',
-      workers: [{ status: 'UNHEALTHY', reason: 'exited with code 1' }],
+      reason: 'WORKER_STARTING',
+      workers: [{ status: 'UNHEALTHY', reason: 'exited with code 1' }, { status: 'INITIALIZING' }],
     })
   })
 

@@ -37,6 +37,7 @@ describe('create', () => {
       workers: { min: 0, max: 3, idleTimeout: 5 },
       scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
       dataCenterIds: [],
+      cloud: 'SECURE',
       networkVolumes: [],
       timeout: 600000,
       flashboot: 'OFF',

@@ -1,7 +1,8 @@
 import { readSettings } from '../../../src/env.ts'
+import { gpus } from '../../support/gpus.ts'
 import { api, createAccount, createKey, describe, env, expect, it, send } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
-import { gpus, PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
+import { PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
 
 describe('other accounts', () => {
   it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and stays as it is', async () => {

@@ -1,5 +1,6 @@
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { admin, afterAll, beforeAll, describe, env, expect, it } from '../../support/harness.ts'
-import { cpuPodBody, freeGpus, gpus, PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
 
 const ACTIONS = ['start', 'stop', 'restart', 'terminate'] as const
 type Action = (typeof ACTIONS)[number]

@@ -1,6 +1,7 @@
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, GPU, gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { cpuPodBody, freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, podBody, podScene } from '../../support/pod-scene.ts'
 import { copyPod, insertPod, terminatePod } from '../../support/resources.ts'
 
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
@@ -46,11 +47,11 @@ describe('capacity', () => {
   })
 
   it('[PP-134] a volume of a data center where no host offers volumes: that is the reason', async () => {
-    const bare = await FakeHost.join({ ...gpus(1, VOLUMES), sharedVolumes: ['global'] }, { dataCenterId: 'EU-SE-1' })
+    const bare = await FakeHost.join({ ...gpus(1, VOLUMES), sharedVolumes: ['global'] }, { dataCenterId: 'EU-CZ-1' })
     const call = api((await createAccount()).key)
-    const { id } = (await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-SE-1' })).body
+    const { id } = (await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-CZ-1' })).body
     const refused = await call.post(PODS, podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } }))
-    const detail = 'No host in EU-SE-1 offers network volumes. Ask the operator to set them up there, or create the pod without that mount.'
+    const detail = 'No host in EU-CZ-1 offers network volumes. Ask the operator to set them up there, or create the pod without that mount.'
     expect(refused).toMatchObject({ status: 400, body: { detail, code: 'NO_CAPACITY' } })
     expect(refused.body.errors).toContainEqual(expect.stringMatching(/^networkVolumes: \d+ of \d+ hosts$/))
     expect((await call.get(PODS)).body.pods).toEqual([])

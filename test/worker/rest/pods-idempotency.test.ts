@@ -1,8 +1,9 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { claimKey, isClaimLost, storeResponse } from '../../../src/db/idempotency.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
+import { freeGpus, gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { freeGpus, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 import { compute, draftPod } from '../../support/pods.ts'
 
 const WITH = (key: string) => ({ 'Idempotency-Key': key })

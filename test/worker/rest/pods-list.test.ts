@@ -1,5 +1,6 @@
+import { gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { gpus, PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
+import { PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
 
 interface Page {
   ids: string[]

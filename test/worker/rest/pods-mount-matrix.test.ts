@@ -1,5 +1,6 @@
+import { gpus } from '../../support/gpus.ts'
 import { afterAll, beforeAll, describe, expect, it } from '../../support/harness.ts'
-import { cpuPodBody, gpus, PODS, type PodBody, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, type PodBody, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 // Every combination of mounts × create and PATCH × GPU and CPU pod × what the pod has. What must come out is worked out here from the rules
 // (contract, MNT-1 to MNT-5) alone, by another road than the code takes: first what the schema refuses, then the rules in words.

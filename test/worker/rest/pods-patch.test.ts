@@ -1,5 +1,6 @@
+import { gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
-import { cpuPodBody, gpus, PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, type PodScene, podScene, setPod } from '../../support/pod-scene.ts'
 
 async function patch(scene: PodScene, id: string, body: Record<string, unknown>) {
   return scene.call.patch(`${PODS}/${id}`, body)

@@ -1,5 +1,6 @@
+import { GPU, gpus } from '../../support/gpus.ts'
 import { afterAll, api, beforeAll, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
-import { cpuPodBody, GPU, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 const KEYS = ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIfirst a@b', 'ssh-rsa AAAAB3NzaC1yc2EAAAADsecond c@d']
 

@@ -1,5 +1,6 @@
+import { GPU, gpus } from '../../support/gpus.ts'
 import { afterAll, beforeAll, describe, expect, IMAGE_REFUSAL, it, send } from '../../support/harness.ts'
-import { cpuPodBody, GPU, gpus, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { cpuPodBody, PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
 const gpu = (members: object) => podBody({ gpu: { id: GPU, ...members } })
 const cpu = (members: object) => cpuPodBody({ cpu: { id: 'cpu3c', vcpuCount: 2, ...members } })
@@ -28,7 +29,7 @@ const UNPROCESSABLE: [string, unknown, string][] = [
   ['[POD-3] another cloud', podBody({ cloud: 'ANY' }), "$.cloud: value must be one of 'SECURE', 'COMMUNITY'"],
   ['[POD-3] a text as startSsh', podBody({ startSsh: 'yes' }), '$.startSsh: got string, want boolean'],
   ['[POD-3] an empty template', podBody({ templateId: '' }), '$.templateId: minLength: got 0, want 1'],
-  ['[POD-3] a data center that is none', podBody({ dataCenterIds: ['a b'] }), '$.dataCenterIds[0]: does not match pattern'],
+  ['[POD-3] an empty data center', podBody({ dataCenterIds: [''] }), '$.dataCenterIds[0]: minLength: got 0, want 1'],
   [
     '[PP-92] 101 data centers',
     podBody({ dataCenterIds: Array.from({ length: 101 }, () => 'EU-RO-1') }),
@@ -94,6 +95,17 @@ const REFUSED: [string, Record<string, unknown>, string][] = [
   ['[POD-8] too much disk for two vCPUs', cpuPodBody({ disk: 21 }), 'disk 21 is above 20 GB, the most for 2 vCPUs'],
   ['[POD-9] CPU in the community cloud', cpuPodBody({ cloud: 'COMMUNITY' }), 'cpu.id cpu3c is not sold in cloud COMMUNITY'],
   ['[POD-9] an unknown data center', podBody({ dataCenterIds: ['EU-RO-1', 'XX-9'] }), 'dataCenterIds: data center XX-9 not found'],
+  ['[POD-9] a data center of one letter', podBody({ dataCenterIds: ['x'] }), 'dataCenterIds: data center x not found'],
+  [
+    '[PP-126] a built-in image that is none',
+    podBody({ image: 'builtin/nothing' }),
+    'image builtin/nothing is no built-in image; there are builtin/echo, builtin/idle, builtin/probe',
+  ],
+  [
+    '[PP-126] a built-in image with a mount',
+    podBody({ image: 'builtin/idle', mounts: { persistent: { size: 10, path: '/a' } } }),
+    'image builtin/idle takes no mounts: built-in images run outside any container',
+  ],
   [
     '[CON-3] contradicting commands',
     podBody({ args: 'a b', cmd: ['c'] }),

@@ -1,6 +1,7 @@
 import { FakeHost } from '../../support/fake-host.ts'
+import { freeGpus, GPU, gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { freeGpus, GPU, gpus, PODS, podBody, podScene } from '../../support/pod-scene.ts'
+import { PODS, podBody, podScene } from '../../support/pod-scene.ts'
 
 describe('a pod over REST', () => {
   it('[POD-2] [CON-5] is created PROVISIONING with every member, runs, and is terminated', async () => {

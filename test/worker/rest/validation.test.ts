@@ -66,7 +66,8 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[GEN-6][RST-1] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern'],
   ['[GEN-6] an env name with a digit first', { env: { '1A': 'a' } }, "$.env: property name '1A' does not match pattern"],
   ['an empty name', { name: '' }, '$.name: minLength: got 0, want 1'],
-  ['[RST-2] a data center that is none', { dataCenterIds: ['a b'] }, '$.dataCenterIds[0]: does not match pattern'],
+  ['an empty data center', { dataCenterIds: [''] }, '$.dataCenterIds[0]: minLength: got 0, want 1'],
+  ['[PP-127] another cloud', { cloud: 'ANY' }, "$.cloud: value must be one of 'SECURE', 'COMMUNITY', 'ALL'"],
 ]
 
 describe('422', () => {
@@ -179,6 +180,15 @@ describe('400', () => {
       status: 400,
       body: { detail: 'workers.min 2 is above workers.max 1' },
     })
+  })
+
+  it.each(['x', 'a b', 'XX-9', '__proto__'])('[POD-9] [PP-126] data center %j, which nobody knows', async (id) => {
+    const { key } = await createAccount()
+    const refused = { status: 400, body: { detail: `dataCenterIds: data center ${id} not found` } }
+    expect(await api(key).post('/v2/serverless', endpointBody({ dataCenterIds: ['EU-RO-1', id] }))).toMatchObject(refused)
+    const endpoint = await createEndpoint(key, { dataCenterIds: ['EU-RO-1'] })
+    expect(await api(key).patch(`/v2/serverless/${endpoint}`, { dataCenterIds: [id], name: 'new' })).toMatchObject(refused)
+    expect((await api(key).get(`/v2/serverless/${endpoint}`)).body).toMatchObject({ name: 'echo', dataCenterIds: ['EU-RO-1'] })
   })
 
   it('[END-8] a template is 404', async () => {

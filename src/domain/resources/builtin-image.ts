@@ -1,0 +1,19 @@
+import type { Refusal } from '../../contract/problems.ts'
+import { BUILTIN_NAMES, BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
+
+/** Whether an image is a program of the host's agent itself (HOST-5); everything else needs a container engine. */
+export function isBuiltin(image: string): boolean {
+  return image.startsWith(BUILTIN_PREFIX)
+}
+
+/** Why no host could start a built-in image: there is none of that name, or it is to have mounts, which need a container (PP-126). */
+export function refuseBuiltin(image: string, hasMounts: boolean): Refusal | null {
+  if (!isBuiltin(image)) return null
+  const known = BUILTIN_NAMES.map((name) => BUILTIN_PREFIX + name)
+  if (!known.includes(image)) return refusal(`image ${image} is no built-in image; there are ${known.join(', ')}`)
+  return hasMounts ? refusal(`image ${image} takes no mounts: built-in images run outside any container`) : null
+}
+
+function refusal(detail: string): Refusal {
+  return { key: 'badRequest', detail }
+}
