@@ -5,6 +5,7 @@ import { dueAtMs, type Job } from '../../src/domain/job/job.ts'
 import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import type {
+  DecisionRows,
   JobRows,
   LaunchState,
   MetaValues,
@@ -45,7 +46,7 @@ export class MemoryState implements QueueState {
   readonly payloads: PayloadRows
   readonly meta: MetaValues
   readonly keys: QueueState['keys']
-  readonly decisions = { note: () => undefined }
+  readonly decisions: DecisionRows = { note: () => undefined }
   readonly outbox = { add: () => undefined, meter: () => () => false }
   readonly takes: OpenTakes
   private readonly kept: Kept

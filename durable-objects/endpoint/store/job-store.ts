@@ -67,7 +67,7 @@ export class JobStore implements JobRows {
   save(before: Job, job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
+         acked = ?, unconfirmed = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
          delivery = ? WHERE seq = ?`,
       CODES[job.state],
       job.orderKey,
@@ -79,6 +79,7 @@ export class JobStore implements JobRows {
       job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null,
       job.startedAtMs,
       job.acked ? 1 : 0,
+      job.unconfirmed,
       job.leaseUntilMs,
       job.leaseEndReason,
       job.missingPings,
@@ -206,6 +207,7 @@ function toJob(row: Row): Job {
     pastHolders: typeof row.past_holders === 'string' ? row.past_holders.split(' ') : [],
     startedAtMs: numberOrNull(row.started_at),
     acked: row.acked === 1,
+    unconfirmed: Number(row.unconfirmed),
     leaseUntilMs: numberOrNull(row.lease_until),
     leaseEndReason: typeof row.lease_end_reason === 'string' ? row.lease_end_reason : '',
     missingPings: Number(row.missing_pings ?? 0),

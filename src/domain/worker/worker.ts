@@ -15,6 +15,8 @@ interface WorkerFacts {
   createdAtMs: number
   /** When its container was reported running. */
   startedAtMs: number | null
+  /** It has been given a job. */
+  worked: boolean
   /** Why it is not simply working: no capacity, image pull failed, crashed, … */
   reason: string | null
 }
