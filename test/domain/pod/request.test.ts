@@ -214,6 +214,8 @@ describe('access', () => {
     expect(env({ startSsh: true }, [])).toEqual({})
     expect(env({ startSsh: true, env: { PUBLIC_KEY: '' } })).toEqual({ PUBLIC_KEY: '' })
     expect(env({ startJupyter: true })).toEqual({ JUPYTER_PASSWORD: 'password' })
+    // Its own is all there is: nothing comes to light when it is taken away.
+    expect(planned({ startSsh: true, env: { PUBLIC_KEY: 'mine' } }, { sshKeys: ['k1'] }).spec.accessEnv).toBeUndefined()
     expect(env({ startJupyter: true, env: { JUPYTER_PASSWORD: 'own' } })).toEqual({ JUPYTER_PASSWORD: 'own' })
   })
 })

@@ -1,3 +1,4 @@
+import { formatTime } from '../../../src/contract/timestamps.ts'
 import { endpointStub, hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
@@ -168,6 +169,15 @@ describe('last beat', () => {
     await advanceHost(host.id, 20_000)
     expect(await read(host)).toMatchObject({ status: 'OFFLINE', lastSeenAt: expect.any(String) })
     expect(Date.parse((await read(host)).lastSeenAt)).toBe(seconds)
+  })
+
+  it('[HOST-34] outlives the link that was closed because nothing more came', async () => {
+    const { host, heardAtMs } = await linkedHost()
+    await moveHostClock(host.id, 10_000)
+    await host.beat()
+    await advanceHost(host.id, LEASE_MS)
+    expect(await read(host)).toMatchObject({ status: 'OFFLINE', lastSeenAt: formatTime(heardAtMs + 10_000) })
+    host.leave()
   })
 
   it('[HOST-34] a host that has never linked has none', async () => {
