@@ -64,7 +64,7 @@ describe('capacity', () => {
     const body = podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } })
     const refused = await bare.call.post(PODS, body)
     expect(refused).toMatchObject({ status: 400, body: { detail: NO_CAPACITY, code: 'NO_CAPACITY' } })
-    expect(refused.body.errors).toContainEqual(expect.stringMatching(/^networkVolumes: \d+ of \d+ hosts$/))
+    expect(refused.body.errors).toContainEqual(expect.stringMatching(/^needs a host with network volumes: fails on \d+ of \d+ hosts$/))
     expect(await freeGpus(bare.host.id)).toBe(1)
     const fitting = await podScene({ ...gpus(1, VOLUMES), sharedVolumes: ['network'] })
     expect(await bare.call.post(PODS, body)).toMatchObject({ status: 201 })
