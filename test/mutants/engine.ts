@@ -246,6 +246,66 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     replace: 'placementRetryMs(worker.attempts + 1)',
   },
   {
+    id: 'workers go though fewer can be spared',
+    file: 'src/queue/give-way.ts',
+    find: 'workerIds.length > offer.spare || ',
+    replace: '',
+  },
+  {
+    id: 'a worker that is at work by now goes',
+    file: 'src/queue/give-way.ts',
+    find: ' || !workerIds.every((id) => willing.has(id))',
+    replace: '',
+  },
+  {
+    id: 'an account reads which stranger took its place',
+    file: 'src/queue/give-way.ts',
+    find: "asker.own ? `gave way to endpoint ${asker.endpointId}` : 'gave way to another account'",
+    replace: '`gave way to endpoint ${asker.endpointId}`',
+  },
+  {
+    id: 'no decision says why a worker went',
+    file: 'src/queue/give-way.ts',
+    find: '  decisions.note({',
+    replace: '  void ({',
+  },
+  {
+    id: 'who looks for room is not remembered',
+    file: 'src/queue/give-way.ts',
+    find: '  meta.setRoomSeekers(rememberSeeker(meta.roomSeekers(), asker, countWilling(offer), tx.nowMs))\n',
+    replace: '',
+  },
+  {
+    id: 'who looks for room is told for ever',
+    file: 'src/queue/give-way.ts',
+    find: '  meta.setRoomSeekers(left)\n',
+    replace: '',
+  },
+  {
+    id: 'nobody wakes when a pause is over',
+    file: 'src/queue/commit.ts',
+    find: 'earliest([planWorkers(tx), tellRoomSeekers(tx)])',
+    replace: 'earliest([planWorkers(tx), tellRoomSeekers(tx) === null ? null : null])',
+  },
+  {
+    id: 'a job displaces though a worker for it starts',
+    file: 'src/queue/outside-calls.ts',
+    find: 'jobs.queuedNormal > free.length',
+    replace: 'jobs.queuedNormal > 0',
+  },
+  {
+    id: 'a job that comes to a worker without room waits for its next search',
+    file: 'src/queue/accept.ts',
+    find: '  if (!job.lowPriority && state.jobs.queuedNormal === 1) hurrySearch(tx)\n',
+    replace: '',
+  },
+  {
+    id: 'every job makes a worker without room search',
+    file: 'src/queue/outside-calls.ts',
+    find: 'Math.max(tx.nowMs, searchedAtMs + placementRetryMs(1))',
+    replace: 'tx.nowMs',
+  },
+  {
     id: 'only one worker of an endpoint gets the room',
     file: 'src/queue/outside-calls.ts',
     find: '    wakeNextThrottled(tx)\n',
@@ -291,6 +351,30 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
 
 /** In the object: commits, alarm, those who wait, answers. */
 export const ENDPOINT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a worker that workers.min wants displaces others',
+    file: 'durable-objects/endpoint/effects/worker-effects.ts',
+    find: 'isForJob: isJobWaiting(state)',
+    replace: 'isForJob: true',
+  },
+  {
+    id: 'others are asked for room as if they were of the account',
+    file: 'src/effects/make-room.ts',
+    find: 'othersToAsk(search), false)',
+    replace: 'othersToAsk(search), true)',
+  },
+  {
+    id: 'others read whom they gave way to',
+    file: 'src/effects/make-room.ts',
+    find: 'own: search.offers.has(id) }',
+    replace: 'own: true }',
+  },
+  {
+    id: 'nobody is told that room may be had',
+    file: 'durable-objects/endpoint.ts',
+    find: '  for (const id of effects.roomSeekers) void tellOfRoom(core, id)\n',
+    replace: '',
+  },
   {
     id: 'an answered take goes on waiting',
     file: 'durable-objects/endpoint/parking.ts',

@@ -7,7 +7,7 @@ const NOW = 1_000_000
 const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } = {
   placed: { kind: 'placed', hostId: 'host', gpuTypeId: 'gpu', dataCenterId: 'DC' },
   'no room': { kind: 'no room', reason: 'full', retryAtMs: NOW + 5_000 },
-  'look again': { kind: 'look again' },
+  'look again': { kind: 'look again', atMs: NOW + 1 },
   progress: { kind: 'progress', reason: 'pulling the image' },
   running: { kind: 'running' },
   take: { kind: 'take' },

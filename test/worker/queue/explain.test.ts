@@ -1,8 +1,7 @@
-import { evictDurableObject } from 'cloudflare:test'
 import { ExplainReply } from '../../../src/contract/explain.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, describe, env, evictDurableObject, expect, it } from '../../support/harness.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { until } from '../../support/time.ts'
 
