@@ -7,6 +7,8 @@ const PING_MS = 10_000
 const ACK_MS = 3 * PING_MS
 export const LEASE_MS = 4 * PING_MS
 const IDLE_GRACE_MS = 2_000
+export const SILENCE_MIN_MS = 35_000
+const SILENCE_MAX_MS = 600_000
 const MISSING_PINGS = 2
 const RETRIES = 1
 const UNCONFIRMED = 10
@@ -26,6 +28,8 @@ export interface Annals {
   firstPurgeAfter(moment: Moment): Fact | undefined
   /** The first instant at which a boot has not pinged for so long that its work is given up (LSE-7). */
   silentAt(boot: Boot): number
+  /** Whether the silence of a boot's machine is waited out when something happens (HOST-36). */
+  isExcused(boot: Boot, moment: Moment): boolean
   /** Whether a boot had been told to take no more before this fact. */
   wasDraining(boot: Boot, moment: Moment): boolean
 }
@@ -126,12 +130,23 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
     const lists = fact.kind === 'pinged' && fact.listed.includes(job)
     if (signs || lists) acked = true
     // LSE-4 excepts LSE-3: once the boot has shown that it holds nothing, nothing extends the lease.
-    if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = fact.at + LEASE_MS
+    if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
+    // HOST-36: as long as it had run when its machine fell silent; one more lease when that is back.
+    if (fact.kind === 'host silent' && idleFrom === Number.POSITIVE_INFINITY) {
+      renewedTo = Math.max(renewedTo, fact.since + silenceWait(fact.since - chapter.from.at))
+    }
+    if (fact.kind === 'host heard' && idleFrom === Number.POSITIVE_INFINITY && annals.isExcused(boot, fact)) renewedTo = fact.at + LEASE_MS
     if (signs || lists) missing = 0
     else if (fact.kind === 'pinged' && acked && ++missing === MISSING_PINGS) return { ...fact, cost: 'retry' }
   }
   const takeLost = !acked && idleFrom !== Number.POSITIVE_INFINITY
   return { ...timer(endAt()), cost: acked ? 'retry' : 'a confirmation', takeLost }
+}
+
+/** How long a job that had run for this long waits for its silent machine (HOST-36). */
+export function silenceWait(ranMs: number): number {
+  if (ranMs <= SILENCE_MIN_MS) return SILENCE_MIN_MS
+  return ranMs <= SILENCE_MAX_MS ? ranMs : SILENCE_MAX_MS
 }
 
 /** LSE-8, PP-175. A boot that never had the job is well and may get others. */

@@ -1,6 +1,7 @@
+import type { JobState } from '../../src/contract/enums.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../src/domain/idempotency.ts'
-import { dueAtMs, type Job, type JobState } from '../../src/domain/job/job.ts'
+import { dueAtMs, type Job } from '../../src/domain/job/job.ts'
 import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import type {

@@ -1,8 +1,8 @@
-import { dueAtMs, type Job, type JobState } from '../../../src/domain/job/job.ts'
+import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
+import { dueAtMs, type Job } from '../../../src/domain/job/job.ts'
 import type { JobRows } from '../../../src/queue/state.ts'
 
-const STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
-const CODES = Object.fromEntries(STATES.map((state, code) => [state, code])) as Record<JobState, number>
+const CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
 const QUEUED = CODES.IN_QUEUE
 const RUNNING = CODES.IN_PROGRESS
 
@@ -192,7 +192,7 @@ function toJob(row: Row): Job {
   return {
     seq: Number(row.seq),
     id: String(row.id),
-    state: STATES[Number(row.state)] ?? 'FAILED',
+    state: JOB_STATES[Number(row.state)] ?? 'FAILED',
     lowPriority: row.low === 1,
     webhook: textOrNull(row.webhook),
     orderKey: Number(row.order_key),

@@ -1,6 +1,6 @@
+import type { JobState, WorkerStatus } from '../../contract/enums.ts'
 import type { WaitReason } from '../../contract/explain.ts'
-import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts, type WorkerStatus } from '../worker/worker.ts'
-import type { JobState } from './job.ts'
+import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts } from '../worker/worker.ts'
 
 /** What an explanation looks at. */
 export interface JobFacts {

@@ -1,9 +1,8 @@
+import type { JobState } from '../../contract/enums.ts'
 /**
  * One job of a queue: its record, its lease and every transition (JOB-11). Pure: the time comes in as `nowMs`.
  * Anything that ends a deadline uses `now >= deadline`, so a deadline is the first instant at which it has passed.
  */
-
-export type JobState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT'
 
 /** Who holds a lease: a worker and one start of its container (LSE-6). */
 export interface Holder {

@@ -1,3 +1,5 @@
+import type { WorkerStatus } from '../../contract/enums.ts'
+
 /** What is known of a worker in every phase. */
 interface WorkerFacts {
   id: string
@@ -72,8 +74,6 @@ export type Worker = PlacingWorker | StartingWorker | ReadyWorker | DrainingWork
 export type WorkerPhase = Worker['phase']
 /** A worker in one phase. */
 export type WorkerIn<P extends WorkerPhase> = Extract<Worker, { phase: P }>
-
-export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
 
 /** Counters of `/health`. */
 export type WorkerCounts = Record<'idle' | 'initializing' | 'ready' | 'running' | 'throttled' | 'unhealthy', number>
