@@ -20,6 +20,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          testTimeout: SLOW_MACHINE_MS,
           include: [
             'test/domain/**/*.test.ts',
             'test/contract/**/*.test.ts',

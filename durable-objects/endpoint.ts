@@ -1,4 +1,4 @@
-import { type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
+import { type ClientCall, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
@@ -63,7 +63,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     const call = parseJobCall(new URL(request.url))
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
     if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call)
-    return call.route.caller === 'worker' ? workerOperation(this.core, call, request) : this.clientCall(call, request)
+    return isWorkerCall(call) ? workerOperation(this.core, call, request) : this.clientCall(call, request)
   }
 
   /** `/run` with a small body (adr/0010). */
@@ -143,7 +143,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     }
   }
 
-  private async clientCall(call: JobCall, request: Request): Promise<Response> {
+  private async clientCall(call: ClientCall, request: Request): Promise<Response> {
     const operation = () => clientOperation(this.core, call, request)
     const entry = call.route.bucket && this.enter(call.route.bucket, callerOf(request))
     if (!entry) return operation()

@@ -47,7 +47,8 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],
   [/pod-log|take-logs/, ['rest/worker-logs']],
-  [/capacity|worker-effects/, ['queue/capacity', 'queue/scaling']],
+  [/capacity|worker-effects/, ['queue/capacity', 'queue/room', 'queue/scaling']],
+  [/make-room|room-effects/, ['queue/room']],
   [/worker-posts|endpoint-calls/, ['queue/deliveries']],
 ]
 /** Tests of the resources that pods refer to. */

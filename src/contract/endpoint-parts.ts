@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from './defaults.ts'
+import { ENDPOINT_CLOUDS, FLASHBOOTS } from './enums.ts'
 import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from './fields.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
@@ -11,10 +12,10 @@ export const EndpointType = z
   .meta({ id: 'EndpointType', description: 'How requests reach the workers.', example: 'QUEUE' })
 
 export const EndpointCloud = z
-  .enum(['SECURE', 'COMMUNITY', 'ALL'])
+  .enum(ENDPOINT_CLOUDS)
   .meta({ id: 'EndpointCloud', description: 'Hardware of data centers, of the community, or both.', example: 'SECURE' })
 
-export const FlashBoot = z.enum(['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT']).meta({ id: 'FlashBoot', example: 'OFF' })
+export const FlashBoot = z.enum(FLASHBOOTS).meta({ id: 'FlashBoot', example: 'OFF' })
 
 /** END-7: an older client sends a boolean; it means FLASHBOOT or OFF. */
 export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({

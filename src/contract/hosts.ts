@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { CLOUDS, HOST_HEALTHS } from './enums.ts'
 import { DataCenterId, Name, Timestamp } from './fields.ts'
 
 /** Data center of a machine whose operator names none. */
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
 export const JOIN_TOKEN_TTL_MS = 30 * 60 * 1000
 
-const Cloud = z.enum(['SECURE', 'COMMUNITY']).meta({ id: 'HostCloud' })
+const Cloud = z.enum(CLOUDS).meta({ id: 'HostCloud' })
 
 export const CreateJoinTokenRequest = z
   .strictObject({
@@ -70,12 +71,11 @@ export const HostGpu = z
     example: { typeId: 'NVIDIA L4', total: 2, free: 1, simulated: false, driverVersion: '570.124.06', cudaVersion: '12.8' },
   })
 
-export const HostHealth = z.enum(['HEALTHY', 'SUSPECT', 'UNHEALTHY', 'LOST']).meta({
+export const HostHealth = z.enum(HOST_HEALTHS).meta({
   id: 'HostHealth',
   description:
     '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs, or it cannot be told what it is to run.',
 })
-export type HostHealth = z.infer<typeof HostHealth>
 
 const Cordon = z
   .object({ at: Timestamp, by: z.enum(['operator', 'health']), reason: z.string().nullable() })

@@ -19,6 +19,8 @@ export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 export const MAX_RUN_BYTES = 10 * 2 ** 20
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
+/** A post of a worker is read to its end and judged then (LIM-3): a refusal would make the worker drop its result. */
+const ANY_SIZE = Number.MAX_SAFE_INTEGER
 /** Largest result that is kept. A larger one fails the job with that reason (LIM-3). */
 export const MAX_RESULT_BYTES = 20 * 2 ** 20
 
@@ -49,7 +51,7 @@ export const JOB_ROUTES = {
     caller: 'worker',
     scope: null,
     params: 'worker-job',
-    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    maxBodyBytes: ANY_SIZE,
     bucket: null,
   },
   'job-stream': {
@@ -57,16 +59,24 @@ export const JOB_ROUTES = {
     caller: 'worker',
     scope: null,
     params: 'worker-job',
-    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    maxBodyBytes: ANY_SIZE,
     bucket: null,
   },
 } as const satisfies Record<string, JobRoute>
 
 export type JobOperation = keyof typeof JOB_ROUTES
 
-export interface JobCall {
+/** Operations that workers call with a key of their own. */
+export type WorkerOperation = { [Name in JobOperation]: (typeof JOB_ROUTES)[Name]['caller'] extends 'worker' ? Name : never }[JobOperation]
+export type ClientOperation = Exclude<JobOperation, WorkerOperation>
+
+export type ClientCall = CallOf<ClientOperation>
+export type WorkerCall = CallOf<WorkerOperation>
+export type JobCall = ClientCall | WorkerCall
+
+interface CallOf<Operation> {
   endpointId: string
-  operation: JobOperation
+  operation: Operation
   route: JobRoute
   workerId: string
   jobId: string
@@ -75,13 +85,18 @@ export interface JobCall {
   query: URLSearchParams
 }
 
+/** Whether a call is a worker's; else it is a client's. */
+export function isWorkerCall(call: JobCall): call is WorkerCall {
+  return call.route.caller === 'worker'
+}
+
 /** What a URL below `/v2/` asks for, or null when there is no such route. */
 export function parseJobCall(url: URL): JobCall | null {
   const [empty, version, endpointId, operation, first, second, ...rest] = url.pathname.split('/')
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
   const name = operation as JobOperation
   const route: JobRoute = JOB_ROUTES[name]
-  const call: JobCall = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams }
+  const call = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams } as JobCall
   if (route.params === 'rest') {
     const path = url.pathname.slice(`/v2/${endpointId}/${operation}`.length)
     return path === '' ? null : { ...call, rest: path + url.search }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { JOB_DEFAULTS } from './defaults.ts'
+import { JOB_STATES } from './enums.ts'
 
 // Schemas of the job API for the document. The queue itself reads bodies without them: inputs are opaque and may be megabytes.
 
@@ -45,9 +46,7 @@ export const SubmitJobRequest = z
   })
   .meta({ id: 'SubmitJobRequest', example: { input: { prompt: 'a lighthouse at dusk' } } })
 
-export const JobStatus = z
-  .enum(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])
-  .meta({ id: 'JobStatus', example: 'IN_QUEUE' })
+export const JobStatus = z.enum(JOB_STATES).meta({ id: 'JobStatus', example: 'IN_QUEUE' })
 
 const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { VOLUME_TYPES } from './enums.ts'
 import { ResourceId, ShortName } from './fields.ts'
 
 /** Bounds of a network volume, GB (VOL-2). */
 const MIN_VOLUME_GB = 10
 const MAX_VOLUME_GB = 4096
 
-export const VolumeType = z.enum(['STANDARD', 'HIGH_PERFORMANCE']).meta({ id: 'VolumeType', example: 'STANDARD' })
-export type VolumeType = z.infer<typeof VolumeType>
+export const VolumeType = z.enum(VOLUME_TYPES).meta({ id: 'VolumeType', example: 'STANDARD' })
 
 const Size = z.number().int().min(MIN_VOLUME_GB).max(MAX_VOLUME_GB).meta({ description: 'GB.' })
 const EXAMPLE = { name: 'datasets', size: 100, dataCenter: 'EU-RO-1', type: 'STANDARD' }

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { POD_DEFAULTS } from './defaults.ts'
+import { CLOUDS, POD_ACTIONS, POD_STATUSES } from './enums.ts'
 import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from './fields.ts'
 
-export const PodStatus = z
-  .enum(['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'])
-  .meta({ id: 'PodStatus', example: 'RUNNING' })
+export const PodStatus = z.enum(POD_STATUSES).meta({ id: 'PodStatus', example: 'RUNNING' })
 
-export const PodAction = z.enum(['start', 'stop', 'restart', 'terminate']).meta({ id: 'PodAction', example: 'stop' })
+export const PodAction = z.enum(POD_ACTIONS).meta({ id: 'PodAction', example: 'stop' })
 
 export const CloudType = z
-  .enum(['SECURE', 'COMMUNITY'])
+  .enum(CLOUDS)
   .meta({ id: 'CloudType', description: 'Hardware of data centers, or of the community.', example: 'SECURE' })
 
 export const OnHostLoss = z.enum(['WAIT', 'REPLACE']).meta({

@@ -43,6 +43,11 @@ export interface Refusal extends ProblemOptions {
   key: ProblemKey
 }
 
+/** A request that cannot be done as it stands, and why. */
+export function badRequest(detail: string): Refusal {
+  return { key: 'badRequest', detail }
+}
+
 /** The one error type that becomes a response as it is. Throw by key; bodies are never built by hand. */
 export class Problem extends Error {
   readonly key: ProblemKey

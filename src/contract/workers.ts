@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { WORKER_STATUSES } from './enums.ts'
 import { Timestamp } from './fields.ts'
 
 export const WorkerStatus = z
-  .enum(['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'])
+  .enum(WORKER_STATUSES)
   .meta({ id: 'WorkerStatus', description: 'THROTTLED: no host has room for it.', example: 'RUNNING' })
-export type WorkerStatus = z.infer<typeof WorkerStatus>
 
 const Count = z.number().int().min(0)
 

@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, ne } from 'drizzle-orm'
+import type { Cloud } from '../contract/enums.ts'
 import type { Inventory } from '../host-protocol/messages.ts'
 import type { Database } from './client.ts'
 import { hosts, joinTokens } from './tables/hosts.ts'
@@ -13,7 +14,7 @@ export interface NewHost {
 /** What a join token lets its machine be. */
 export interface JoinGrant {
   dataCenterId: string
-  cloud: 'SECURE' | 'COMMUNITY'
+  cloud: Cloud
   name: string | null
 }
 

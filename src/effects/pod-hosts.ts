@@ -12,7 +12,7 @@ import { logEvent } from '../platform/log.ts'
 import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
 import { grantedBy, rankPod } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
-import { applyPodReport, changePod, formerAllocationId, isDown } from './pod-reports.ts'
+import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-reports.ts'
 
 /** Hosts tried for one pod that has to move; the next try comes with the next call. */
 const MAX_TRIES = 3
@@ -41,7 +41,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
     const replaceable = isReplaceable(pod)
     if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
     if (replaceable) waiting += 1
-    await changePod(
+    await changePodRow(
       openDatabase(env.DB),
       pod.id,
       (row) => (row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null),
@@ -82,7 +82,7 @@ export async function excuseSilence(env: Env, hostId: string, silence: Silence):
   const line = `host is back: not heard of from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
   for (const { id } of await listPodsOfHost(db, hostId)) {
     const decide = (row: PodRow) => (row.hostId === hostId ? decideHeardAgain(row, silence) : null)
-    await changePod(db, id, decide, (_, after) => notePod(env, after, line))
+    await changePodRow(db, id, decide, (_, after) => notePod(env, after, line))
   }
 }
 

@@ -41,14 +41,14 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
     return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
   }
-  return changePod(openDatabase(env.DB), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
+  return changePodRow(openDatabase(env.DB), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 
 /**
  * Decides on the row as it is and writes what was decided, until nobody else came between; `written` is told what was. Returns the row as it is
  * then.
  */
-export async function changePod(
+export async function changePodRow(
   db: Database,
   podId: string,
   decide: (pod: PodRow) => PodChange<PodRow> | null,

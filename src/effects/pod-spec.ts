@@ -1,7 +1,7 @@
 import type { PodRow } from '../db/pods.ts'
 import { envOf } from '../domain/pod/container.ts'
 import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
-import { decodeArgs } from '../domain/resources/container.ts'
+import { decodeArgs, withoutPlatformNames } from '../domain/resources/container.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
 import { grantLog } from './log-access.ts'
@@ -53,11 +53,6 @@ export function applyWish(workload: Workload, podId: string, wish: ContainerWish
 /** GPUs that a pod asks for, or null for a CPU pod. */
 export function gpuOf({ spec: { compute } }: Pick<PodRow, 'spec'>): { typeId: string; count: number } | null {
   return compute.kind === 'gpu' ? { typeId: compute.typeId, count: compute.count } : null
-}
-
-// ENV-4: names that start with RUNPOD_ are the platform's.
-function withoutPlatformNames(env: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('RUNPOD_')))
 }
 
 function podEnv(pod: PodRow): Record<string, string> {

@@ -1,6 +1,6 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { ComputeShape } from '../domain/host/placement.ts'
-import { decodeArgs } from '../domain/resources/container.ts'
+import { decodeArgs, withoutPlatformNames } from '../domain/resources/container.ts'
 import { INIT_TIMEOUT_MS } from '../domain/worker/worker.ts'
 import { RELAY_URL_PLACEHOLDER, type Workload } from '../host-protocol/messages.ts'
 
@@ -31,11 +31,6 @@ export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, s
     ports: config.container.ports,
     resources: { vcpus: shape.vcpus, memoryMb: shape.memoryMb, diskGb: config.container.diskGb, gpu: shape.gpu },
   }
-}
-
-// ENV-4: names that start with RUNPOD_ are the platform's; otherwise the user's value wins over an injected one.
-function withoutPlatformNames(env: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('RUNPOD_')))
 }
 
 function workerEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeShape): Record<string, string> {

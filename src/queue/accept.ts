@@ -5,6 +5,7 @@ import { formatJobId } from '../domain/job/id.ts'
 import { type Job, submitJob } from '../domain/job/job.ts'
 import { retentionMs } from '../domain/job/retention.ts'
 import type { Submission } from '../domain/job/submit.ts'
+import { hurrySearch } from './outside-calls.ts'
 import { INPUT, S3_CONFIG } from './state.ts'
 import { liveConfig, type Tx } from './tx.ts'
 
@@ -72,6 +73,7 @@ export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   state.jobs.insert(job)
   state.payloads.insert(job.seq, INPUT, request.submission.input)
   if (request.sealedS3Config !== null) state.payloads.insert(job.seq, S3_CONFIG, request.sealedS3Config)
+  if (!job.lowPriority && state.jobs.queuedNormal === 1) hurrySearch(tx)
   effects.scale = true
   return { job }
 }

@@ -1,6 +1,6 @@
 import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
 import type { QueueState } from './state.ts'
-import { endLeases, failWorker, isSilent, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
+import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
@@ -41,7 +41,7 @@ function settleWorker(tx: Tx, worker: Worker | null): void {
 
 // LSE-7: its container is being removed anyway, but its jobs do not wait for that.
 function settleDraining(tx: Tx, worker: DrainingWorker): void {
-  if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), true)
+  if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), LOST)
 }
 
 function settleReady(tx: Tx, worker: ReadyWorker): void {

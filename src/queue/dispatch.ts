@@ -42,7 +42,13 @@ export function dispatch(tx: Tx): TakeReply[] {
     assignments = assignJobs(queued, takers)
   }
   makeRoom(tx, queued, takers, assignments)
+  if (assignments.length > 0) forgetFailedStarts(tx)
   return lease(tx, takers, assignments)
+}
+
+// PP-176: a start that took a job is no failed one.
+function forgetFailedStarts({ state }: Tx): void {
+  if (state.meta.launch().failures > 0) state.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
 }
 
 interface ReadyTaker extends Taker {

@@ -1,6 +1,6 @@
 import type { Worker } from '../domain/worker/worker.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
-import { endLeases, failWorker, forgetWorker } from './transitions.ts'
+import { crashWorker, endLeases, forgetWorker, STOPPED } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
@@ -39,8 +39,8 @@ function endReason(report: WorkloadReport): string {
 // WRK-24: the container's end is the worker's end, whatever pings still arrive.
 function containerEnded(tx: Tx, worker: Worker, reason: string): void {
   if (worker.phase === 'FAILED') return
-  if (worker.phase === 'DRAINING') endLeases(tx, worker.id, 'its worker was stopped by the platform', 'acknowledged')
-  else failWorker(tx, worker, reason)
+  if (worker.phase === 'DRAINING') endLeases(tx, worker.id, 'its worker was stopped by the platform', STOPPED)
+  else crashWorker(tx, worker, reason)
 }
 
 function containerGone(tx: Tx, worker: Worker): void {

@@ -78,7 +78,16 @@ export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasN
 // Where one found room there may be more: the next one looks at once, and so on until one finds none.
 function wakeNextThrottled(tx: Tx): void {
   const next = tx.state.workers.all().find(isThrottled)
-  if (next) tellWorker(tx, next.id, { kind: 'look again' })
+  if (next) tellWorker(tx, next.id, { kind: 'look again', atMs: tx.nowMs })
+}
+
+/** A job has come where none waited: now there is one for which others give way, so the next search is 5 s after the last one. */
+export function hurrySearch(tx: Tx): void {
+  const worker = tx.state.workers.all().find(isThrottled)
+  if (!worker) return
+  const searchedAtMs = worker.nextAttemptAtMs - placementRetryMs(worker.attempts)
+  const atMs = Math.max(tx.nowMs, searchedAtMs + placementRetryMs(1))
+  if (atMs < worker.nextAttemptAtMs) tellWorker(tx, worker.id, { kind: 'look again', atMs })
 }
 
 /** Applies what became of a removal: `none` when nothing of the worker is left anywhere. */

@@ -36,12 +36,6 @@ function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost): void {
     return
   }
   applyJob(tx, job, finishJob(job, post.error === null ? 'COMPLETED' : 'FAILED', tx.nowMs, post.error), post.output)
-  noteSuccess(tx)
-}
-
-/** A worker has given a result: the endpoint is not crash-looping. */
-function noteSuccess({ state }: Tx): void {
-  if (state.meta.launch().failures > 0) state.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
 }
 
 /** One chunk of a job's stream; null for one that was larger than a chunk may be (STR-8). */

@@ -62,6 +62,7 @@ function newWorker({ state, nowMs }: Tx, { version, container, compute }: Endpoi
     dataCenterId: null,
     createdAtMs: nowMs,
     startedAtMs: null,
+    worked: false,
     reason: null,
     nextAttemptAtMs: nowMs,
     attempts: 0,

@@ -108,7 +108,7 @@ export interface Totals {
 
 /** State of the scaler between decisions. */
 export interface LaunchState {
-  /** Workers that failed one after another without completing a job. */
+  /** Workers that failed one after another without taking a job. */
   failures: number
   notBeforeMs: number
 }

@@ -1,4 +1,4 @@
-import { applyTime, endLease, type Job, LEASE_INTERVALS } from '../domain/job/job.ts'
+import { applyTime, endLease, type Job, LEASE_INTERVALS, type Loss } from '../domain/job/job.ts'
 import { launchBackoffMs } from '../domain/worker/scaling.ts'
 import { silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import { applyJob, deleteJob, orderStop, peekJob } from './jobs.ts'
@@ -30,7 +30,7 @@ export function settleJob(tx: Tx, seq: number): void {
     case 'lease-ended': {
       applyJob(tx, job, due.job)
       orderStop(tx, job)
-      replaceLoser(tx, job, due.reason)
+      if (!due.takeLost) replaceLoser(tx, job, due.reason)
       return
     }
     default:
@@ -46,7 +46,8 @@ export function currentJob(tx: Tx, jobId: string): Job | null {
   return peekJob(tx.state, jobId)
 }
 
-// LSE-9: this boot may not hold the job again, so a worker that lost one is replaced rather than starved of it.
+// LSE-9: this boot may not hold the job again, so a worker that lost one is replaced rather than starved of it. One that never had it is
+// well: it makes room when nobody else is there for the job (PP-15).
 function replaceLoser(tx: Tx, job: Job, reason: string): void {
   const worker = job.holder ? tx.state.workers.get(job.holder.workerId) : null
   if (worker?.phase !== 'READY') return
@@ -67,17 +68,29 @@ export function silenceReason(state: QueueState): string {
   return `no ping for ${silenceLimitMs(state) / 1000} s`
 }
 
-/** Which lost leases count as retries: none when the platform itself took the jobs back, those that the worker had begun when it was draining. */
-type Counted = boolean | 'acknowledged'
+/** What the end of a worker costs its jobs: by whether each has been confirmed. */
+interface Losses {
+  confirmed: Loss
+  unconfirmed: Loss
+}
+
+/** It ended by itself, and perhaps because of what it was given, before any ping could tell (WRK-24). */
+const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'retry' }
+/** Nothing is known but that it is gone. */
+export const LOST: Losses = { confirmed: 'retry', unconfirmed: 'unconfirmed' }
+/** Stopped by the platform: an assignment that crossed the stop was never begun (WRK-29). */
+export const STOPPED: Losses = { confirmed: 'retry', unconfirmed: 'free' }
+/** The platform itself took the jobs back. */
+const TAKEN_BACK: Losses = { confirmed: 'free', unconfirmed: 'free' }
 
 /** Ends every lease of a worker (LSE-8, WRK-29). */
-export function endLeases(tx: Tx, workerId: string, reason: string, counted: Counted): void {
+export function endLeases(tx: Tx, workerId: string, reason: string, losses: Losses): void {
   for (const { seq } of tx.state.jobs.heldBy(workerId)) {
     // What time has done to a job comes first: one whose own time is over does not run again because its worker ended too.
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state !== 'IN_PROGRESS') continue
-    applyJob(tx, job, endLease(job, reason, tx.nowMs, counted === 'acknowledged' ? job.acked : counted))
+    applyJob(tx, job, endLease(job, reason, tx.nowMs, job.acked ? losses.confirmed : losses.unconfirmed))
   }
 }
 
@@ -89,19 +102,33 @@ export function drainWorker(tx: Tx, { id }: Worker, reason: string): void {
   sendAway(tx, id)
 }
 
-/** A worker that crashed, was lost or reports itself unhealthy: its leases end, it is removed, and starts are backed off. */
-export function failWorker(tx: Tx, { id }: Worker, reason: string): void {
+/** A worker that was lost or reports itself unhealthy: its leases end and it is removed. */
+export function failWorker(tx: Tx, worker: Worker, reason: string): void {
+  giveUpWorker(tx, worker, reason, LOST)
+}
+
+/** A worker whose container ended by itself: what it held is the first suspect (PP-176). */
+export function crashWorker(tx: Tx, worker: Worker, reason: string): void {
+  giveUpWorker(tx, worker, reason, CRASHED)
+}
+
+function giveUpWorker(tx: Tx, { id, worked }: Worker, reason: string, losses: Losses): void {
   tellWorker(tx, id, { kind: 'fail', reason })
-  endLeases(tx, id, reason, true)
-  const failures = tx.state.meta.launch().failures + 1
-  tx.state.meta.setLaunch({ failures, notBeforeMs: tx.nowMs + launchBackoffMs(failures) })
+  endLeases(tx, id, reason, losses)
+  if (!worked) backOff(tx)
   forgetOldFailures(tx, id)
   sendAway(tx, id)
 }
 
+// PP-176: only of starts that never took a job. One that did shows that the image starts; another is started at once.
+function backOff({ state, nowMs }: Tx): void {
+  const failures = state.meta.launch().failures + 1
+  state.meta.setLaunch({ failures, notBeforeMs: nowMs + launchBackoffMs(failures) })
+}
+
 /** WRK-26: a worker that did not stop a job in time. Not a failure of its image, so no back-off, and its other jobs lose nothing. */
 export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
-  endLeases(tx, id, 'its worker was killed because it did not stop another job', false)
+  endLeases(tx, id, 'its worker was killed because it did not stop another job', TAKEN_BACK)
   tellWorker(tx, id, { kind: 'kill', reason: `did not stop job ${jobId} within the grace` })
   tx.effects.releasedTakes.add(id)
   tx.effects.scale = true
@@ -109,7 +136,7 @@ export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
 
 /** Nothing of this worker is left on any host, so nothing holds its jobs either. A failed one stays readable for a while. */
 export function forgetWorker(tx: Tx, { id }: Worker): void {
-  endLeases(tx, id, 'its worker is gone', false)
+  endLeases(tx, id, 'its worker is gone', TAKEN_BACK)
   tellWorker(tx, id, { kind: 'released' })
 }
 

@@ -18,8 +18,8 @@ export type WorkerEvent =
   | { kind: 'placed'; hostId: string; gpuTypeId: string | null; dataCenterId: string }
   /** No host has room. */
   | { kind: 'no room'; reason: string; retryAtMs: number }
-  /** Room may have appeared. */
-  | { kind: 'look again' }
+  /** Room may have appeared, or be made. */
+  | { kind: 'look again'; atMs: number }
   /** Its host says how far the start is. */
   | { kind: 'progress'; reason: string }
   /** Its container runs. */
@@ -67,7 +67,7 @@ const LIFE: Life = {
       reason: 'starting',
     }),
     'no room': (worker, { reason, retryAtMs }) => ({ ...worker, attempts: worker.attempts + 1, reason, nextAttemptAtMs: retryAtMs }),
-    'look again': (worker, _, nowMs) => ({ ...worker, nextAttemptAtMs: nowMs }),
+    'look again': (worker, { atMs }) => ({ ...worker, nextAttemptAtMs: atMs }),
     // The host may be faster than the answer to the placement.
     running: (worker, _, nowMs) => ({ ...worker, startedAtMs: nowMs, reason: 'waiting for its first take' }),
     drain,
@@ -94,7 +94,7 @@ const LIFE: Life = {
   READY: {
     take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
     ping: seen,
-    busy: (worker) => ({ ...worker, idleSinceMs: null }),
+    busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
     excused,
     'host heard': hostHeard,
@@ -165,6 +165,6 @@ function askAgain<W extends DrainingWorker | FailedWorker>(worker: W, _: EventOf
 }
 
 function factsOf(worker: Worker) {
-  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason } = worker
-  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, reason }
+  const { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, worked, reason } = worker
+  return { id, boot, version, image, gpuCount, hostId, gpuTypeId, dataCenterId, createdAtMs, startedAtMs, worked, reason }
 }

@@ -61,7 +61,7 @@ describe('a worker that fails in the middle of a job', () => {
 })
 
 describe('a worker that cannot start', () => {
-  test('STA-2, HLT-1: an image that cannot be pulled: the job waits with the reason, and attempts back off', async () => {
+  test.concurrent('STA-2, HLT-1: an image that cannot be pulled: the job waits with the reason, and attempts back off', async () => {
     const endpoint = await TestEndpoint.create(plane, 'missing-image', { image: MISSING_IMAGE, workers: { max: 2 } })
     const view = await watchFailing(endpoint)
     expect(view.queue?.reason).toMatch(/image pull failed: .*connect/)
@@ -70,7 +70,7 @@ describe('a worker that cannot start', () => {
     await endpoint.remove()
   })
 
-  test('STA-2, HLT-1: a program that ends at once: the job waits with the reason, and attempts back off', async () => {
+  test.concurrent('STA-2, HLT-1: a program that ends at once: the job waits with the reason, and attempts back off', async () => {
     const startedAt = Date.now()
     const cmd = ['/bin/sh', '-c', 'echo no licence found >&2; exit 3']
     const endpoint = await TestEndpoint.create(plane, 'crash-loop', { image: busybox, cmd, workers: { max: 2 } })

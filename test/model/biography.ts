@@ -7,8 +7,11 @@ const PING_MS = 10_000
 const ACK_MS = 3 * PING_MS
 export const LEASE_MS = 4 * PING_MS
 const IDLE_GRACE_MS = 2_000
+export const SILENCE_MIN_MS = 35_000
+const SILENCE_MAX_MS = 600_000
 const MISSING_PINGS = 2
 const RETRIES = 1
+const UNCONFIRMED = 10
 
 export interface Attempt {
   boot: Boot
@@ -25,6 +28,8 @@ export interface Annals {
   firstPurgeAfter(moment: Moment): Fact | undefined
   /** The first instant at which a boot has not pinged for so long that its work is given up (LSE-7). */
   silentAt(boot: Boot): number
+  /** Whether the silence of a boot's machine is waited out when something happens (HOST-36). */
+  isExcused(boot: Boot, moment: Moment): boolean
   /** Whether a boot had been told to take no more before this fact. */
   wasDraining(boot: Boot, moment: Moment): boolean
 }
@@ -39,6 +44,8 @@ export interface Chapter {
   attempt: Attempt | null
   output?: unknown
   error?: string
+  /** Leases since the submit or the last `/retry` that ended before anybody confirmed them (PP-175). */
+  unconfirmed: number
   /** The lease before this chapter was lost, so its boot gets no more work (PP-11). */
   lost?: Boot
 }
@@ -46,7 +53,7 @@ export interface Chapter {
 /** All chapters of a job's life, as far as facts and timers decide them. */
 export function writeBiography(annals: Annals, job: string): Chapter[] {
   const birth = annals.birth(job)
-  const chapters: Chapter[] = [{ state: 'waiting', from: birth, place: birth.n, retries: 0, attempt: null }]
+  const chapters: Chapter[] = [{ state: 'waiting', from: birth, place: birth.n, retries: 0, unconfirmed: 0, attempt: null }]
   for (;;) {
     const last = chapters[chapters.length - 1] as Chapter
     const gone: Chapter = { ...last, state: 'gone', from: timer(birth.at + birth.ttlMs) }
@@ -96,13 +103,15 @@ function afterTheEnd(annals: Annals, job: string, chapter: Chapter): Chapter[] {
   const retry = annals.about(job).find((fact) => fact.kind === 'retried' && isAfter(fact, chapter.from))
   if (retry && chapter.state === 'FAILED') {
     // A run of its own that starts at the tail: what earlier attempts left behind, late results included, is not part of it.
-    endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, attempt: null })
+    endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, unconfirmed: 0, attempt: null })
   }
   return endings
 }
 
-/** When the lease of a running attempt ends without a result, and whether that counts as a retry (LSE-2 to LSE-5, LSE-7). */
-function leaseEnd(annals: Annals, job: string, chapter: Chapter): Moment & { counts: boolean } {
+type LeaseEnd = Moment & { cost: 'retry' | 'a confirmation' | 'nothing'; takeLost?: boolean }
+
+/** When the lease of a running attempt ends without a result, and what that costs the job (LSE-2 to LSE-5, LSE-7, PP-175). */
+function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
   const boot = (chapter.attempt as Attempt).boot
   let acked = false
   let missing = 0
@@ -113,25 +122,42 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): Moment & { cou
   for (const fact of annals.by(boot).filter((fact) => isAfter(fact, chapter.from))) {
     if (fact.at >= endAt()) break
     // WRK-29: an assignment that crossed a drain, or that the platform took back, is not the job's fault.
-    if (fact.kind === 'ended') return { ...fact, counts: !fact.byPlatform && (acked || !annals.wasDraining(boot, fact)) }
+    // A crash is the fault of what the boot held, confirmed or not.
+    if (fact.kind === 'ended')
+      return { ...fact, cost: !fact.byPlatform && (acked || !annals.wasDraining(boot, fact)) ? 'retry' : 'nothing' }
     if (fact.kind === 'polled idle') idleFrom = Math.min(idleFrom, fact.at)
     const signs = (fact.kind === 'progressed' || fact.kind === 'streamed') && fact.job === job
     const lists = fact.kind === 'pinged' && fact.listed.includes(job)
     if (signs || lists) acked = true
     // LSE-4 excepts LSE-3: once the boot has shown that it holds nothing, nothing extends the lease.
-    if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = fact.at + LEASE_MS
+    if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
+    // HOST-36: as long as it had run when its machine fell silent; one more lease when that is back.
+    if (fact.kind === 'host silent' && idleFrom === Number.POSITIVE_INFINITY) {
+      renewedTo = Math.max(renewedTo, fact.since + silenceWait(fact.since - chapter.from.at))
+    }
+    if (fact.kind === 'host heard' && idleFrom === Number.POSITIVE_INFINITY && annals.isExcused(boot, fact)) renewedTo = fact.at + LEASE_MS
     if (signs || lists) missing = 0
-    else if (fact.kind === 'pinged' && acked && ++missing === MISSING_PINGS) return { ...fact, counts: true }
+    else if (fact.kind === 'pinged' && acked && ++missing === MISSING_PINGS) return { ...fact, cost: 'retry' }
   }
-  return { ...timer(endAt()), counts: true }
+  const takeLost = !acked && idleFrom !== Number.POSITIVE_INFINITY
+  return { ...timer(endAt()), cost: acked ? 'retry' : 'a confirmation', takeLost }
 }
 
-/** LSE-8. */
-function afterLoss(chapter: Chapter, end: Moment & { counts: boolean }): Chapter {
-  const lost = chapter.attempt?.boot as Boot
-  if (end.counts && chapter.retries >= RETRIES)
-    return stopped(chapter, { state: 'FAILED', from: end, lost, error: `job timed out after ${RETRIES} retries` })
-  return stopped(chapter, { state: 'waiting', from: end, lost, retries: chapter.retries + (end.counts ? 1 : 0) })
+/** How long a job that had run for this long waits for its silent machine (HOST-36). */
+export function silenceWait(ranMs: number): number {
+  if (ranMs <= SILENCE_MIN_MS) return SILENCE_MIN_MS
+  return ranMs <= SILENCE_MAX_MS ? ranMs : SILENCE_MAX_MS
+}
+
+/** LSE-8, PP-175. A boot that never had the job is well and may get others. */
+function afterLoss(chapter: Chapter, end: LeaseEnd): Chapter {
+  const over = { from: end, ...(!end.takeLost && { lost: chapter.attempt?.boot as Boot }) }
+  const retries = chapter.retries + (end.cost === 'retry' ? 1 : 0)
+  const unconfirmed = chapter.unconfirmed + (end.cost === 'a confirmation' ? 1 : 0)
+  const fail = (error: string) => stopped(chapter, { state: 'FAILED', ...over, error })
+  if (retries > RETRIES) return fail(`job timed out after ${RETRIES} retries`)
+  if (unconfirmed === UNCONFIRMED) return fail(`no worker confirmed the job, which was handed out ${UNCONFIRMED} times`)
+  return stopped(chapter, { state: 'waiting', ...over, retries, unconfirmed })
 }
 
 function begin(fact: Fact & { kind: 'taken' }): Attempt {

@@ -17,6 +17,9 @@ export type Happening =
   | { kind: 'polled idle'; boot: Boot }
   | { kind: 'ended'; boot: Boot; byPlatform: boolean }
   | { kind: 'drained'; boot: Boot }
+  /** The queue hears that the boot's machine has been silent since then, and the boot held these jobs, each since it was given it. */
+  | { kind: 'host silent'; boot: Boot; since: number; held: readonly { job: string; startAt: number }[] }
+  | { kind: 'host heard'; boot: Boot }
 
 /** A point in a history. At the same instant timers (n = -1) come before facts (PP-12), and facts in the order in which they happened. */
 export interface Moment {

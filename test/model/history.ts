@@ -54,6 +54,9 @@ export class History {
         return this.report(operation)
       case 'crash':
         return this.crash(operation.boot)
+      case 'host silent':
+      case 'host heard':
+        return this.hostChanges(operation)
       case 'cancel':
       case 'retry':
         return this.control(operation)
@@ -190,6 +193,25 @@ export class History {
     this.witness.over.add(chosen)
     this.witness.oracle.note(this.witness.now(), { kind: 'ended', boot: chosen, byPlatform: false })
     await this.queue.crash(chosen)
+  }
+
+  /** What a machine's silence means for a boot that has asked for work before (HOST-36). */
+  private async hostChanges(operation: Extract<Operation, { kind: 'host silent' | 'host heard' }>): Promise<void> {
+    const known = this.witness.present().filter((one) => this.witness.lastTakeAt.has(one))
+    const boot = pick(known, operation.boot)
+    if (!boot) return
+    const now = this.witness.now()
+    if (operation.kind === 'host heard') {
+      this.witness.say(`the host of ${this.witness.name(boot)} is heard of`)
+      this.witness.oracle.note(now, { kind: 'host heard', boot })
+      await this.queue.hostHeard(boot)
+      return
+    }
+    const since = now - operation.agoMs
+    this.witness.say(`the host of ${this.witness.name(boot)} is silent for ${operation.agoMs}`)
+    const held = this.witness.held(boot).map((job) => ({ job, startAt: this.witness.oracle.startOf(job, boot) }))
+    this.witness.oracle.note(now, { kind: 'host silent', boot, since, held })
+    await this.queue.hostSilent(boot, since)
   }
 
   private async control({ kind, job }: Extract<Operation, { kind: 'cancel' | 'retry' }>): Promise<void> {

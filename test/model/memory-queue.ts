@@ -10,6 +10,7 @@ import { acceptJob } from '../../src/queue/accept.ts'
 import { beginCommit, endCommit } from '../../src/queue/commit.ts'
 import { earliest, nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
 import { cancelBatch, takeConfig } from '../../src/queue/endpoint-life.ts'
+import { applyHostEvent } from '../../src/queue/host-events.ts'
 import { applyWorkloadReport } from '../../src/queue/host-reports.ts'
 import { cancelJob, requeueJob } from '../../src/queue/jobs.ts'
 import { applyPlacement, applyRemoval, dueCalls } from '../../src/queue/outside-calls.ts'
@@ -24,6 +25,7 @@ import type { Boot } from './facts.ts'
 import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from './queue-under-test.ts'
 
 const START_MS = 1_000_000
+const SILENCE_MAX_MS = 600_000
 const NO_CALLS: ReadonlySet<string> = new Set()
 const WELL = { sdkVersion: null, unhealthy: null }
 
@@ -188,6 +190,14 @@ export class MemoryQueue implements QueueUnderTest {
 
   async crash(boot: Boot): Promise<void> {
     this.end(holderOf(boot).workerId, 137)
+  }
+
+  async hostSilent(boot: Boot, sinceMs: number): Promise<void> {
+    this.commit((tx) => applyHostEvent(tx, [holderOf(boot).workerId], { kind: 'silent', sinceMs, waitMaxMs: SILENCE_MAX_MS }))
+  }
+
+  async hostHeard(boot: Boot): Promise<void> {
+    this.commit((tx) => applyHostEvent(tx, [holderOf(boot).workerId], { kind: 'heard' }))
   }
 
   private post(boot: Boot, job: string, body: Record<string, unknown> | PostBody): void {

@@ -17,6 +17,9 @@ export type Operation =
   | { kind: 'progress'; boot: number; job: number; stray: boolean }
   | { kind: 'chunk'; boot: number; job: number; stray: boolean }
   | { kind: 'crash'; boot: number }
+  /** The machine of a worker is said to be silent since a while ago; pings may come through all the same. */
+  | { kind: 'host silent'; boot: number; agoMs: number }
+  | { kind: 'host heard'; boot: number }
   | { kind: 'cancel'; job: number }
   | { kind: 'retry'; job: number }
   | { kind: 'purge' }
@@ -48,6 +51,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: kind('progress', { boot: position, job: position, stray: oneIn(3) }) },
   { weight: 3, arbitrary: kind('chunk', { boot: position, job: position, stray: oneIn(3) }) },
   { weight: 2, arbitrary: kind('crash', { boot: position }) },
+  { weight: 4, arbitrary: kind('host silent', { boot: position, agoMs: fc.constantFrom(0, 5_000, 15_000, 30_000) }) },
+  { weight: 2, arbitrary: kind('host heard', { boot: position }) },
   { weight: 5, arbitrary: kind('cancel', { job: position }) },
   { weight: 6, arbitrary: kind('retry', { job: position }) },
   { weight: 1, arbitrary: kind('purge', {}) },

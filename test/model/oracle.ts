@@ -4,7 +4,7 @@
 // operations change. The chronicle only grows; a job's biography (its chapters, future ones included) is worked out anew from the facts,
 // each chapter ending with the earliest of the things that can end it. A mistake in the platform is therefore not repeated here.
 
-import { type Annals, type Chapter, LEASE_MS, writeBiography } from './biography.ts'
+import { type Annals, type Chapter, LEASE_MS, SILENCE_MIN_MS, silenceWait, writeBiography } from './biography.ts'
 import { type Boot, type Fact, type Happening, isAfter, type Moment } from './facts.ts'
 
 /** What `/status` must and may say. Null: 404. */
@@ -126,12 +126,33 @@ export class Chronicle implements Annals {
 
   /** The first instant at which a boot has not pinged for four intervals (LSE-7), counted from its first contact. */
   silentAt(boot: Boot): number {
-    let silentAt = Number.POSITIVE_INFINITY
+    let [seenAt, excusedTo] = [Number.POSITIVE_INFINITY, 0]
+    const silentAt = () => Math.max(seenAt + LEASE_MS, excusedTo)
     for (const fact of this.by(boot)) {
-      if (fact.at >= silentAt) return silentAt
-      if (fact.kind === 'booted' || fact.kind === 'pinged') silentAt = fact.at + LEASE_MS
+      if (fact.at >= silentAt()) return silentAt()
+      if (fact.kind === 'booted' || fact.kind === 'pinged') seenAt = fact.at
+      // HOST-36: it is waited for as long as any of its jobs.
+      if (fact.kind === 'host silent') excusedTo = Math.max(excusedTo, ...waits(fact), fact.since + SILENCE_MIN_MS)
+      if (fact.kind === 'host heard' && excusedTo > fact.at) excusedTo = fact.at + LEASE_MS
     }
-    return silentAt
+    return silentAt()
+  }
+
+  /** Whether the silence of a boot's machine is waited out at an instant (HOST-36). */
+  isExcused(boot: Boot, moment: Moment): boolean {
+    let excusedTo = 0
+    for (const fact of this.by(boot).filter((fact) => isAfter(moment, fact))) {
+      if (fact.kind === 'host silent') excusedTo = Math.max(excusedTo, ...waits(fact), fact.since + SILENCE_MIN_MS)
+      if (fact.kind === 'host heard' && excusedTo > fact.at) excusedTo = fact.at + LEASE_MS
+    }
+    return moment.at < excusedTo
+  }
+
+  /** When a boot was given a job that it holds. */
+  startOf(job: string, boot: Boot): number {
+    const taken = this.about(job).findLast((fact) => fact.kind === 'taken' && fact.boot === boot)
+    if (!taken) throw new Error(`${boot} was never given ${job}`)
+    return taken.at
   }
 
   about(job: string): readonly Fact[] {
@@ -173,6 +194,11 @@ export class Chronicle implements Annals {
     this.told.set(job, chapters)
     return chapters
   }
+}
+
+/** Until when each job that a silent machine holds is waited for. */
+function waits({ since, held }: Fact & { kind: 'host silent' }): number[] {
+  return held.map(({ startAt }) => since + silenceWait(since - startAt))
 }
 
 /** A chapter as a job record (JOB-1 to JOB-5). */

@@ -1,9 +1,9 @@
+import type { PodAction } from '../../src/contract/enums.ts'
 import {
   type ContainerReport,
   decideAction,
   decideHostLost,
   decideReport,
-  type PodAction,
   type PodState,
   type UsageInterval,
 } from '../../src/domain/pod/pod.ts'

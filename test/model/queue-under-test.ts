@@ -62,4 +62,8 @@ export interface QueueUnderTest {
   chunk(boot: Boot, job: string): Promise<void>
   /** The host reports that the boot's container ended. */
   crash(boot: Boot): Promise<void>
+  /** The boot's machine has not been heard of since then. */
+  hostSilent(boot: Boot, sinceMs: number): Promise<void>
+  /** The boot's machine is heard of again. */
+  hostHeard(boot: Boot): Promise<void>
 }

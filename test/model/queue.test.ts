@@ -11,7 +11,7 @@ test.each([
   { workers: 'three workers that are always there', scales: false },
   { workers: 'workers that come and go', scales: true },
 ])(
-  '[JOB-11, LSE, TMO, CTL] with $workers, the engine and the oracle agree over hundreds of histories',
+  '[JOB-11, LSE, TMO, CTL, HOST-36] with $workers, the engine and the oracle agree over hundreds of histories',
   {
     timeout: HISTORIES * TIME_PER_HISTORY_MS,
   },

@@ -31,7 +31,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a draining worker is never silent',
     file: 'src/queue/deadlines.ts',
-    find: '  if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), true)\n',
+    find: '  if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), LOST)\n',
     replace: '',
   },
   {
@@ -69,7 +69,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a worker that got a job stays idle',
     file: 'src/queue/worker-life.ts',
-    find: '({ ...worker, idleSinceMs: null }),',
+    find: '({ ...worker, idleSinceMs: null, worked: true }),',
     replace: 'worker,',
   },
   {
@@ -108,14 +108,14 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a crash while draining is free',
     file: 'src/queue/host-reports.ts',
-    find: "stopped by the platform', 'acknowledged')",
-    replace: "stopped by the platform', false)",
+    find: "stopped by the platform', STOPPED)",
+    replace: "stopped by the platform', { confirmed: 'free', unconfirmed: 'free' })",
   },
   {
     id: 'an assignment that crossed a drain counts',
     file: 'src/queue/host-reports.ts',
-    find: "stopped by the platform', 'acknowledged')",
-    replace: "stopped by the platform', true)",
+    find: "stopped by the platform', STOPPED)",
+    replace: "stopped by the platform', { confirmed: 'retry', unconfirmed: 'retry' })",
   },
   { id: 'a lost container keeps its row', file: 'src/queue/host-reports.ts', find: '  forgetWorker(tx, worker)\n', replace: '' },
   { id: 'expired keys keep the storage full', file: 'src/queue/accept.ts', find: '    state.keys.sweep(nowMs)\n', replace: '' },
@@ -167,14 +167,14 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'leases survive the end of the container',
     file: 'src/queue/transitions.ts',
-    find: '  endLeases(tx, id, reason, true)\n',
+    find: '  endLeases(tx, id, reason, losses)\n',
     replace: '',
   },
   {
     id: 'no back-off after a failure',
     file: 'src/queue/transitions.ts',
-    find: 'notBeforeMs: tx.nowMs + launchBackoffMs(failures)',
-    replace: 'notBeforeMs: tx.nowMs',
+    find: 'notBeforeMs: nowMs + launchBackoffMs(failures)',
+    replace: 'notBeforeMs: nowMs',
   },
   {
     id: 'results are not fenced',
@@ -246,6 +246,66 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     replace: 'placementRetryMs(worker.attempts + 1)',
   },
   {
+    id: 'workers go though fewer can be spared',
+    file: 'src/queue/give-way.ts',
+    find: 'workerIds.length > offer.spare || ',
+    replace: '',
+  },
+  {
+    id: 'a worker that is at work by now goes',
+    file: 'src/queue/give-way.ts',
+    find: ' || !workerIds.every((id) => willing.has(id))',
+    replace: '',
+  },
+  {
+    id: 'an account reads which stranger took its place',
+    file: 'src/queue/give-way.ts',
+    find: "asker.own ? `gave way to endpoint ${asker.endpointId}` : 'gave way to another account'",
+    replace: '`gave way to endpoint ${asker.endpointId}`',
+  },
+  {
+    id: 'no decision says why a worker went',
+    file: 'src/queue/give-way.ts',
+    find: '  decisions.note({',
+    replace: '  void ({',
+  },
+  {
+    id: 'who looks for room is not remembered',
+    file: 'src/queue/give-way.ts',
+    find: '  meta.setRoomSeekers(rememberSeeker(meta.roomSeekers(), asker, countWilling(offer), tx.nowMs))\n',
+    replace: '',
+  },
+  {
+    id: 'who looks for room is told for ever',
+    file: 'src/queue/give-way.ts',
+    find: '  meta.setRoomSeekers(left)\n',
+    replace: '',
+  },
+  {
+    id: 'nobody wakes when a pause is over',
+    file: 'src/queue/commit.ts',
+    find: 'earliest([planWorkers(tx), tellRoomSeekers(tx)])',
+    replace: 'earliest([planWorkers(tx), tellRoomSeekers(tx) === null ? null : null])',
+  },
+  {
+    id: 'a job displaces though a worker for it starts',
+    file: 'src/queue/outside-calls.ts',
+    find: 'jobs.queuedNormal > free.length',
+    replace: 'jobs.queuedNormal > 0',
+  },
+  {
+    id: 'a job that comes to a worker without room waits for its next search',
+    file: 'src/queue/accept.ts',
+    find: '  if (!job.lowPriority && state.jobs.queuedNormal === 1) hurrySearch(tx)\n',
+    replace: '',
+  },
+  {
+    id: 'every job makes a worker without room search',
+    file: 'src/queue/outside-calls.ts',
+    find: 'Math.max(tx.nowMs, searchedAtMs + placementRetryMs(1))',
+    replace: 'tx.nowMs',
+  },
+  {
     id: 'only one worker of an endpoint gets the room',
     file: 'src/queue/outside-calls.ts',
     find: '    wakeNextThrottled(tx)\n',
@@ -263,10 +323,58 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     find: '  tx.effects.expiredJobs.set(expired.seq, expired)\n',
     replace: '',
   },
+  {
+    id: 'a lost take costs its worker',
+    file: 'src/queue/transitions.ts',
+    find: 'if (!due.takeLost) replaceLoser(',
+    replace: 'replaceLoser(',
+  },
+  {
+    id: 'a poison job slows the starts behind it',
+    file: 'src/queue/transitions.ts',
+    find: 'if (!worked) backOff(tx)',
+    replace: 'backOff(tx)',
+  },
+  {
+    id: 'a crash before the first ping is free',
+    file: 'src/queue/transitions.ts',
+    find: "const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'retry' }",
+    replace: "const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'unconfirmed' }",
+  },
+  {
+    id: 'failed starts are remembered after one that took a job',
+    file: 'src/queue/dispatch.ts',
+    find: '  if (assignments.length > 0) forgetFailedStarts(tx)\n',
+    replace: '',
+  },
 ]
 
 /** In the object: commits, alarm, those who wait, answers. */
 export const ENDPOINT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a worker that workers.min wants displaces others',
+    file: 'durable-objects/endpoint/effects/worker-effects.ts',
+    find: 'isForJob: isJobWaiting(state)',
+    replace: 'isForJob: true',
+  },
+  {
+    id: 'others are asked for room as if they were of the account',
+    file: 'src/effects/make-room.ts',
+    find: 'othersToAsk(search), false)',
+    replace: 'othersToAsk(search), true)',
+  },
+  {
+    id: 'others read whom they gave way to',
+    file: 'src/effects/make-room.ts',
+    find: 'own: search.offers.has(id) }',
+    replace: 'own: true }',
+  },
+  {
+    id: 'nobody is told that room may be had',
+    file: 'durable-objects/endpoint.ts',
+    find: '  for (const id of effects.roomSeekers) void tellOfRoom(core, id)\n',
+    replace: '',
+  },
   {
     id: 'an answered take goes on waiting',
     file: 'durable-objects/endpoint/parking.ts',

@@ -7,6 +7,101 @@ const HEALTH = 'src/domain/host/health.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'an idle worker below min gives way', file: 'src/domain/worker/give-way.ts', find: 'placed - needed', replace: 'placed' },
+  {
+    id: 'one that has no host yet stands for workers.min',
+    file: 'src/domain/worker/give-way.ts',
+    find: "&& (w.phase === 'STARTING' || w.phase === 'READY')",
+    replace: '',
+  },
+  { id: 'workers go beside jobs of their own', file: 'src/domain/worker/give-way.ts', find: 'spare: hasQueue ? 0 : ', replace: 'spare: ' },
+  {
+    id: 'low priority jobs need no worker',
+    file: 'src/domain/worker/give-way.ts',
+    find: 'inputs.queued + lowQueued > 0',
+    replace: 'inputs.queued > 0',
+  },
+  {
+    id: 'others wait no longer than the own account',
+    file: 'src/domain/worker/give-way.ts',
+    find: 'own ? OWN_PAUSE_MS : OTHERS_PAUSE_MS',
+    replace: 'OWN_PAUSE_MS',
+  },
+  {
+    id: 'a pause between two jobs is enough',
+    file: 'src/domain/worker/give-way.ts',
+    find: "use === 'idle' && idleMs >= pauseMs",
+    replace: "use === 'idle'",
+  },
+  {
+    id: 'everybody counts on one that never leaves',
+    file: 'src/domain/worker/give-way.ts',
+    find: "attempts > MAX_REMOVALS ? 'stuck' : 'leaving'",
+    replace: "'leaving'",
+  },
+  {
+    id: 'strangers crowd out the own account',
+    file: 'src/domain/worker/give-way.ts',
+    find: 'known.filter(({ own }) => own === asker.own).length',
+    replace: 'known.length',
+  },
+  {
+    id: 'who saw a worker at work is never told',
+    file: 'src/domain/worker/give-way.ts',
+    find: 'seen: Math.min(seeker.seen, willing(seeker.own))',
+    replace: 'seen: seeker.seen',
+  },
+  {
+    id: 'somebody goes while enough is leaving',
+    file: 'src/domain/host/room.ts',
+    find: "    if (fits(search.request, host, held, leaving)) return { kind: 'coming' }\n",
+    replace: '',
+  },
+  { id: 'an account below its share gives way', file: 'src/domain/host/room.ts', find: 'shareOf(giver) * accounts > 1 && ', replace: '' },
+  { id: 'an account above its share takes more', file: 'src/domain/host/room.ts', find: ' && shareOf(asker) * accounts < 1', replace: '' },
+  {
+    id: 'strangers go below their share',
+    file: 'src/domain/host/room.ts',
+    find: '    left = left.filter((other) => other !== allocation)\n',
+    replace: '',
+  },
+  {
+    id: 'an endpoint gives more than it can spare',
+    file: 'src/domain/host/room.ts',
+    find: '    spare.set(allocation.ownerId, budget - 1)\n',
+    replace: '    spare.set(allocation.ownerId, budget)\n',
+  },
+  {
+    id: 'more go than are needed',
+    file: 'src/domain/host/room.ts',
+    find: 'return isEnough(without) ? without : chosen',
+    replace: 'return chosen',
+  },
+  { id: 'the shortest idle one goes', file: 'src/domain/host/room.ts', find: 'b.idleMs - a.idleMs ||', replace: 'a.idleMs - b.idleMs ||' },
+  {
+    id: 'strangers go before the own account',
+    file: 'src/domain/host/room.ts',
+    find: 'Number(b.own) - Number(a.own)',
+    replace: 'Number(a.own) - Number(b.own)',
+  },
+  {
+    id: 'GPUs count for nothing in a share',
+    file: 'src/domain/host/room.ts',
+    find: "part(sum(held, 'memoryMb'), host.memoryMbTotal), ...gpus)",
+    replace: "part(sum(held, 'memoryMb'), host.memoryMbTotal))",
+  },
+  {
+    id: 'disk is not given back',
+    file: 'src/domain/host/room.ts',
+    find: "host.diskGbFree + sum(freed, 'diskGb')",
+    replace: 'host.diskGbFree',
+  },
+  {
+    id: 'strangers are named',
+    file: 'src/domain/host/room-text.ts',
+    find: 'const own = allocations.filter((allocation) => allocation.teamId === teamId)',
+    replace: 'const own = [...allocations]',
+  },
   {
     id: 'work is given away while its host may still run it',
     file: 'src/host-protocol/silence.ts',

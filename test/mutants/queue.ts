@@ -77,7 +77,12 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: '    orderKey,\n    retries: 0,',
     replace: '    orderKey,\n    pastHolders: [],\n    retries: 0,',
   },
-  { id: 'a retry keeps the retries', file: JOB, find: '    retries: 0,\n    finishedAtMs: null,', replace: '    finishedAtMs: null,' },
+  {
+    id: 'a retry keeps the retries',
+    file: JOB,
+    find: '    retries: 0,\n    unconfirmed: 0,\n    finishedAtMs: null,',
+    replace: '    unconfirmed: 0,\n    finishedAtMs: null,',
+  },
   {
     id: 'a result from before a retry ends it',
     file: JOB,

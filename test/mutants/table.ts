@@ -109,11 +109,11 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   { id: 'idle grace of 3 s', file: JOB, find: 'RESULT_GRACE_MS = 2_000', replace: 'RESULT_GRACE_MS = 3_000' },
   { id: 'a third attempt', file: JOB, find: 'const RETRY_LIMIT = 1', replace: 'const RETRY_LIMIT = 2' },
-  { id: 'uncounted requeue counts', file: JOB, find: 'job.retries + (counted ? 1 : 0)', replace: 'job.retries + 1' },
+  { id: 'uncounted requeue counts', file: JOB, find: "job.retries + (loss === 'retry' ? 1 : 0)", replace: 'job.retries + 1' },
   {
     id: 'uncounted requeue can fail',
     file: JOB,
-    find: 'if (counted && job.retries >= RETRY_LIMIT)',
+    find: "if (loss === 'retry' && job.retries >= RETRY_LIMIT)",
     replace: 'if (job.retries >= RETRY_LIMIT)',
   },
   {

@@ -7,7 +7,7 @@ const NOW = 1_000_000
 const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } = {
   placed: { kind: 'placed', hostId: 'host', gpuTypeId: 'gpu', dataCenterId: 'DC' },
   'no room': { kind: 'no room', reason: 'full', retryAtMs: NOW + 5_000 },
-  'look again': { kind: 'look again' },
+  'look again': { kind: 'look again', atMs: NOW + 1 },
   progress: { kind: 'progress', reason: 'pulling the image' },
   running: { kind: 'running' },
   take: { kind: 'take' },
@@ -97,6 +97,12 @@ describe('the life of a worker', () => {
     const ready = workerIn('READY', 'w', { lastSeenAtMs: 1, lastTakeAtMs: 2 })
     expect(nextWorker(ready, EVENTS.take, NOW)).toEqual({ ...ready, lastTakeAtMs: NOW })
     expect(nextWorker(ready, EVENTS.ping, NOW)).toEqual({ ...ready, lastSeenAtMs: NOW })
+  })
+
+  test('[PP-176] one that was given a job has worked, whatever becomes of it', () => {
+    const busy = nextWorker(workerIn('READY', 'w', { idleSinceMs: 5 }), EVENTS.busy, NOW)
+    expect(busy).toEqual(workerIn('READY', 'w', { idleSinceMs: null, worked: true }))
+    expect(busy && nextWorker(busy, EVENTS.fail, NOW)).toMatchObject({ phase: 'FAILED', worked: true })
   })
 
   test('[HOST-36] an excuse is never shortened, and outlives a drain', () => {

@@ -1,9 +1,11 @@
+import type { JobState } from '../../src/contract/enums.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../src/domain/idempotency.ts'
-import { dueAtMs, type Job, type JobState } from '../../src/domain/job/job.ts'
+import { dueAtMs, type Job } from '../../src/domain/job/job.ts'
 import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import type {
+  DecisionRows,
   JobRows,
   LaunchState,
   MetaValues,
@@ -44,7 +46,7 @@ export class MemoryState implements QueueState {
   readonly payloads: PayloadRows
   readonly meta: MetaValues
   readonly keys: QueueState['keys']
-  readonly decisions = { note: () => undefined }
+  readonly decisions: DecisionRows = { note: () => undefined }
   readonly outbox = { add: () => undefined, meter: () => () => false }
   readonly takes: OpenTakes
   private readonly kept: Kept

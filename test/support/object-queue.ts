@@ -10,6 +10,7 @@ import { until } from './time.ts'
 
 /** So far ahead of the real clock that no alarm fires by itself. */
 const AHEAD_MS = 400 * 24 * 3600 * 1000
+const SILENCE_MAX_MS = 600_000
 /** How often it is asked whether everything has settled; many histories wait for it. */
 const SETTLED_LOOK_MS = 1
 
@@ -191,6 +192,15 @@ export class ObjectQueue implements QueueUnderTest {
 
   async crash(boot: Boot): Promise<void> {
     await this.settledAfter(this.end(this.worker(boot).id, 137))
+  }
+
+  async hostSilent(boot: Boot, sinceMs: number): Promise<void> {
+    const event = { kind: 'silent', sinceMs, waitMaxMs: SILENCE_MAX_MS } as const
+    await this.settledAfter(this.stub().hostChanged([this.worker(boot).id], event))
+  }
+
+  async hostHeard(boot: Boot): Promise<void> {
+    await this.settledAfter(this.stub().hostChanged([this.worker(boot).id], { kind: 'heard' }))
   }
 
   /** Everything that was asked for has been committed, and every call to other objects has come back. */

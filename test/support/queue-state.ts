@@ -26,7 +26,7 @@ export const STATE_CASES: readonly StateCase[] = [
     check: (state) => {
       const first = job(1, { webhook: 'https://example.com/', hasS3Config: true })
       const held = leaseJob(first, { workerId: 'w', boot: 'b' }, 5, TIMES)
-      const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd' }
+      const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2 }
       state.jobs.insert(first)
       expect(state.jobs.bySeq(1)).toEqual(first)
       state.jobs.save(first, held)
@@ -102,7 +102,7 @@ export const STATE_CASES: readonly StateCase[] = [
       const workers = [
         workerIn('PLACING', 'd', { createdAtMs: 1, attempts: 2, nextAttemptAtMs: 7, reason: 'full' }),
         workerIn('STARTING', 'c', { createdAtMs: 2, startedAtMs: null }),
-        workerIn('READY', 'b', { createdAtMs: 3, idleSinceMs: 4, excusedUntilMs: 5, lastTakeAtMs: 6 }),
+        workerIn('READY', 'b', { createdAtMs: 3, worked: true, idleSinceMs: 4, excusedUntilMs: 5, lastTakeAtMs: 6 }),
         workerIn('DRAINING', 'a', { createdAtMs: 4, lastSeenAtMs: null, attempts: 1 }),
         workerIn('FAILED', 'e', { createdAtMs: 5, forgetAtMs: 99, released: true, reason: 'crashed' }),
       ]
@@ -112,8 +112,8 @@ export const STATE_CASES: readonly StateCase[] = [
       state.workers.save(ready)
       state.workers.save({ ...ready, lastSeenAtMs: 8, lastTakeAtMs: 9, idleSinceMs: 10 })
       expect(state.workers.get('d')).toEqual({ ...ready, lastSeenAtMs: 8, lastTakeAtMs: 9, idleSinceMs: 10 })
-      state.workers.save({ ...ready, excusedUntilMs: 77 })
-      expect(state.workers.get('d')).toEqual({ ...ready, excusedUntilMs: 77 })
+      state.workers.save({ ...ready, excusedUntilMs: 77, worked: true })
+      expect(state.workers.get('d')).toEqual({ ...ready, excusedUntilMs: 77, worked: true })
       state.workers.remove('d')
       expect(state.workers.get('d')).toBeNull()
       expect(state.workers.all()).toHaveLength(4)

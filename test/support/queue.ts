@@ -1,8 +1,18 @@
-import { runDurableObjectAlarm } from 'cloudflare:test'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from './fake-host.ts'
-import { type Account, api, createAccount, createEndpoint, env, expect, type Reply, runInDurableObject, vi } from './harness.ts'
+import {
+  type Account,
+  api,
+  createAccount,
+  createEndpoint,
+  env,
+  expect,
+  type Reply,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  vi,
+} from './harness.ts'
 import { until } from './time.ts'
 
 /** An account with one endpoint and a host that can run its workers. */

@@ -23,6 +23,7 @@ export function workerIn<P extends WorkerPhase>(phase: P, id: string, change: Pa
     dataCenterId: 'LOCAL-1',
     createdAtMs: 0,
     startedAtMs: 0,
+    worked: false,
     reason: null,
     ...OF_PHASE[phase],
     ...change,

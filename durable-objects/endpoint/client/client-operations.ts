@@ -1,4 +1,4 @@
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { ClientCall } from '../../../src/contract/job-routes.ts'
 import { refuseRetry } from '../../../src/domain/job/job.ts'
 import { wantsEvents } from '../../../src/domain/text/sse.ts'
 import { cancelBatch } from '../../../src/queue/endpoint-life.ts'
@@ -16,7 +16,7 @@ import { submit } from './submissions.ts'
 const PURGE_ANSWER_MS = 1_500
 
 /** One call of the client job API on an endpoint that exists and is the caller's. */
-export async function clientOperation(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function clientOperation(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
   switch (call.operation) {
     case 'run':
     case 'runsync':
@@ -44,11 +44,11 @@ export async function clientOperation(core: EndpointCore, call: JobCall, request
     case 'explain':
       return explain(core, call)
     default:
-      return problemReply('pathNotFound', 'The requested path was not found.')
+      throw new Error(`no such operation: ${call.operation satisfies never}`)
   }
 }
 
-async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
+async function cancel(core: EndpointCore, call: ClientCall): Promise<Response> {
   const job = await core.transact((tx) => {
     const current = currentJob(tx, call.jobId)
     return current ? cancelJob(tx, current) : null
@@ -56,7 +56,7 @@ async function cancel(core: EndpointCore, call: JobCall): Promise<Response> {
   return job ? jsonReply(recordJson(core, job)) : jobNotFound()
 }
 
-async function retry(core: EndpointCore, call: JobCall): Promise<Response> {
+async function retry(core: EndpointCore, call: ClientCall): Promise<Response> {
   const refusal = await core.transact((tx): Response | null => {
     const job = currentJob(tx, call.jobId)
     if (!job) return jobNotFound()

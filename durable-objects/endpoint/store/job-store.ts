@@ -1,8 +1,8 @@
-import { dueAtMs, type Job, type JobState } from '../../../src/domain/job/job.ts'
+import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
+import { dueAtMs, type Job } from '../../../src/domain/job/job.ts'
 import type { JobRows } from '../../../src/queue/state.ts'
 
-const STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
-const CODES = Object.fromEntries(STATES.map((state, code) => [state, code])) as Record<JobState, number>
+const CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
 const QUEUED = CODES.IN_QUEUE
 const RUNNING = CODES.IN_PROGRESS
 
@@ -67,7 +67,7 @@ export class JobStore implements JobRows {
   save(before: Job, job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
+         acked = ?, unconfirmed = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
          delivery = ? WHERE seq = ?`,
       CODES[job.state],
       job.orderKey,
@@ -79,6 +79,7 @@ export class JobStore implements JobRows {
       job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null,
       job.startedAtMs,
       job.acked ? 1 : 0,
+      job.unconfirmed,
       job.leaseUntilMs,
       job.leaseEndReason,
       job.missingPings,
@@ -191,7 +192,7 @@ function toJob(row: Row): Job {
   return {
     seq: Number(row.seq),
     id: String(row.id),
-    state: STATES[Number(row.state)] ?? 'FAILED',
+    state: JOB_STATES[Number(row.state)] ?? 'FAILED',
     lowPriority: row.low === 1,
     webhook: textOrNull(row.webhook),
     orderKey: Number(row.order_key),
@@ -206,6 +207,7 @@ function toJob(row: Row): Job {
     pastHolders: typeof row.past_holders === 'string' ? row.past_holders.split(' ') : [],
     startedAtMs: numberOrNull(row.started_at),
     acked: row.acked === 1,
+    unconfirmed: Number(row.unconfirmed),
     leaseUntilMs: numberOrNull(row.lease_until),
     leaseEndReason: typeof row.lease_end_reason === 'string' ? row.lease_end_reason : '',
     missingPings: Number(row.missing_pings ?? 0),

@@ -100,4 +100,7 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   'ALTER TABLE workers ADD COLUMN excused_until INTEGER;',
   // The newest post of the running attempt, so that a repeat of it is known (HOST-22).
   'ALTER TABLE jobs ADD COLUMN delivery TEXT;',
+  // Leases that nobody confirmed cost no retry (PP-175); a worker that took a job could start (PP-176).
+  `ALTER TABLE jobs ADD COLUMN unconfirmed INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE workers ADD COLUMN worked INTEGER NOT NULL DEFAULT 0;`,
 ]

@@ -112,7 +112,7 @@ export class WorkerStore implements WorkerRows {
 /** Whether nothing has changed but when a worker was last heard of and whether it is idle. */
 function isStir(before: Worker, after: Worker): after is ReadyWorker {
   if (before.phase !== 'READY' || after.phase !== 'READY') return false
-  return before.reason === after.reason && before.excusedUntilMs === after.excusedUntilMs && before.startedAtMs === after.startedAtMs
+  return before.worked === after.worked && before.excusedUntilMs === after.excusedUntilMs
 }
 
 /** Every column, so that nothing of an earlier phase stays behind. */
@@ -127,6 +127,7 @@ function toColumns(worker: Worker): Row {
     data_center_id: worker.dataCenterId,
     created_at: worker.createdAtMs,
     started_at: worker.startedAtMs,
+    worked: worker.worked ? 1 : 0,
     reason: worker.reason,
     image: worker.image,
     gpu_count: worker.gpuCount,
@@ -153,6 +154,7 @@ function toWorker(row: Row): Worker {
     dataCenterId: textOrNull(row.data_center_id),
     createdAtMs: Number(row.created_at),
     startedAtMs: numberOrNull(row.started_at),
+    worked: row.worked === 1,
     reason: textOrNull(row.reason),
   }
   const retried = { nextAttemptAtMs: Number(row.next_attempt_at), attempts: Number(row.attempts) }

@@ -1,16 +1,16 @@
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { WorkerCall } from '../../../src/contract/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../../../src/host-protocol/delivery.ts'
 import { type Ping, takePing } from '../../../src/queue/pings.ts'
 import type { EndpointCore } from '../core.ts'
-import { jsonReply, problemReply } from '../replies.ts'
+import { jsonReply } from '../replies.ts'
 import { stopPoll, takeBatch, takeOne } from './worker-polls.ts'
 import { postChunk, postResult } from './worker-posts.ts'
 
 const MAX_UNHEALTHY_CHARS = 512
 
 /** One call of the worker protocol over HTTP; the worker's key has been checked. What each call means is in src/queue. */
-export async function workerOperation(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function workerOperation(core: EndpointCore, call: WorkerCall, request: Request): Promise<Response> {
   const from: Holder = { workerId: call.workerId, boot: call.query.get('boot') ?? '' }
   switch (call.operation) {
     case 'job-take':
@@ -29,7 +29,7 @@ export async function workerOperation(core: EndpointCore, call: JobCall, request
       return jsonReply('{}')
     }
     default:
-      return problemReply('pathNotFound', 'The requested path was not found.')
+      throw new Error(`no such operation: ${call.operation satisfies never}`)
   }
 }
 

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CLOUDS } from '../../contract/enums.ts'
 import type { GpuProblem, Inventory } from '../../host-protocol/messages.ts'
 
 /** Whose machine it is: the operator's own or a partner's data center, or anybody's. */
-const CLOUDS = ['SECURE', 'COMMUNITY'] as const
 
 /** Single-use tokens with which a machine joins. Only a SHA-256 of the token is stored, in hex. */
 export const joinTokens = sqliteTable(

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { POD_STATUSES } from '../../contract/enums.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { teams } from './accounts.ts'
 
@@ -15,7 +16,7 @@ export const pods = sqliteTable(
       .notNull()
       .references(() => teams.id),
     name: text('name').notNull(),
-    status: text('status', { enum: ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'] }).notNull(),
+    status: text('status', { enum: POD_STATUSES }).notNull(),
     /** Rises with every change of any kind. */
     version: integer('version').notNull(),
     /** Number of its present container; the workload's id is `<id>-<generation>`. */

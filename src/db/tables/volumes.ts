@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { VOLUME_TYPES } from '../../contract/enums.ts'
 import { teams } from './accounts.ts'
 
 /** Storage of one data center (VOL-1). */
@@ -12,7 +13,7 @@ export const networkVolumes = sqliteTable(
     name: text('name').notNull(),
     sizeGb: integer('size_gb').notNull(),
     dataCenterId: text('data_center_id').notNull(),
-    type: text('type', { enum: ['STANDARD', 'HIGH_PERFORMANCE'] }).notNull(),
+    type: text('type', { enum: VOLUME_TYPES }).notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (t) => [index('network_volumes_team_created').on(t.teamId, t.createdAt, t.id)],

@@ -1,5 +1,5 @@
 import type { UpdateEndpointRequest } from '../../contract/endpoints.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import {
   CPU_DISK_GB_PER_VCPU,
   findCpuFlavor,
@@ -38,7 +38,7 @@ export function requestedCpu(asked: CpuRequest): CpuCompute {
 /** Why the memory that a request names cannot be: it is derived, and accepted only when it says the same (POD-8). */
 export function refuseMemory(asked: CpuRequest): Refusal | null {
   const wrong = asked.find(({ id, vcpuCount, memory }) => memory !== undefined && memory !== (cpuMemoryGb(id, vcpuCount) ?? memory))
-  return wrong ? refusal(`memory ${wrong.memory} is not valid for ${wrong.id} with ${wrong.vcpuCount} vCPUs`) : null
+  return wrong ? badRequest(`memory ${wrong.memory} is not valid for ${wrong.id} with ${wrong.vcpuCount} vCPUs`) : null
 }
 
 /** Memory of a CPU worker, GB: derived from its flavor. Null for an unknown flavor. */
@@ -50,15 +50,15 @@ export function cpuMemoryGb(id: string, vcpuCount: number): number | null {
 /** Why GPU compute cannot be: an unknown pool, exclusions that do not fit, or two CUDA limits at once (END-4, POD-7). */
 export function refuseGpuCompute(compute: GpuCompute): Refusal | null {
   const unknown = compute.pools.find((pool) => !isGpuPool(pool))
-  if (unknown !== undefined) return refusal(`gpu pool ${unknown} not found`)
+  if (unknown !== undefined) return badRequest(`gpu pool ${unknown} not found`)
   const offered = gpuTypesOfPools(compute.pools, [])
   const foreign = compute.excludedTypes.find((type) => !offered.includes(type))
-  if (foreign !== undefined) return refusal(`excluded type ${foreign} is not in the chosen pools`)
-  if (gpuTypesOfPools(compute.pools, compute.excludedTypes).length === 0) return refusal('the exclusions leave no gpu type')
+  if (foreign !== undefined) return badRequest(`excluded type ${foreign} is not in the chosen pools`)
+  if (gpuTypesOfPools(compute.pools, compute.excludedTypes).length === 0) return badRequest('the exclusions leave no gpu type')
   const most = Math.max(...gpuTypesOfPools(compute.pools, compute.excludedTypes).map(mostGpus))
-  if (compute.count > most) return refusal(`gpu.count ${compute.count} is above ${most}, the most of these GPU types in one worker`)
+  if (compute.count > most) return badRequest(`gpu.count ${compute.count} is above ${most}, the most of these GPU types in one worker`)
   if (compute.allowedCudaVersions.length > 0 && compute.minCudaVersion !== null) {
-    return refusal('allowedCudaVersions and minCudaVersion exclude each other')
+    return badRequest('allowedCudaVersions and minCudaVersion exclude each other')
   }
   return null
 }
@@ -67,10 +67,10 @@ export function refuseGpuCompute(compute: GpuCompute): Refusal | null {
 export function refuseCpuCompute(compute: CpuCompute, diskGb: number): Refusal | null {
   for (const option of compute.options) {
     const flavor = findCpuFlavor(option.id)
-    if (!flavor) return refusal(`cpu flavor ${option.id} not found`)
-    if (!isValidVcpuCount(flavor, option.vcpuCount)) return refusal(`vcpuCount ${option.vcpuCount} is not valid for ${option.id}`)
+    if (!flavor) return badRequest(`cpu flavor ${option.id} not found`)
+    if (!isValidVcpuCount(flavor, option.vcpuCount)) return badRequest(`vcpuCount ${option.vcpuCount} is not valid for ${option.id}`)
     const maxDiskGb = option.vcpuCount * CPU_DISK_GB_PER_VCPU
-    if (diskGb > maxDiskGb) return refusal(`disk ${diskGb} is above ${maxDiskGb} GB, the most for ${option.vcpuCount} vCPUs`)
+    if (diskGb > maxDiskGb) return badRequest(`disk ${diskGb} is above ${maxDiskGb} GB, the most for ${option.vcpuCount} vCPUs`)
   }
   return null
 }
@@ -78,8 +78,4 @@ export function refuseCpuCompute(compute: CpuCompute, diskGb: number): Refusal |
 function mostGpus(typeId: string): number {
   const type = findGpuType(typeId)
   return type ? maxGpuCount(type) : 0
-}
-
-function refusal(detail: string): Refusal {
-  return { key: 'badRequest', detail }
 }

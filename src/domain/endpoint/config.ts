@@ -1,6 +1,6 @@
 import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
 import { mergeArgs } from '../resources/container.ts'
@@ -96,33 +96,33 @@ export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpoin
 const CONTRADICTION = 'args and cmd or entrypoint describe different commands; send one form'
 
 function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: { key: 'badRequest', detail } }
+  return { ok: false, problem: badRequest(detail) }
 }
 
 function refuseCreate(body: CreateEndpointRequest): Refusal | null {
   if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }
-  if (!body.image) return { key: 'badRequest', detail: 'image is required unless templateId is set' }
-  if ((body.gpu === undefined) === (body.cpu === undefined)) return { key: 'badRequest', detail: 'exactly one of gpu and cpu is required' }
+  if (!body.image) return badRequest('image is required unless templateId is set')
+  if ((body.gpu === undefined) === (body.cpu === undefined)) return badRequest('exactly one of gpu and cpu is required')
   return refuseType(body) ?? refuseMemory(body.cpu ?? [])
 }
 
 function refuseType(body: CreateEndpointRequest): Refusal | null {
   if (body.type !== 'LOAD_BALANCER') return null
   if (body.scaling?.type === 'QUEUE_DELAY') {
-    return { key: 'badRequest', detail: 'scaling type QUEUE_DELAY is for QUEUE endpoints only' }
+    return badRequest('scaling type QUEUE_DELAY is for QUEUE endpoints only')
   }
-  return { key: 'badRequest', detail: 'load balancing endpoints are not available on this plane yet' }
+  return badRequest('load balancing endpoints are not available on this plane yet')
 }
 
 function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
-  if (patch.type !== undefined && patch.type !== config.type) return { key: 'badRequest', detail: 'type cannot be changed' }
-  if (patch.image === '') return { key: 'badRequest', detail: 'image cannot be empty' }
+  if (patch.type !== undefined && patch.type !== config.type) return badRequest('type cannot be changed')
+  if (patch.image === '') return badRequest('image cannot be empty')
   const { gpu, cpu } = patch
   if ((gpu !== undefined && config.compute.kind === 'cpu') || (cpu !== undefined && config.compute.kind === 'gpu')) {
-    return { key: 'badRequest', detail: 'an endpoint cannot change between gpu and cpu' }
+    return badRequest('an endpoint cannot change between gpu and cpu')
   }
   if (gpu?.excludedTypes !== undefined && gpu.pools === undefined) {
-    return { key: 'badRequest', detail: 'gpu.excludedTypes needs gpu.pools' }
+    return badRequest('gpu.excludedTypes needs gpu.pools')
   }
   return refuseMemory(cpu ?? [])
 }
@@ -130,13 +130,13 @@ function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refu
 /** Rules over the finished configuration, the same for create and PATCH. `asked` tells what the request itself named. */
 function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
   const { min, max } = config.workers
-  if (min > max) return { key: 'badRequest', detail: `workers.min ${min} is above workers.max ${max}` }
+  if (min > max) return badRequest(`workers.min ${min} is above workers.max ${max}`)
   // END-6: with REQUEST_COUNT nothing would ever read the value.
   if (config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
-    return { key: 'badRequest', detail: 'workers.idleTimeout is not used with scaling type REQUEST_COUNT' }
+    return badRequest('workers.idleTimeout is not used with scaling type REQUEST_COUNT')
   }
   const [volume] = config.networkVolumes
-  if (volume !== undefined) return { key: 'badRequest', detail: `network volume ${volume} not found` }
+  if (volume !== undefined) return badRequest(`network volume ${volume} not found`)
   const builtin = refuseBuiltin(config.container.image, false)
   if (builtin) return builtin
   return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, config.container.diskGb)

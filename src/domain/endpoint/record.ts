@@ -1,3 +1,4 @@
+import type { EndpointCloud, FlashBoot } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 
 /** The stored form of a Serverless endpoint: what D1 owns and what the endpoint object keeps a copy of. */
@@ -18,10 +19,10 @@ export interface EndpointConfig {
   timeoutMs: number
   /** How long results are kept, milliseconds; absent: the defaults of LIM-4. */
   retention?: { runMs: number; runSyncMs: number }
-  flashboot: 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT'
+  flashboot: FlashBoot
   dataCenterIds: string[]
   /** Whose hardware workers may run on; absent, as on endpoints from before there was a choice: SECURE (PP-127). */
-  cloud?: 'SECURE' | 'COMMUNITY' | 'ALL'
+  cloud?: EndpointCloud
   networkVolumes: string[]
   /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
   templateId?: string

@@ -1,7 +1,7 @@
+import type { HostHealth } from '../../contract/enums.ts'
 import type { GpuProblem } from '../../host-protocol/messages.ts'
 
 /** What one look at a machine says to its operator (HOST-33). */
-export type HostHealth = 'HEALTHY' | 'SUSPECT' | 'UNHEALTHY' | 'LOST'
 
 export interface HealthFacts {
   online: boolean

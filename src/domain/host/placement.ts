@@ -1,4 +1,4 @@
-import type { Cloud } from '../resources/catalog.ts'
+import type { Cloud } from '../../contract/enums.ts'
 
 /** Which host runs a workload: filter by every constraint, then score. Pure. */
 

@@ -1,6 +1,6 @@
+import type { JobState, WorkerStatus } from '../../contract/enums.ts'
 import type { WaitReason } from '../../contract/explain.ts'
-import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts, type WorkerStatus } from '../worker/worker.ts'
-import type { JobState } from './job.ts'
+import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts } from '../worker/worker.ts'
 
 /** What an explanation looks at. */
 export interface JobFacts {
@@ -15,7 +15,8 @@ export interface JobFacts {
 }
 
 export interface Trouble {
-  kind: 'capacity' | 'failure'
+  /** `replaced`: it had taken a job, so that another is started at once (PP-176). */
+  kind: 'capacity' | 'failure' | 'replaced'
   text: string
 }
 
@@ -31,7 +32,8 @@ export interface Explanation {
 export function findTrouble(workers: readonly Worker[]): Trouble | null {
   const worker = workers.filter((w) => (w.phase === 'FAILED' || isThrottled(w)) && w.reason !== null).at(-1)
   if (!worker?.reason) return null
-  return { kind: worker.phase === 'FAILED' ? 'failure' : 'capacity', text: worker.reason }
+  if (worker.phase !== 'FAILED') return { kind: 'capacity', text: worker.reason }
+  return { kind: worker.worked ? 'replaced' : 'failure', text: worker.reason }
 }
 
 /** Why a job is where it is (HLT-6). Total: every combination of facts has one reason, the first that applies. */
@@ -55,15 +57,20 @@ function explainWaiting(facts: JobFacts): Explanation {
     const detail = `A worker is wanted but no host has room for it: ${trouble.text}. Add a host, or allow other GPU types or data centers; placement lists what each host lacks.`
     return { reason: 'NO_CAPACITY', cause: trouble.text, detail }
   }
-  if (trouble) {
+  if (trouble?.kind === 'failure') {
     const detail = `The last worker failed: ${trouble.text}. Another start is made with growing pauses; a new release of the endpoint is tried at once.`
     return { reason: 'WORKERS_UNHEALTHY', cause: trouble.text, detail }
   }
   if (facts.lowPriority && ahead.normal > 0) return lowBehind(ahead.normal)
-  if (!hasReady) return { reason: 'WORKER_STARTING', cause: 'a worker is starting', detail: 'A worker is being started for the queue.' }
+  if (!hasReady) return starting(trouble)
   if (before > 0) return { reason: 'BEHIND_OTHERS', cause: busyCause(workers), detail: behindDetail(before, max) }
   const detail = `The job is the next one, and every worker is busy. It starts when one is free or another is added (workers.max is ${max}).`
   return { reason: 'WORKERS_BUSY', cause: 'all workers are busy', detail }
+}
+
+function starting(trouble: Trouble | null): Explanation {
+  const before = trouble ? `, because the last one ended: ${trouble.text}` : ''
+  return { reason: 'WORKER_STARTING', cause: `a worker is starting${before}`, detail: `A worker is being started for the queue${before}.` }
 }
 
 function plain(reason: WaitReason, detail: string): Explanation {

@@ -1,9 +1,8 @@
+import type { JobState } from '../../contract/enums.ts'
 /**
  * One job of a queue: its record, its lease and every transition (JOB-11). Pure: the time comes in as `nowMs`.
  * Anything that ends a deadline uses `now >= deadline`, so a deadline is the first instant at which it has passed.
  */
-
-export type JobState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT'
 
 /** Who holds a lease: a worker and one start of its container (LSE-6). */
 export interface Holder {
@@ -28,8 +27,10 @@ export interface Job {
   hasS3Config: boolean
   /** Number of leases so far; never goes back. */
   attempt: number
-  /** Leases lost since the submit or the last retry. */
+  /** Attempts lost since the submit or the last retry. */
   retries: number
+  /** Leases since then that ended before their holder had shown that it holds the job: nobody has begun it. */
+  unconfirmed: number
   /** Holder of the current or, once it ended, of the last attempt. */
   holder: Holder | null
   /** Every earlier holder as `worker/boot`: none of them may hold this job again (LSE-9). */
@@ -59,10 +60,13 @@ const ACK_INTERVALS = 3
 export const LEASE_INTERVALS = 4
 const MISSING_PINGS_LIMIT = 2
 const RETRY_LIMIT = 1
+/** PP-175: handed out that often without a sign of life, a job does not get through to its workers. */
+const UNCONFIRMED_LIMIT = 10
 /** LSE-3: time for a result in flight once a worker has shown that it holds no job. */
 const RESULT_GRACE_MS = 2_000
 
 const RESULT_LOST = 'result lost'
+const TAKE_LOST = 'the answer to a take was lost on its way: the worker asked for work again'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 /** A job as it is right after its submission, at the tail of its priority. */
@@ -78,6 +82,7 @@ export function submitJob(
     orderKey: given.seq,
     attempt: 0,
     retries: 0,
+    unconfirmed: 0,
     holder: null,
     pastHolders: [],
     startedAtMs: null,
@@ -172,15 +177,26 @@ export function resumeLease(job: Job, untilMs: number): Job {
   return job.leaseEndReason === RESULT_LOST ? job : { ...job, leaseUntilMs: untilMs }
 }
 
-/** LSE-8: a lease that ends without a result. `counted: false` when the platform itself took the job back (WRK-29). */
-export function endLease(job: Job, reason: string, nowMs: number, counted = true): Job {
-  if (counted && job.retries >= RETRY_LIMIT) {
+/**
+ * What the loss of a lease costs the job: a retry; nothing, because nobody has begun it, though not for ever (PP-175); or nothing at all,
+ * because the platform itself took it back (WRK-29).
+ */
+export type Loss = 'retry' | 'unconfirmed' | 'free'
+
+/** LSE-8: a lease that ends without a result. */
+export function endLease(job: Job, reason: string, nowMs: number, loss: Loss): Job {
+  if (loss === 'retry' && job.retries >= RETRY_LIMIT) {
     return finishJob(job, 'FAILED', nowMs, `job timed out after ${RETRY_LIMIT} retries`, reason)
+  }
+  const unconfirmed = job.unconfirmed + (loss === 'unconfirmed' ? 1 : 0)
+  if (unconfirmed >= UNCONFIRMED_LIMIT) {
+    return finishJob(job, 'FAILED', nowMs, `no worker confirmed the job, which was handed out ${UNCONFIRMED_LIMIT} times`, reason)
   }
   return {
     ...job,
     state: 'IN_QUEUE',
-    retries: job.retries + (counted ? 1 : 0),
+    retries: job.retries + (loss === 'retry' ? 1 : 0),
+    unconfirmed,
     leaseUntilMs: nowMs,
     leaseEndReason: '',
     acked: false,
@@ -204,6 +220,7 @@ export function retryJob(job: Job, orderKey: number): Job {
     state: 'IN_QUEUE',
     orderKey,
     retries: 0,
+    unconfirmed: 0,
     finishedAtMs: null,
     error: null,
     errorDetail: null,
@@ -247,7 +264,8 @@ export type Due =
   | { kind: 'none' }
   | { kind: 'delete'; wasRunning: boolean }
   | { kind: 'stop'; job: Job }
-  | { kind: 'lease-ended'; job: Job; reason: string }
+  /** `takeLost`: the holder never had the job, and says so by asking for another. */
+  | { kind: 'lease-ended'; job: Job; reason: string; takeLost: boolean }
 
 /** What the passing of time does to a job (TMO-1, TMO-2, TMO-3, LSE). */
 export function applyTime(job: Job, nowMs: number): Due {
@@ -257,5 +275,7 @@ export function applyTime(job: Job, nowMs: number): Due {
   if (nowMs >= (job.startedAtMs ?? 0) + job.executionTimeoutMs) {
     return { kind: 'stop', job: finishJob(job, 'FAILED', nowMs, EXECUTION_TIMEOUT_ERROR, 'the job ran longer than its execution timeout') }
   }
-  return { kind: 'lease-ended', job: endLease(job, job.leaseEndReason, nowMs), reason: job.leaseEndReason }
+  const takeLost = !job.acked && job.leaseEndReason === RESULT_LOST
+  const reason = takeLost ? TAKE_LOST : job.leaseEndReason
+  return { kind: 'lease-ended', job: endLease(job, reason, nowMs, job.acked ? 'retry' : 'unconfirmed'), reason, takeLost }
 }

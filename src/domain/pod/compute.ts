@@ -1,6 +1,6 @@
+import type { Cloud } from '../../contract/enums.ts'
 import type { PodCpuRequest, PodGpuRequest } from '../../contract/pod-parts.ts'
-import type { Refusal } from '../../contract/problems.ts'
-import type { Cloud } from '../resources/catalog.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import {
   CPU_DISK_GB_PER_VCPU,
   findCpuFlavor,
@@ -55,13 +55,9 @@ export function cpuCompute(asked: PodCpuRequest, cloud: Cloud): ComputeResult {
 export function refuseDisk(compute: PodGpu | PodCpu, diskGb: number): Refusal | null {
   if (compute.kind === 'gpu') return null
   const mostGb = compute.vcpuCount * CPU_DISK_GB_PER_VCPU
-  return diskGb > mostGb ? refusal(`disk ${diskGb} is above ${mostGb} GB, the most for ${compute.vcpuCount} vCPUs`) : null
+  return diskGb > mostGb ? badRequest(`disk ${diskGb} is above ${mostGb} GB, the most for ${compute.vcpuCount} vCPUs`) : null
 }
 
 function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: refusal(detail) }
-}
-
-function refusal(detail: string): Refusal {
-  return { key: 'badRequest', detail }
+  return { ok: false, problem: badRequest(detail) }
 }

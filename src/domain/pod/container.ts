@@ -1,6 +1,6 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'
 import type { PodSpec } from './record.ts'
@@ -28,7 +28,7 @@ export function createContainer(body: ContainerRequest, template: ContainerSpec 
 
 /** The container after a PATCH (POD-13, STRICT-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
 export function patchContainer(current: ContainerSpec, body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
-  if (body.image === '') return { ok: false, problem: refusal('image cannot be empty') }
+  if (body.image === '') return { ok: false, problem: badRequest('image cannot be empty') }
   return template ? createContainer(body, template) : merge(current, body)
 }
 
@@ -50,7 +50,7 @@ export function refuseSize(body: ContainerRequest, { args, env, ports }: Contain
 
 function merge(base: ContainerSpec, body: { [Name in keyof ContainerRequest]: ContainerRequest[Name] | undefined }): ContainerResult {
   const args = mergeArgs(base.args, body)
-  if (args === null) return { ok: false, problem: refusal('args and cmd or entrypoint describe different commands; send one form') }
+  if (args === null) return { ok: false, problem: badRequest('args and cmd or entrypoint describe different commands; send one form') }
   const container: ContainerSpec = {
     image: body.image ?? base.image,
     args,
@@ -64,9 +64,9 @@ function merge(base: ContainerSpec, body: { [Name in keyof ContainerRequest]: Co
 }
 
 function refusePorts(ports: readonly string[]): Refusal | null {
-  if (ports.length > MAX_PORTS) return refusal(`ports has ${ports.length} items, the most is ${MAX_PORTS}`)
+  if (ports.length > MAX_PORTS) return badRequest(`ports has ${ports.length} items, the most is ${MAX_PORTS}`)
   const index = ports.findIndex((port) => !isPort(Number.parseInt(port, 10)))
-  return index < 0 ? null : refusal(`ports[${index}]: ${ports[index]} is not a port of a container`)
+  return index < 0 ? null : badRequest(`ports[${index}]: ${ports[index]} is not a port of a container`)
 }
 
 function isPort(number: number): boolean {
@@ -76,8 +76,4 @@ function isPort(number: number): boolean {
 function normalized(spec: PodSpec) {
   const { args, env: _env, ports, ...rest } = spec.container
   return { ...rest, command: decodeArgs(args), env: Object.entries(envOf(spec)).toSorted(), ports: ports.toSorted() }
-}
-
-function refusal(detail: string): Refusal {
-  return { key: 'badRequest', detail }
 }

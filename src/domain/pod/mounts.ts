@@ -1,5 +1,5 @@
 import type { PodMountsRequest, PodMountsView } from '../../contract/mounts.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { PodMounts } from './record.ts'
 
 /** Where a global volume is mounted when nobody says (MNT-3). */
@@ -48,33 +48,33 @@ export function mountsView({ persistent, network, global }: PodMounts): PodMount
 }
 
 const KINDS = ['persistent', 'network', 'global'] as const
-const CPU_REFUSAL = refusal('mounts.persistent is invalid when cpu is set')
+const CPU_REFUSAL = badRequest('mounts.persistent is invalid when cpu is set')
 
 function refuseCombination({ persistent, network = [], global = [] }: PodMountsRequest): Refusal | null {
   if (!persistent) return null
-  if (network.length > 0) return refusal('mounts.persistent and mounts.network exclude each other')
-  return global.length > 0 ? refusal('mounts.persistent and mounts.global exclude each other') : null
+  if (network.length > 0) return badRequest('mounts.persistent and mounts.network exclude each other')
+  return global.length > 0 ? badRequest('mounts.persistent and mounts.global exclude each other') : null
 }
 
 function refuseClearing({ network, global }: PodMountsRequest): Refusal | null {
-  if (network?.length === 0) return refusal('mounts.network cannot be empty: mounts cannot be cleared')
-  return global?.length === 0 ? refusal('mounts.global cannot be empty: mounts cannot be cleared') : null
+  if (network?.length === 0) return badRequest('mounts.network cannot be empty: mounts cannot be cleared')
+  return global?.length === 0 ? badRequest('mounts.global cannot be empty: mounts cannot be cleared') : null
 }
 
 function refuseNewKind(current: PodMounts, asked: PodMountsRequest): Refusal | null {
   const added = KINDS.find((kind) => asked[kind] !== undefined && current[kind] === undefined)
-  return added ? refusal(`mounts.${added} cannot be added: the kinds of mounts are fixed at create`) : null
+  return added ? badRequest(`mounts.${added} cannot be added: the kinds of mounts are fixed at create`) : null
 }
 
 function refuseOther(current: PodMounts, { persistent, network, global }: PodMountsRequest): Refusal | null {
   for (const [kind, entry] of [['network', network?.[0]] as const, ['global', global?.[0]] as const]) {
     if (entry && entry.volumeId !== current[kind]?.volumeId) {
-      return refusal(`mounts.${kind}[0].volumeId cannot change: volumes are fixed at create`)
+      return badRequest(`mounts.${kind}[0].volumeId cannot change: volumes are fixed at create`)
     }
   }
   const sizeGb = current.persistent?.sizeGb ?? 0
   return persistent && persistent.size < sizeGb
-    ? refusal(`mounts.persistent.size ${persistent.size} is below ${sizeGb}: it can only grow`)
+    ? badRequest(`mounts.persistent.size ${persistent.size} is below ${sizeGb}: it can only grow`)
     : null
 }
 
@@ -85,8 +85,8 @@ function withPathsChecked(mounts: PodMounts): MountsResult {
     if (path === undefined) continue
     const place = resolvePath(path)
     const other = seen.get(place)
-    if (place === '/') return { ok: false, problem: refusal(`mounts.${kind}: nothing can be mounted at ${path}`) }
-    if (other) return { ok: false, problem: refusal(`mounts.${other} and mounts.${kind} share the path ${path}`) }
+    if (place === '/') return { ok: false, problem: badRequest(`mounts.${kind}: nothing can be mounted at ${path}`) }
+    if (other) return { ok: false, problem: badRequest(`mounts.${other} and mounts.${kind} share the path ${path}`) }
     seen.set(place, kind)
   }
   return { ok: true, mounts }
@@ -100,8 +100,4 @@ function resolvePath(path: string): string {
     else if (part !== '' && part !== '.') parts.push(part)
   }
   return `/${parts.join('/')}`
-}
-
-function refusal(detail: string): Refusal {
-  return { key: 'badRequest', detail }
 }

@@ -1,7 +1,6 @@
 /** The life of a pod: which action is valid when, and what actions, reports of hosts and lost hosts make of it. Pure. */
 
-export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED'
-export type PodAction = 'start' | 'stop' | 'restart' | 'terminate'
+import type { PodAction, PodStatus } from '../../contract/enums.ts'
 
 export interface PortMapping {
   private: number

@@ -1,4 +1,4 @@
-import type { Cloud } from '../resources/catalog.ts'
+import type { Cloud } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 
 /** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */

@@ -1,7 +1,7 @@
 import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { PodMountsRequest } from '../../contract/mounts.ts'
 import type { CreatePodRequest } from '../../contract/pods.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'
@@ -32,15 +32,15 @@ export type PlanResult = { ok: true; plan: PodPlan } | { ok: false; problem: Ref
 
 /** What is wrong with a create body whatever its ids stand for (POD-4, POD-5, POD-7). */
 export function refuseCreate({ gpu, cpu, image, templateId, globalNetworking }: CreatePodRequest): Refusal | null {
-  if ((gpu === undefined) === (cpu === undefined)) return refusal('exactly one of gpu or cpu must be set')
-  if (!image && templateId === undefined) return refusal('image is required unless templateId is set')
+  if ((gpu === undefined) === (cpu === undefined)) return badRequest('exactly one of gpu or cpu must be set')
+  if (!image && templateId === undefined) return badRequest('image is required unless templateId is set')
   if ((gpu?.allowedCudaVersions ?? []).length > 0 && gpu?.minCudaVersion !== undefined) {
-    return refusal('gpu.allowedCudaVersions and gpu.minCudaVersion exclude each other')
+    return badRequest('gpu.allowedCudaVersions and gpu.minCudaVersion exclude each other')
   }
   return globalNetworking ? NO_GLOBAL_NETWORKING : null
 }
 
-export const NO_GLOBAL_NETWORKING = refusal('globalNetworking is not available on this plane yet; leave it out or send false')
+export const NO_GLOBAL_NETWORKING = badRequest('globalNetworking is not available on this plane yet; leave it out or send false')
 
 /** The pod that a body asks for (POD-3 to POD-11, POD-20), or why it cannot be. `jupyterPassword` is used when one is wanted. */
 export function planPod(body: CreatePodRequest, references: PodReferences, jupyterPassword: string): PlanResult {
@@ -70,19 +70,19 @@ export function planPod(body: CreatePodRequest, references: PodReferences, jupyt
 /** Rules over a whole pod, the same for create and PATCH. */
 export function refuseSpec({ compute, container, mounts, onHostLoss }: PodSpec): Refusal | null {
   if (mounts.persistent && onHostLoss === 'REPLACE') {
-    return refusal('onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host')
+    return badRequest('onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host')
   }
   return refuseBuiltin(container.image, Object.keys(mounts).length > 0) ?? refuseDisk(compute, container.diskGb)
 }
 
 /** Why a named registry credential cannot be used (CON-7). */
 export function refuseRegistry(registry: string | null | undefined, hasRegistry: boolean): Refusal | null {
-  return registry && !hasRegistry ? refusal(`container registry auth ${registry} not found`) : null
+  return registry && !hasRegistry ? badRequest(`container registry auth ${registry} not found`) : null
 }
 
 function computeOf({ gpu, cpu }: CreatePodRequest, cloud: PodSpec['cloud'], template: TemplateConfig | null): ComputeResult {
   if (gpu) return gpuCompute(gpu, cloud, template?.allowedCudaVersions ?? [])
-  return cpu ? cpuCompute(cpu, cloud) : { ok: false, problem: refusal('exactly one of gpu or cpu must be set') }
+  return cpu ? cpuCompute(cpu, cloud) : { ok: false, problem: badRequest('exactly one of gpu or cpu must be set') }
 }
 
 /** POD-11: the template's mount, unless the body names mounts of its own (PP-84); a CPU pod ignores it. */
@@ -95,13 +95,13 @@ function mountsOf({ mounts = {}, cpu }: CreatePodRequest, template: TemplateConf
 
 function refuseReferences(body: CreatePodRequest, { dataCenterIds, mounts }: PodSpec, references: PodReferences): Refusal | null {
   const { networkVolume, hasGlobalVolume, hasRegistry, unknownDataCenter } = references
-  if (unknownDataCenter !== null) return refusal(`dataCenterIds: data center ${unknownDataCenter} not found`)
+  if (unknownDataCenter !== null) return badRequest(`dataCenterIds: data center ${unknownDataCenter} not found`)
   const { network, global } = mounts
-  if (network && !networkVolume) return refusal(`network volume ${network.volumeId} not found`)
+  if (network && !networkVolume) return badRequest(`network volume ${network.volumeId} not found`)
   if (networkVolume && dataCenterIds.length > 0 && !dataCenterIds.includes(networkVolume.dataCenterId)) {
-    return refusal(`network volume ${networkVolume.id} is in ${networkVolume.dataCenterId}, not in ${dataCenterIds.join(', ')}`)
+    return badRequest(`network volume ${networkVolume.id} is in ${networkVolume.dataCenterId}, not in ${dataCenterIds.join(', ')}`)
   }
-  if (global && !hasGlobalVolume) return refusal(`global volume ${global.volumeId} not found`)
+  if (global && !hasGlobalVolume) return badRequest(`global volume ${global.volumeId} not found`)
   return refuseRegistry(body.registry, hasRegistry)
 }
 
@@ -118,8 +118,4 @@ function withAccess(spec: PodSpec, body: CreatePodRequest, { template, sshKeys }
     ...(wantsJupyter ? [['JUPYTER_PASSWORD', jupyterPassword] as const] : []),
   ].filter(([name]) => !Object.hasOwn(spec.container.env, name))
   return made.length > 0 ? { ...spec, accessEnv: Object.fromEntries(made) } : spec
-}
-
-function refusal(detail: string): Refusal {
-  return { key: 'badRequest', detail }
 }

@@ -1,4 +1,5 @@
-import type { PodState, PodStatus } from './pod.ts'
+import type { PodStatus } from '../../contract/enums.ts'
+import type { PodState } from './pod.ts'
 
 /** Where a pod can get from a status without any action: by its host, or by its container's end (POD-2, POD-23). */
 const LATER: Readonly<Record<PodStatus, readonly PodStatus[]>> = {

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { BUILTIN_NAMES, BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 
 /** Whether an image is a program of the host's agent itself (HOST-5); everything else needs a container engine. */
@@ -15,5 +15,5 @@ export function refuseBuiltin(image: string, hasMounts: boolean): Refusal | null
 }
 
 function refusal(detail: string): Refusal {
-  return { key: 'badRequest', detail }
+  return badRequest(detail)
 }

@@ -1,6 +1,4 @@
-/** Who owns a machine: a data center, or somebody who lends it. */
-export type Cloud = 'SECURE' | 'COMMUNITY'
-
+import type { Cloud } from '../../contract/enums.ts'
 /** One kind of GPU that the plane knows (SEED-1, SEED-2). Prices are USD for one GPU and hour; null: not sold there. */
 export interface GpuType {
   id: string

@@ -107,3 +107,8 @@ function sameCommand(a: Command, b: Command): boolean {
 function sameWords(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, index) => word === b[index])
 }
+
+/** The environment that a user gave, without names that are the platform's (ENV-4). */
+export function withoutPlatformNames(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('RUNPOD_')))
+}

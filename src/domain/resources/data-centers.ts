@@ -1,4 +1,4 @@
-import type { VolumeType } from '../../contract/network-volumes.ts'
+import type { VolumeType } from '../../contract/enums.ts'
 
 export type Region = 'NORTH_AMERICA' | 'EUROPE' | 'ASIA' | 'OCEANIA' | 'UNKNOWN'
 

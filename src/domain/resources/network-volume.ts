@@ -1,5 +1,6 @@
-import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest, VolumeType } from '../../contract/network-volumes.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import type { VolumeType } from '../../contract/enums.ts'
+import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/network-volumes.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { DataCenter } from './data-centers.ts'
 
 /** A network volume as it is stored (VOL-1). */
@@ -37,5 +38,5 @@ export function patchNetworkVolume(volume: NetworkVolumeRecord, patch: UpdateNet
 }
 
 function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: { key: 'badRequest', detail } }
+  return { ok: false, problem: badRequest(detail) }
 }

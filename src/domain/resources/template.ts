@@ -1,5 +1,5 @@
 import { TEMPLATE_DEFAULTS } from '../../contract/defaults.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/templates.ts'
 import { mergeArgs } from './container.ts'
 import type { TemplateConfig } from './record.ts'
@@ -67,5 +67,5 @@ function persistentOf({ persistent }: NonNullable<UpdateTemplateRequest['mounts'
 }
 
 function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: { key: 'badRequest', detail } }
+  return { ok: false, problem: badRequest(detail) }
 }

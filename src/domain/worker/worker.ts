@@ -1,3 +1,5 @@
+import type { WorkerStatus } from '../../contract/enums.ts'
+
 /** What is known of a worker in every phase. */
 interface WorkerFacts {
   id: string
@@ -13,6 +15,8 @@ interface WorkerFacts {
   createdAtMs: number
   /** When its container was reported running. */
   startedAtMs: number | null
+  /** It has been given a job. */
+  worked: boolean
   /** Why it is not simply working: no capacity, image pull failed, crashed, … */
   reason: string | null
 }
@@ -70,8 +74,6 @@ export type Worker = PlacingWorker | StartingWorker | ReadyWorker | DrainingWork
 export type WorkerPhase = Worker['phase']
 /** A worker in one phase. */
 export type WorkerIn<P extends WorkerPhase> = Extract<Worker, { phase: P }>
-
-export type WorkerStatus = 'INITIALIZING' | 'IDLE' | 'RUNNING' | 'THROTTLED' | 'UNHEALTHY'
 
 /** Counters of `/health`. */
 export type WorkerCounts = Record<'idle' | 'initializing' | 'ready' | 'running' | 'throttled' | 'unhealthy', number>

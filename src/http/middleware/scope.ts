@@ -7,9 +7,17 @@ import type { AppEnv } from '../app-env.ts'
  * Checks the scope before parameters and body are read (ERR-6); one bound to the resource that the path parameter `boundTo` names is enough.
  * The verb checks it again, for callers that come another way.
  */
-export function needsScope(scope: Scope, boundTo?: string): MiddlewareHandler<AppEnv> {
+function needsScope(scope: Scope, boundTo?: string): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     requireScope(c.var.principal, scope, boundTo && c.req.param(boundTo))
     await next()
   }
+}
+
+/**
+ * The scope of a route, as its document says it (`x-scope`) and as it is checked; `more` comes behind the check. `boundTo` as with `needsScope`.
+ */
+export function scoped<Name extends Scope, More extends MiddlewareHandler<AppEnv>[]>(scope: Name, more: [...More], boundTo?: string) {
+  const middleware: [MiddlewareHandler<AppEnv>, ...More] = [needsScope(scope, boundTo), ...more]
+  return { 'x-scope': scope, middleware }
 }

@@ -6,12 +6,12 @@ import { ListScalingResponse } from '../../contract/scaling.ts'
 import { ListWorkersResponse } from '../../contract/workers.ts'
 import * as endpointWorkers from '../../services/endpoints/endpoint-workers.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
-const common = { tags: ['Serverless'], security: BEARER, 'x-scope': 'serverless:read' }
+const common = { tags: ['Serverless'], security: BEARER, ...scoped('serverless:read', []) }
 
 const workersRoute = createRoute({
   ...common,
@@ -19,7 +19,6 @@ const workersRoute = createRoute({
   path: '/v2/serverless/{id}/workers',
   operationId: 'listEndpointWorkers',
   summary: 'List the active workers of an endpoint',
-  middleware: [needsScope('serverless:read')] as const,
   request: { params: Params },
   responses: { 200: ok('The workers.', ListWorkersResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -30,7 +29,6 @@ const releasesRoute = createRoute({
   path: '/v2/serverless/{id}/releases',
   operationId: 'listEndpointReleases',
   summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
-  middleware: [needsScope('serverless:read')] as const,
   request: { params: Params, query: PageQuery },
   responses: { 200: ok('A page of releases.', ListReleasesResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -41,7 +39,6 @@ const buildsRoute = createRoute({
   path: '/v2/serverless/{id}/builds',
   operationId: 'listEndpointBuilds',
   summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
-  middleware: [needsScope('serverless:read')] as const,
   request: { params: Params, query: BuildsQuery },
   responses: { 200: ok('An empty page.', ListBuildsResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -52,7 +49,6 @@ const scalingRoute = createRoute({
   path: '/v2/serverless/{id}/scaling',
   operationId: 'listScalingDecisions',
   summary: 'List the decisions of the scaler that changed something, newest first',
-  middleware: [needsScope('serverless:read')] as const,
   request: { params: Params },
   responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -7,7 +7,7 @@ import { readSettings } from '../../env.ts'
 import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -23,8 +23,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listEndpoints',
   summary: 'List endpoints, newest first',
-  'x-scope': 'serverless:read',
-  middleware: [needsScope('serverless:read')] as const,
+  ...scoped('serverless:read', []),
   request: { query: PageQuery },
   responses: { 200: ok('A page of endpoints.', ListEndpointsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -35,8 +34,7 @@ const createEndpointRoute = createRoute({
   path: PATH,
   operationId: 'createEndpoint',
   summary: 'Create an endpoint',
-  'x-scope': 'serverless:write',
-  middleware: [needsScope('serverless:write'), strictJson] as const,
+  ...scoped('serverless:write', [strictJson]),
   request: { body: json(CreateEndpointRequest), headers: CreateHeaders },
   responses: {
     201: ok('The endpoint.', Endpoint),
@@ -50,8 +48,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getEndpoint',
   summary: 'Read an endpoint',
-  'x-scope': 'serverless:read',
-  middleware: [needsScope('serverless:read')] as const,
+  ...scoped('serverless:read', []),
   request: { params: Params },
   responses: { 200: ok('The endpoint.', Endpoint), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -62,8 +59,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateEndpoint',
   summary: 'Change an endpoint in place',
-  'x-scope': 'serverless:write',
-  middleware: [needsScope('serverless:write'), strictJson] as const,
+  ...scoped('serverless:write', [strictJson]),
   request: { params: Params, body: json(UpdateEndpointRequest) },
   responses: {
     200: ok('The endpoint as it is now.', Endpoint),
@@ -77,8 +73,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteEndpoint',
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
-  'x-scope': 'serverless:write',
-  middleware: [needsScope('serverless:write')] as const,
+  ...scoped('serverless:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -9,7 +9,7 @@ import {
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import * as volumes from '../../services/resources/global-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -25,8 +25,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listGlobalVolumes',
   summary: 'List all global volumes, newest first',
-  'x-scope': 'volumes:read',
-  middleware: [needsScope('volumes:read')] as const,
+  ...scoped('volumes:read', []),
   responses: { 200: ok('The volumes.', ListGlobalVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
@@ -36,8 +35,7 @@ const createGlobalVolumeRoute = createRoute({
   path: PATH,
   operationId: 'createGlobalVolume',
   summary: 'Create a global volume',
-  'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), strictJson] as const,
+  ...scoped('volumes:write', [strictJson]),
   request: { body: json(CreateGlobalVolumeRequest), headers: CreateHeaders },
   responses: { 201: ok('The global volume.', GlobalVolume), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -48,8 +46,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getGlobalVolume',
   summary: 'Read a global volume',
-  'x-scope': 'volumes:read',
-  middleware: [needsScope('volumes:read')] as const,
+  ...scoped('volumes:read', []),
   request: { params: Params },
   responses: { 200: ok('The global volume.', GlobalVolume), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -60,8 +57,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateGlobalVolume',
   summary: 'Rename a global volume',
-  'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), strictJson] as const,
+  ...scoped('volumes:write', [strictJson]),
   request: { params: Params, body: json(UpdateGlobalVolumeRequest) },
   responses: {
     200: ok('The global volume as it is now.', GlobalVolume),
@@ -75,8 +71,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteGlobalVolume',
   summary: 'Delete a global volume that no pod mounts',
-  'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write')] as const,
+  ...scoped('volumes:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
 })

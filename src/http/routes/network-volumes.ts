@@ -9,7 +9,7 @@ import {
 } from '../../contract/network-volumes.ts'
 import * as volumes from '../../services/resources/network-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -25,8 +25,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listNetworkVolumes',
   summary: 'List all network volumes, newest first',
-  'x-scope': 'volumes:read',
-  middleware: [needsScope('volumes:read')] as const,
+  ...scoped('volumes:read', []),
   responses: { 200: ok('The volumes.', ListNetworkVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
@@ -36,8 +35,7 @@ const createNetworkVolumeRoute = createRoute({
   path: PATH,
   operationId: 'createNetworkVolume',
   summary: 'Create a network volume',
-  'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), strictJson] as const,
+  ...scoped('volumes:write', [strictJson]),
   request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
   responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -48,8 +46,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getNetworkVolume',
   summary: 'Read a network volume',
-  'x-scope': 'volumes:read',
-  middleware: [needsScope('volumes:read')] as const,
+  ...scoped('volumes:read', []),
   request: { params: Params },
   responses: { 200: ok('The network volume.', NetworkVolume), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -60,8 +57,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateNetworkVolume',
   summary: 'Rename a network volume or let it grow',
-  'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write'), strictJson] as const,
+  ...scoped('volumes:write', [strictJson]),
   request: { params: Params, body: json(UpdateNetworkVolumeRequest) },
   responses: {
     200: ok('The network volume as it is now.', NetworkVolume),
@@ -75,8 +71,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteNetworkVolume',
   summary: 'Delete a network volume that nothing uses',
-  'x-scope': 'volumes:write',
-  middleware: [needsScope('volumes:write')] as const,
+  ...scoped('volumes:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LogHeaders, LogQuery } from '../../contract/logs.ts'
 import { followPodLog } from '../../services/logs/pod-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { BEARER } from '../rest-components.ts'
 import { LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
 
@@ -14,8 +14,7 @@ const logsRoute = createRoute({
   path: '/v2/pods/{id}/logs',
   operationId: 'getPodLogs',
   summary: "A pod's log: its newest lines, then every line as it comes",
-  'x-scope': 'pods:read',
-  middleware: [needsScope('pods:read', 'id')] as const,
+  ...scoped('pods:read', [], 'id'),
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
     query: LogQuery,

@@ -18,7 +18,7 @@ import { createPod, previewPod } from '../../services/pods/create-pod.ts'
 import { getPod, listPods } from '../../services/pods/pods.ts'
 import { waitForPod } from '../../services/pods/wait-for-pod.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -41,8 +41,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listPods',
   summary: 'List pods, newest first',
-  'x-scope': READ,
-  middleware: [needsScope(READ)] as const,
+  ...scoped(READ, []),
   request: { query: ListPodsQuery },
   responses: { 200: ok('A page of pods.', ListPodsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -53,8 +52,7 @@ const createPodRoute = createRoute({
   path: PATH,
   operationId: 'createPod',
   summary: 'Create a pod and start it',
-  'x-scope': WRITE,
-  middleware: [needsScope(WRITE), strictJson] as const,
+  ...scoped(WRITE, [strictJson]),
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
     200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
@@ -69,8 +67,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getPod',
   summary: 'Read a pod, at once or when it has a status',
-  'x-scope': READ,
-  middleware: [needsScope(READ, 'id')] as const,
+  ...scoped(READ, [], 'id'),
   request: { params: Params, query: GetPodQuery },
   responses: { 200: taggedPod('The pod.'), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -81,8 +78,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updatePod',
   summary: 'Change a pod in place',
-  'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id'), strictJson] as const,
+  ...scoped(WRITE, [strictJson], 'id'),
   request: { params: Params, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
     200: taggedPod('The pod as it is now.'),
@@ -97,8 +93,7 @@ const actionRoute = createRoute({
   operationId: 'actOnPod',
   summary: 'Start, stop, restart or terminate a pod',
   description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
-  'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id'), strictJson] as const,
+  ...scoped(WRITE, [strictJson], 'id'),
   request: { params: Params, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
     200: taggedPod('The pod as it is now.'),
@@ -113,8 +108,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deletePod',
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
-  'x-scope': WRITE,
-  middleware: [needsScope(WRITE, 'id')] as const,
+  ...scoped(WRITE, [], 'id'),
   request: { params: Params, headers: IfMatchHeaders },
   responses: {
     204: { description: 'Terminated.', headers: RATE_HEADERS },

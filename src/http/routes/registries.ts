@@ -4,7 +4,7 @@ import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/registries.ts'
 import * as registries from '../../services/resources/registries.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -20,8 +20,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listRegistries',
   summary: 'List all registry credentials, newest first',
-  'x-scope': 'registries:read',
-  middleware: [needsScope('registries:read')] as const,
+  ...scoped('registries:read', []),
   responses: {
     200: ok('The credentials, without user names and passwords.', ListRegistriesResponse),
     ...problemResponses([401, 403, 429], RATE_HEADERS),
@@ -34,8 +33,7 @@ const createRegistryRoute = createRoute({
   path: PATH,
   operationId: 'createRegistry',
   summary: 'Store a credential for private images',
-  'x-scope': 'registries:write',
-  middleware: [needsScope('registries:write'), strictJson] as const,
+  ...scoped('registries:write', [strictJson]),
   request: { body: json(CreateRegistryRequest), headers: CreateHeaders },
   responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -46,8 +44,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getRegistry',
   summary: 'Read the name of a registry credential',
-  'x-scope': 'registries:read',
-  middleware: [needsScope('registries:read')] as const,
+  ...scoped('registries:read', []),
   request: { params: Params },
   responses: { 200: ok('The credential.', Registry), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -58,8 +55,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteRegistry',
   summary: 'Delete a credential that nothing pulls with; templates forget it',
-  'x-scope': 'registries:write',
-  middleware: [needsScope('registries:write')] as const,
+  ...scoped('registries:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { SshKeys, UpdateSshKeysRequest } from '../../contract/ssh-keys.ts'
 import { getSshKeys, putSshKeys } from '../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -14,8 +14,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getSshKeys',
   summary: "Read the account's SSH public keys",
-  'x-scope': 'account:read',
-  middleware: [needsScope('account:read')] as const,
+  ...scoped('account:read', []),
   responses: { 200: ok('The keys.', SshKeys), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
@@ -24,8 +23,7 @@ const putRoute = createRoute({
   method: 'put',
   operationId: 'putSshKeys',
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
-  'x-scope': 'account:write',
-  middleware: [needsScope('account:write'), strictJson] as const,
+  ...scoped('account:write', [strictJson]),
   request: { body: json(UpdateSshKeysRequest) },
   responses: { 200: ok('The keys as they are now.', SshKeys), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
 })

@@ -6,7 +6,7 @@ import { CreateTemplateRequest, ListTemplatesResponse, Template, UpdateTemplateR
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
@@ -22,8 +22,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listTemplates',
   summary: 'List own templates, newest first',
-  'x-scope': 'templates:read',
-  middleware: [needsScope('templates:read')] as const,
+  ...scoped('templates:read', []),
   request: { query: PageQuery },
   responses: { 200: ok('A page of templates.', ListTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -34,8 +33,7 @@ const createTemplateRoute = createRoute({
   path: PATH,
   operationId: 'createTemplate',
   summary: 'Create a template',
-  'x-scope': 'templates:write',
-  middleware: [needsScope('templates:write'), strictJson] as const,
+  ...scoped('templates:write', [strictJson]),
   request: { body: json(CreateTemplateRequest), headers: CreateHeaders },
   responses: { 201: ok('The template.', Template), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
 })
@@ -57,8 +55,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateTemplate',
   summary: 'Change an own template; what was made from it stays as it is',
-  'x-scope': 'templates:write',
-  middleware: [needsScope('templates:write'), strictJson] as const,
+  ...scoped('templates:write', [strictJson]),
   request: { params: Params, body: json(UpdateTemplateRequest) },
   responses: {
     200: ok('The template as it is now.', Template),
@@ -72,8 +69,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteTemplate',
   summary: 'Delete an own template that no live pod was made from',
-  'x-scope': 'templates:write',
-  middleware: [needsScope('templates:write')] as const,
+  ...scoped('templates:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ListDeliveriesQuery, ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/webhooks.ts'
 import * as webhooks from '../../services/endpoints/webhooks.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
 
@@ -16,8 +16,7 @@ const getSecretRoute = createRoute({
   path: '/v2/webhooks/signing-secret',
   operationId: 'getWebhookSigningSecret',
   summary: 'Read the secret that signs webhooks',
-  'x-scope': 'jobs:write',
-  middleware: [needsScope('jobs:write')] as const,
+  ...scoped('jobs:write', []),
   responses: { 200: ok('The secret.', SigningSecret), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
@@ -27,8 +26,7 @@ const rotateSecretRoute = createRoute({
   path: '/v2/webhooks/signing-secret/rotate',
   operationId: 'rotateWebhookSigningSecret',
   summary: 'Replace the secret; for 24 hours both sign',
-  'x-scope': 'jobs:write',
-  middleware: [needsScope('jobs:write')] as const,
+  ...scoped('jobs:write', []),
   responses: { 200: ok('The new secret.', SigningSecret), ...problemResponses([401, 403, 413, 429], RATE_HEADERS) },
 })
 
@@ -38,8 +36,7 @@ const listRoute = createRoute({
   path: '/v2/webhooks/deliveries',
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries of webhooks, newest first',
-  'x-scope': 'jobs:read',
-  middleware: [needsScope('jobs:read')] as const,
+  ...scoped('jobs:read', []),
   request: { query: ListDeliveriesQuery },
   responses: { 200: ok('A page of deliveries.', ListDeliveriesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -50,8 +47,7 @@ const redeliverRoute = createRoute({
   path: '/v2/webhooks/deliveries/{id}/redeliver',
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again: the same id and body, three fresh attempts',
-  'x-scope': 'jobs:write',
-  middleware: [needsScope('jobs:write')] as const,
+  ...scoped('jobs:write', []),
   request: { params: Params },
   responses: { 200: ok('The delivery.', WebhookDelivery), ...problemResponses([401, 403, 404, 409, 413, 429], RATE_HEADERS) },
 })

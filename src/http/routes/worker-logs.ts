@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LogHeaders, LogQuery } from '../../contract/logs.ts'
 import { followWorkerLog } from '../../services/logs/worker-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { needsScope } from '../middleware/scope.ts'
+import { scoped } from '../middleware/scope.ts'
 import { BEARER } from '../rest-components.ts'
 import { LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
 
@@ -14,8 +14,7 @@ const logsRoute = createRoute({
   path: '/v2/serverless/{id}/workers/{workerId}/logs',
   operationId: 'getWorkerLogs',
   summary: "A worker's log: its newest lines, then every line as it comes",
-  'x-scope': 'serverless:read',
-  middleware: [needsScope('serverless:read')] as const,
+  ...scoped('serverless:read', []),
   request: {
     params: z.object({
       id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }),

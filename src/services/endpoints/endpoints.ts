@@ -12,6 +12,7 @@ import { newResourceId } from '../../platform/ids.ts'
 import { forgetEndpointTeam } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
+import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
@@ -19,8 +20,6 @@ import { requireRegistry } from '../resources/registries.ts'
 import { assertMergedSize, useTemplate } from '../resources/templates.ts'
 
 const LIST_BINDING = 'listEndpoints'
-/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
-const MAX_UPDATE_ATTEMPTS = 2
 
 /** Creates an endpoint and its queue (END-1 to END-7, PP-125). Throws 400, 403, 404 (template), 409 (its key is in use) and 422. */
 export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest, key: string | undefined): Promise<EndpointConfig> {
@@ -61,7 +60,7 @@ export async function listEndpoints(
 export async function updateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
   const asked = await filledUpdate(ctx, id, patch)
-  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+  return decideAgain('endpoint', async () => {
     const before = await requireOwnEndpoint(ctx, id)
     const result = patchEndpointConfig(before, asked)
     if (!result.ok) throw problemOf(result.problem)
@@ -78,8 +77,8 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
       await endpointStub(ctx.env, id).configure(config)
       return config
     }
-  }
-  throw new Problem('conflict', { detail: 'the endpoint was changed by another request; read it again' })
+    return null
+  })
 }
 
 /** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */

@@ -1,21 +1,20 @@
+import type { PodAction } from '../../contract/enums.ts'
 import type { UpdatePodRequest } from '../../contract/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/host-views.ts'
 import type { PodRow } from '../../db/pods.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
-import { decideAction, decideRecreate, type PodAction, type PodChange } from '../../domain/pod/pod.ts'
+import { decideAction, decideRecreate, type PodChange } from '../../domain/pod/pod.ts'
 import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
 import { forgetPodKey } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
-
-/** A change that lost a race is decided anew this often. */
-const MAX_ATTEMPTS = 5
 
 /**
  * An action on a pod (POD-14 to POD-18). Null after `terminate`. Throws 400 (its host has no room, or is away), 403, 404, 409 (not valid now,
@@ -71,7 +70,7 @@ async function change(
   decide: (before: PodRow) => Promise<PodChange<PodRow> | null>,
 ): Promise<PodRow> {
   requireScope(ctx.principal, 'pods:write', id)
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  return decideAgain('pod', async () => {
     const before = await findPodOrThrow(ctx, id)
     if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
     const decided = await decide(before)
@@ -79,8 +78,8 @@ async function change(
     const outcome = await transitPod(ctx.env, before, decided)
     if (outcome === 'done') return decided.pod
     if (outcome === 'noRoom') throw noRoom(before, decided.pod)
-  }
-  throw new Problem('conflict', { detail: 'the pod was changed by other requests; read it again' })
+    return null
+  })
 }
 
 function noRoom(before: PodRow, after: PodRow): Problem {

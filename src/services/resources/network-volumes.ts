@@ -5,13 +5,11 @@ import * as table from '../../db/network-volumes.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
-
-/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
-const MAX_UPDATE_ATTEMPTS = 2
 
 /** Creates a network volume (VOL-2, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
@@ -44,13 +42,13 @@ export async function listVolumes(ctx: VerbContext): Promise<NetworkVolume[]> {
 /** Renames or grows a volume (VOL-3). Throws 400, 403, 404, and 409 when others kept changing it meanwhile. */
 export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
-  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+  return decideAgain('network volume', async () => {
     const before = await findOrThrow(ctx, id)
     const result = patchNetworkVolume(before, patch)
     if (!result.ok) throw problemOf(result.problem)
     if (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume)) return toNetworkVolume(result.volume)
-  }
-  throw new Problem('conflict', { detail: 'the network volume was changed by another request; read it again' })
+    return null
+  })
 }
 
 /** Deletes a volume that no live pod and no endpoint uses (VOL-3). Throws 400, 403 and 404. */

@@ -11,6 +11,7 @@ import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
+import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { requireRegistry } from './registries.ts'
@@ -19,8 +20,6 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 const LIST_BINDING = 'listTemplates'
 /** Templates of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
-/** A PATCH that lost a race is decided anew once; a second loss is the caller's to retry. */
-const MAX_UPDATE_ATTEMPTS = 2
 
 /** Creates a template (TPL-2, PP-125). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
 export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest, key: string | undefined): Promise<TemplateConfig> {
@@ -69,7 +68,7 @@ export async function listTemplates(
 export async function updateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   const db = openDatabase(ctx.env.DB)
-  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+  return decideAgain('template', async () => {
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
     const template = accepted(patchTemplate(before.template, patch))
@@ -77,8 +76,8 @@ export async function updateTemplate(ctx: VerbContext, id: string, patch: Update
     const outcome = await table.updateTemplate(db, template, before.revision)
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome === 'written') return template
-  }
-  throw new Problem('conflict', { detail: 'the template was changed by another request; read it again' })
+    return null
+  })
 }
 
 /** Deletes an own template that no live pod was made from (TPL-5). Throws 400, 403 and 404. */

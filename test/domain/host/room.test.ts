@@ -79,6 +79,16 @@ describe('[PP-180, PP-181] which workers go', () => {
       wanting(4),
       {},
     ],
+    [
+      'not two of an endpoint that can spare one',
+      'none',
+      [
+        { id: 'x', idleMs: 2_000 },
+        { id: 'y', idleMs: 3_000 },
+      ],
+      wanting(4),
+      { a: 1 },
+    ],
     ['nobody, when all together are not enough', 'none', [{ id: 'x', idleMs: 2_000 }, { id: 'y' }], wanting(4), {}],
     [
       'one large rather than two small ones',
@@ -179,6 +189,12 @@ describe('[PP-183] the fair share of a host', () => {
     ['the own account first, though idle for less long', ['mine'], [theirs('x', 60_000), theirs('y'), { id: 'mine', idleMs: 1_000 }], {}],
     ['an account with no more than its share does not', 'none', [theirs('x', 60_000), { id: 'mine' }], {}],
     ['nor to one that has its share already', 'none', [theirs('x', 60_000), theirs('y', 60_000), { id: 'mine' }, { id: 'mine2' }], {}],
+    [
+      'nor one that is above it, to one that has its share already',
+      'none',
+      [theirs('x', 60_000), theirs('y', 60_000), theirs('z', 60_000), { id: 'mine' }, { id: 'mine2' }, theirs('t', undefined, 'third')],
+      {},
+    ],
     ['one above its share gives way to one below', ['x'], [theirs('x', 60_000), theirs('y', 50_000), { id: 'mine', vcpus: 1 }], {}],
     ['down to its share and no further', 'none', [theirs('x', 60_000), theirs('y', 50_000)], wanting(4)],
     ['three accounts: a half is above a third', ['x'], [theirs('x', 60_000), theirs('y', undefined, 'third')], {}],

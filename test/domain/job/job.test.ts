@@ -26,11 +26,33 @@ describe('leases', () => {
     const job = leaseJob(queuedJob(), A, 5_000, TIMES)
     expect(applyTime(job, 34_999).kind).toBe('none')
     const due = applyTime(job, 35_000)
-    expect(due).toMatchObject({ kind: 'lease-ended', job: { state: 'IN_QUEUE', retries: 1, attempt: 1 } })
+    expect(due).toMatchObject({ kind: 'lease-ended', takeLost: false, job: { state: 'IN_QUEUE', retries: 0, unconfirmed: 1, attempt: 1 } })
+  })
+
+  test('[PP-175] a take whose answer was lost costs no retry; the tenth one fails the job with the true reason', () => {
+    let job = queuedJob()
+    for (let times = 1; times <= 9; times++) {
+      const due = applyTime(showIdle(leaseJob(job, { workerId: `w${times}`, boot: 'b' }, 0, TIMES), 1_000), 3_000)
+      expect(due).toMatchObject({ kind: 'lease-ended', takeLost: true, job: { state: 'IN_QUEUE', retries: 0, unconfirmed: times } })
+      if (due.kind === 'lease-ended') job = due.job
+    }
+    expect(applyTime(showIdle(leaseJob(job, A, 0, TIMES), 1_000), 3_000)).toMatchObject({
+      job: {
+        state: 'FAILED',
+        error: 'no worker confirmed the job, which was handed out 10 times',
+        errorDetail: 'the answer to a take was lost on its way: the worker asked for work again',
+      },
+    })
+    expect(retryJob({ ...job, state: 'FAILED' }, 9).unconfirmed).toBe(0)
+  })
+
+  test('[LSE-3, PP-175] a job that was confirmed and is shown lost was begun: it costs a retry, and its worker', () => {
+    const begun = showIdle(renewLease(leaseJob(queuedJob(), A, 0, TIMES), 1_000, TIMES), 5_000)
+    expect(applyTime(begun, 7_000)).toMatchObject({ takeLost: false, reason: 'result lost', job: { retries: 1, unconfirmed: 0 } })
   })
 
   test('[JOB-5] a job cancelled while it waits again has executed until its lease ended, and no longer', () => {
-    const requeued = endLease(leaseJob(queuedJob({ createdAtMs: 0 }), A, 1_000, TIMES), 'lost', 31_000)
+    const requeued = endLease(leaseJob(queuedJob({ createdAtMs: 0 }), A, 1_000, TIMES), 'lost', 31_000, 'retry')
     expect(JSON.parse(jobRecordJson(finishJob(requeued, 'CANCELLED', 90_000)))).toMatchObject({ delayTime: 1_000, executionTime: 30_000 })
     // LSE-11: its late result shows that it ran on.
     expect(JSON.parse(jobRecordJson(finishJob(requeued, 'COMPLETED', 41_000)))).toMatchObject({ executionTime: 40_000 })
@@ -78,9 +100,9 @@ describe('leases', () => {
   })
 
   test('[LSE-8] the first lost lease requeues, the second fails with the text clients match and the cause beside it', () => {
-    const first = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'worker exited with code 137', 100)
+    const first = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'worker exited with code 137', 100, 'retry')
     expect(first).toMatchObject({ state: 'IN_QUEUE', retries: 1, orderKey: 1 })
-    const second = endLease(leaseJob(first, B, 200, TIMES), 'worker exited with code 1', 300)
+    const second = endLease(leaseJob(first, B, 200, TIMES), 'worker exited with code 1', 300, 'retry')
     expect(second).toMatchObject({
       state: 'FAILED',
       error: 'job timed out after 1 retries',
@@ -98,12 +120,12 @@ describe('leases', () => {
   })
 
   test('[WRK-29] a job that the platform took back is requeued without counting a retry', () => {
-    const job = endLease(leaseJob(queuedJob({ retries: 1 }), A, 0, TIMES), 'drained', 10, false)
+    const job = endLease(leaseJob(queuedJob({ retries: 1 }), A, 0, TIMES), 'drained', 10, 'free')
     expect(job).toMatchObject({ state: 'IN_QUEUE', retries: 1 })
   })
 
   test('[LSE-9] a boot never holds the same job twice, another boot of the same worker may', () => {
-    const job = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'lost', 10)
+    const job = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'lost', 10, 'retry')
     expect(mayHold(job, A)).toBe(false)
     expect(mayHold(job, { ...A, boot: 'other' })).toBe(true)
     expect(mayHold(retryJob(finishJob(job, 'FAILED', 20, 'x'), 9), A)).toBe(false)
@@ -112,7 +134,7 @@ describe('leases', () => {
 
 describe('fencing', () => {
   const running = leaseJob(queuedJob(), A, 0, TIMES)
-  const requeued = endLease(running, 'lost', 10)
+  const requeued = endLease(running, 'lost', 10, 'retry')
   const again = leaseJob(requeued, B, 20, TIMES)
 
   test.each([
@@ -157,7 +179,7 @@ test('[STR-10, LSE-4, PP-16] a chunk renews the lease and takes the next number,
   const running = leaseJob(queuedJob(), A, 0, TIMES)
   const first = addChunk(running, 5_000, TIMES)
   expect(first).toEqual({ ...renewLease(running, 5_000, TIMES), chunks: 1 })
-  const again = leaseJob(endLease(first, 'lost', 6_000), B, 7_000, TIMES)
+  const again = leaseJob(endLease(first, 'lost', 6_000, 'retry'), B, 7_000, TIMES)
   expect(addChunk(again, 8_000, TIMES).chunks).toBe(2)
   expect(retryJob(finishJob(first, 'FAILED', 9_000), 9).chunks).toBe(1)
 })

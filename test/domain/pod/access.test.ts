@@ -1,5 +1,5 @@
+import type { PodStatus } from '../../../src/contract/enums.ts'
 import { costOf, portsView, type ReachablePod, sshOf } from '../../../src/domain/pod/access.ts'
-import type { PodStatus } from '../../../src/domain/pod/pod.ts'
 import { refuseCapacity, refuseStart } from '../../../src/domain/pod/refusal.ts'
 import { isWaitOver } from '../../../src/domain/pod/wait.ts'
 import { etagOf, matchesVersion } from '../../../src/domain/text/etag.ts'

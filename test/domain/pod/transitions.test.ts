@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { PodAction, PodStatus } from '../../../src/contract/enums.ts'
 import {
   actionsOf,
   type ContainerReport,
@@ -10,9 +11,7 @@ import {
   decideReplacement,
   decideReport,
   isToRun,
-  type PodAction,
   type PodState,
-  type PodStatus,
 } from '../../../src/domain/pod/pod.ts'
 import { makePod } from '../../support/pod-state.ts'
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
+import type { PodAction } from '../../../src/contract/enums.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods.ts'
-import { actionsOf, decideAction, decideHostLost, decideReport, type PodAction } from '../../../src/domain/pod/pod.ts'
+import { actionsOf, decideAction, decideHostLost, decideReport } from '../../../src/domain/pod/pod.ts'
 import { excuseSilence } from '../../../src/effects/pod-hosts.ts'
-import { applyPodReport, changePod, isDown } from '../../../src/effects/pod-reports.ts'
+import { applyPodReport, changePodRow, isDown } from '../../../src/effects/pod-reports.ts'
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
@@ -133,7 +134,7 @@ class MeteredPod {
   async loseHost(): Promise<void> {
     const lastHeard = nowMs - 20
     this.oracle.tell({ kind: 'lost', lastHeard, told: nowMs })
-    await changePod(
+    await changePodRow(
       openDatabase(env.DB),
       this.id,
       (pod) => decideHostLost(pod, 'its host is silent', lastHeard, nowMs),

@@ -1,6 +1,7 @@
+import type { PodAction } from '../../../src/contract/enums.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '../../../src/db/pods.ts'
-import { decideAction, type PodAction } from '../../../src/domain/pod/pod.ts'
+import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'

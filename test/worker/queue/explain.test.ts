@@ -1,8 +1,7 @@
-import { evictDurableObject } from 'cloudflare:test'
 import { ExplainReply } from '../../../src/contract/explain.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, describe, env, evictDurableObject, expect, it } from '../../support/harness.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { until } from '../../support/time.ts'
 
@@ -75,8 +74,8 @@ describe('[HLT-6] explain', () => {
     expect((await explain(queue, second)).position).toBe(1)
     expect((await explain(queue, third)).position).toBe(2)
     expect(await explain(queue, third)).toMatchObject({
-      reason: 'WORKERS_UNHEALTHY',
-      workers: [{ status: 'UNHEALTHY', reason: 'exited with code 1' }],
+      reason: 'WORKER_STARTING',
+      workers: [{ status: 'UNHEALTHY', reason: 'exited with code 1' }, { status: 'INITIALIZING' }],
     })
   })
 

@@ -36,15 +36,17 @@ const decisions = async (queue: QueueSetup) =>
     ({ reason }: { reason: string }) => reason,
   )
 
+/** An endpoint whose clock stands, so that nothing happens because time passes. */
 async function endpointOf(account: Account, host: FakeHost, pool: Pool, changes: Record<string, unknown> = {}): Promise<QueueSetup> {
   const workers = { min: 0, max: 3, idleTimeout: 60 }
   const endpointId = await createEndpoint(account.key, { gpu: { pools: [pool] }, workers, ...changes })
+  await freezeClock(endpointId)
   const call = api(account.key)
   const base = `/v2/${endpointId}`
   return { account, endpointId, host, post: (path, body) => call.post(base + path, body), get: (path) => call.get(base + path) }
 }
 
-/** A worker of the endpoint that has done a job and has been idle since, by a clock that stands. */
+/** A worker of the endpoint that has done a job and has been idle since. */
 async function idleWorker(queue: QueueSetup): Promise<FakeWorker> {
   const { jobId, worker } = await busyWorker(queue)
   await worker.done(jobId, { output: 1 })
@@ -52,7 +54,6 @@ async function idleWorker(queue: QueueSetup): Promise<FakeWorker> {
 }
 
 async function busyWorker(queue: QueueSetup, known: readonly string[] = []): Promise<{ jobId: string; worker: FakeWorker }> {
-  await freezeClock(queue.endpointId)
   const jobId = await run(queue)
   // Beside another worker, one is started only for a job that has waited (SCALE-2).
   if (known.length > 0) await advance(queue.endpointId, 4_000)
@@ -144,6 +145,12 @@ it('[PP-181] a worker that is wanted for workers.min alone displaces nobody', as
   expect((await api(second.account.key).patch(`/v2/serverless/${second.endpointId}`, { workers })).status).toBe(200)
   await waits(second)
   expect(isAskedToStop(host, worker)).toBe(false)
+  // A minute away by now, were it not for the job.
+  await advance(second.endpointId, 5_000)
+  await settled(second)
+  await run(second)
+  await advance(second.endpointId, 5_000)
+  await host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
 })
 
 it('[PP-182] a worker that has been without a job for a second goes, and who waits for it looks at that moment', async () => {

@@ -1,7 +1,6 @@
-import { evictDurableObject } from 'cloudflare:test'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
-import { admin, api, describe, env, expect, it, ORIGIN, runInDurableObject, send } from '../../support/harness.ts'
+import { admin, api, describe, env, evictDurableObject, expect, it, ORIGIN, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
 
 const P = 10_000

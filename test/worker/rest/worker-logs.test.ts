@@ -1,9 +1,19 @@
-import { runDurableObjectAlarm } from 'cloudflare:test'
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
 import { LOG_KEPT_LINES } from '../../../src/domain/text/log-stream.ts'
 import { endpointStub, podLogStub } from '../../../src/objects/stubs.ts'
 import type { FakeWorker } from '../../support/fake-host.ts'
-import { api, createAccount, createEndpoint, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
+import {
+  api,
+  createAccount,
+  createEndpoint,
+  describe,
+  env,
+  expect,
+  it,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  vi,
+} from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
 import { type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
 

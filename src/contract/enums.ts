@@ -1,0 +1,30 @@
+// Words that stand in answers, in columns and in rules: each list once. Their order is the one that documents show.
+
+export const POD_STATUSES = ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'] as const
+export type PodStatus = (typeof POD_STATUSES)[number]
+
+export const POD_ACTIONS = ['start', 'stop', 'restart', 'terminate'] as const
+export type PodAction = (typeof POD_ACTIONS)[number]
+
+/** Who owns a machine: a data center, or somebody who lends it. */
+export const CLOUDS = ['SECURE', 'COMMUNITY'] as const
+export type Cloud = (typeof CLOUDS)[number]
+
+/** Where workers of an endpoint may run. */
+export const ENDPOINT_CLOUDS = [...CLOUDS, 'ALL'] as const
+export type EndpointCloud = (typeof ENDPOINT_CLOUDS)[number]
+
+export const JOB_STATES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'] as const
+export type JobState = (typeof JOB_STATES)[number]
+
+export const WORKER_STATUSES = ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'] as const
+export type WorkerStatus = (typeof WORKER_STATUSES)[number]
+
+export const HOST_HEALTHS = ['HEALTHY', 'SUSPECT', 'UNHEALTHY', 'LOST'] as const
+export type HostHealth = (typeof HOST_HEALTHS)[number]
+
+export const FLASHBOOTS = ['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'] as const
+export type FlashBoot = (typeof FLASHBOOTS)[number]
+
+export const VOLUME_TYPES = ['STANDARD', 'HIGH_PERFORMANCE'] as const
+export type VolumeType = (typeof VOLUME_TYPES)[number]
