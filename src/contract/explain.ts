@@ -71,9 +71,9 @@ export const HostVerdict = z
   .object({
     hostId: z.string().meta({ description: 'Stands for one machine to this account only.' }),
     fits: z.boolean(),
-    failed: z.array(z.string()).meta({ description: '`<constraint>: <wanted> > <available>`, for the offer that comes nearest.' }),
+    failed: z.array(z.string()).meta({ description: 'What the job needs and the machine lacks, for the offer that comes nearest.' }),
   })
-  .meta({ id: 'HostVerdict', example: { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['gpu NVIDIA H200: 1 > 0'] } })
+  .meta({ id: 'HostVerdict', example: { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['needs 1 free NVIDIA H200'] } })
 export type HostVerdict = z.infer<typeof HostVerdict>
 
 /** HLT-6. */

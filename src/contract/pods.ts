@@ -119,8 +119,8 @@ export const ListPodsResponse = z
   .meta({ id: 'ListPodsResponse', example: { pods: [POD_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })
 
 const HostPreview = z
-  .object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: '`<constraint>: <wanted> > <there is>`' }) })
-  .meta({ id: 'PodPlacementHost', example: { hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['gpu NVIDIA L4: 1 > 0'] } })
+  .object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: 'What the pod needs and the machine lacks.' }) })
+  .meta({ id: 'PodPlacementHost', example: { hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['needs 1 free NVIDIA L4'] } })
 
 export const PodPlacementPreview = z
   .object({
@@ -140,7 +140,7 @@ export const PodPlacementPreview = z
       hostId: null,
       dataCenterId: null,
       cost: 0.44,
-      hosts: [{ hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['gpu NVIDIA L4: 1 > 0'] }],
+      hosts: [{ hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['needs 1 free NVIDIA L4'] }],
     },
   })
 export type PodPlacementPreview = z.infer<typeof PodPlacementPreview>

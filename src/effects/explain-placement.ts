@@ -2,6 +2,7 @@ import type { HostVerdict } from '../contract/explain.ts'
 import { listPlacementHosts } from '../db/capacity.ts'
 import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { describeConstraint } from '../domain/host/constraint-text.ts'
 import { judgeHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
@@ -11,7 +12,7 @@ import { keyedDigest } from '../platform/crypto.ts'
 const MAX_HOSTS = 50
 const OPAQUE_ID_LENGTH = 16
 
-/** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6). Offline machines are named as such. */
+/** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6, PP-128). Offline machines are named as such. */
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
   const hosts = await listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE'])
   const verdicts = judgeHosts(placementRequestOf(config), hosts, MAX_HOSTS)
@@ -19,7 +20,7 @@ export async function explainPlacement(env: Env, config: EndpointConfig): Promis
     verdicts.map(async ({ hostId, failed }) => ({
       hostId: await opaqueHostId(env, config.teamId, hostId),
       fits: failed.length === 0,
-      failed,
+      failed: failed.map(describeConstraint),
     })),
   )
 }

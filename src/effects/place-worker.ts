@@ -2,6 +2,7 @@ import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, r
 import { addCapacityWaiter } from '../db/capacity-waiters.ts'
 import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import { countConstraints } from '../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
@@ -30,6 +31,8 @@ export type Placed =
 
 /** Hosts tried for one worker before it waits for its next attempt; each try costs a batch. */
 const MAX_TRIES = 5
+/** Constraints that a worker without a host names. */
+const MAX_CONSTRAINTS = 4
 
 /**
  * Finds a host for a worker, reserves its capacity and hands the workload to the host. Repeating it after a crash in the middle finds
@@ -85,7 +88,7 @@ async function resume(env: Env, placement: WorkerPlacement, existing: Allocation
 function explainRefusals(refusals: readonly UnfitHost[], lostRaces: boolean): string {
   if (lostRaces) return 'no capacity: other workloads took the last free place, or the host that has it does not answer'
   if (refusals.length === 0) return 'no capacity: no host is online'
-  const constraints = [...new Set(refusals.flatMap((refusal) => refusal.failed))].slice(0, 4).join('; ')
+  const constraints = countConstraints(refusals, MAX_CONSTRAINTS).join('; ')
   return `no capacity: none of ${refusals.length} online host${refusals.length === 1 ? '' : 's'} fits (${constraints})`
 }
 

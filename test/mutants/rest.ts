@@ -11,6 +11,12 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a comma may end a list', file: FAULT, find: "return open.at(-1) === '{' ? 'name' : 'value'", replace: "return 'value-or-end'" },
   { id: 'a bracket closes a brace', file: FAULT, find: "if (open.at(-1) !== '[' || (", replace: 'if ((' },
   { id: 'columns count from the start of the text', file: FAULT, find: 'column: at - lineStart + 1', replace: 'column: at + 1' },
+  {
+    id: 'a constraint without words shows its figures',
+    file: 'src/domain/host/constraint-text.ts',
+    find: '?? name',
+    replace: '?? failed',
+  },
   { id: 'any built-in image passes', file: BUILTIN, find: 'if (!known.includes(image)) return', replace: 'if (false) return' },
   { id: 'a built-in image may have mounts', file: BUILTIN, find: 'return hasMounts ? ', replace: 'return false ? ' },
   {

@@ -7,7 +7,7 @@ export const PODS = '/v2/pods'
 
 /** A create body that is accepted when there is a host with room. */
 export function podBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return { name: 'p', image: 'builtin/idle', gpu: { id: GPU }, ...changes }
+  return { name: 'p', image: 'acme/idle:1', gpu: { id: GPU }, ...changes }
 }
 
 /** The same for a CPU pod. */

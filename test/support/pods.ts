@@ -21,7 +21,7 @@ export function compute(typeId: string): PodSpec['compute'] {
 
 export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = {}): PodDraft {
   const spec: PodSpec = {
-    container: { image: 'builtin/idle', args: '', diskGb: 10, env: {}, ports: [], registry: null },
+    container: { image: 'acme/idle:1', args: '', diskGb: 10, env: {}, ports: [], registry: null },
     compute: compute(GPU),
     cloud: 'SECURE',
     dataCenterIds: [],

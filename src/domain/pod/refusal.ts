@@ -1,4 +1,5 @@
 import type { Refusal } from '../../contract/problems.ts'
+import { countConstraints } from '../host/constraint-text.ts'
 import type { UnfitHost } from '../host/placement.ts'
 import type { MissingVolumes } from './placement.ts'
 
@@ -11,7 +12,7 @@ const NO_CAPACITY = 'There are no longer any instances available with the reques
 const NO_FREE_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
 
 /**
- * Nothing fits, and for each constraint on how many of the hosts it failed (PP-82). Which hosts is the operator's business. `missing`: volumes
+ * Nothing fits, and for each constraint on how many of the hosts it failed (PP-82, PP-128). Which hosts is the operator's business. `missing`: volumes
  * that no host in question has; another type of GPU, or another try, would not help (PP-134).
  */
 export function refuseCapacity(unfit: readonly UnfitHost[], missing: MissingVolumes | null = null): Refusal {
@@ -32,10 +33,5 @@ export function refuseStart(isGpuPod: boolean): Refusal {
 
 function reasonsOf(unfit: readonly UnfitHost[]): string[] {
   if (unfit.length === 0) return ['hosts: none is online']
-  const counts = new Map<string, number>()
-  for (const { failed } of unfit) {
-    for (const name of new Set(failed.map((text) => text.slice(0, text.indexOf(': '))))) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  return ordered.slice(0, MAX_REASONS).map(([name, count]) => `${name}: ${count} of ${unfit.length} hosts`)
+  return countConstraints(unfit, MAX_REASONS)
 }

@@ -4,6 +4,7 @@ import { MAX_STOPPED_PODS_PER_TEAM } from '../../db/bounds.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pod-references.ts'
 import { countStoppedPods } from '../../db/pods.ts'
+import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
@@ -49,7 +50,9 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
     dataCenterId: best?.dataCenterId ?? null,
     ...(best && computeView({ spec, vcpus: best.shape.vcpus, memoryMb: best.shape.memoryMb })),
     cost: shownPrice(pricePerHour),
-    hosts: await Promise.all(hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed }))),
+    hosts: await Promise.all(
+      hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed: failed.map(describeConstraint) })),
+    ),
   }
 }
 

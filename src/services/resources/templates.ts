@@ -13,7 +13,7 @@ import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { requireScope } from '../require-scope.ts'
+import { lacksScope, requireScope } from '../require-scope.ts'
 import { requireRegistry } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
@@ -45,7 +45,7 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
     return template
   }
   const shared = await table.findPublicTemplate(openDatabase(env.DB), id)
-  if (!shared) throw new Problem('accessDenied')
+  if (!shared) throw lacksScope('templates:read')
   return seenBy(principal.teamId, shared)
 }
 

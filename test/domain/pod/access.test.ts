@@ -105,12 +105,16 @@ describe('entity tags', () => {
 })
 
 describe('refusals', () => {
-  it('[PP-82] constraints are counted over hosts, the most frequent first, without naming a host or what it has', () => {
+  it('[PP-82] [PP-128] constraints are counted over hosts, the most frequent first, without naming a host or what it has', () => {
     const failed = (hostId: string, ...texts: string[]) => ({ hostId, failed: texts })
     const refusals = [failed('h1', 'gpu A: 1 > 0', 'vcpu: 8 > 2'), failed('h2', 'gpu A: 1 > 0'), failed('h3', 'cloud: SECURE > COMMUNITY')]
     expect(refuseCapacity(refusals)).toMatchObject({
       code: 'NO_CAPACITY',
-      errors: ['gpu A: 2 of 3 hosts', 'cloud: 1 of 3 hosts', 'vcpu: 1 of 3 hosts'],
+      errors: [
+        'needs 1 free A: fails on 2 of 3 hosts',
+        'needs 8 free vCPUs: fails on 1 of 3 hosts',
+        'needs SECURE hardware: fails on 1 of 3 hosts',
+      ],
     })
     expect(refuseCapacity([]).errors).toEqual(['hosts: none is online'])
     const many = Array.from({ length: 20 }, (_, n) => failed(`h${n}`, `c${n}: 1 > 0`))
@@ -123,7 +127,7 @@ describe('refusals', () => {
       key: 'badRequest',
       detail: 'No host in A, B offers network volumes. Ask the operator to set them up there, or create the pod without that mount.',
       code: 'NO_CAPACITY',
-      errors: ['networkVolumes: 1 of 1 hosts'],
+      errors: ['needs a host with network volumes: fails on 1 of 1 hosts'],
     })
     expect(refuseCapacity([], { kind: 'global', dataCenterIds: [] }).detail).toMatch(/^No host offers global volumes\. /)
   })

@@ -17,7 +17,7 @@ function workload(id: string, change: Partial<Workload> = {}): Workload {
     kind: 'pod',
     desired: 'running',
     stopGraceMs: 10_000,
-    image: 'builtin/idle',
+    image: 'acme/idle:1',
     entrypoint: [],
     cmd: [],
     env: LARGE_ENV,

@@ -15,7 +15,7 @@ describe('the life of a pod', () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     const first = await host.waitFor((w) => w.id === `${id}-1`)
-    expect(first).toMatchObject({ kind: 'pod', desired: 'running', image: 'builtin/idle' })
+    expect(first).toMatchObject({ kind: 'pod', desired: 'running', image: 'acme/idle:1' })
     expect(await freeGpus(host.id)).toBe(0)
     await host.report(first.id, { state: 'starting' })
     expect(await readPod(id)).toMatchObject({ status: 'STARTING', startedAtMs: null })

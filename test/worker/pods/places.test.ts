@@ -68,7 +68,7 @@ describe('where a pod goes on', () => {
     const account = await createAccount()
     const id = await placed(
       host,
-      { container: { image: 'builtin/idle', args: '', diskGb: 50, env: {}, ports: [], registry: null } },
+      { container: { image: 'acme/idle:1', args: '', diskGb: 50, env: {}, ports: [], registry: null } },
       account,
     )
     await host.waitFor((w) => w.id === `${id}-1`)

@@ -314,7 +314,7 @@ describe('trouble with workers', () => {
     const jobId = await run(queue)
     const reason = async () => (await queue.get(`/status/${jobId}`)).body.queue.reason
     await until(async () => (await reason())?.startsWith('no capacity'))
-    expect(await reason()).toContain('no capacity: none of 1 online host fits (gpu NVIDIA H200: 1 > 0)')
+    expect(await reason()).toContain('no capacity: none of 1 online host fits (needs 1 free NVIDIA H200: fails on 1 of 1 hosts)')
     expect((await queue.get('/health')).body.workers.throttled).toBe(1)
   })
 

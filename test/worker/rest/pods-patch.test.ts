@@ -16,7 +16,7 @@ async function held(id: string): Promise<{ disk_gb: number; gpu_count: number }>
 
 /** [title, PATCH body] of what makes a new container. */
 const NEW_CONTAINER: [string, Record<string, unknown>][] = [
-  ['image', { image: 'builtin/probe' }],
+  ['image', { image: 'acme/probe:1' }],
   ['args', { args: 'sleep 2' }],
   ['cmd', { cmd: ['sleep', '2'] }],
   ['entrypoint', { entrypoint: ['sh'] }],
@@ -30,7 +30,7 @@ const SAME_CONTAINER: [string, Record<string, unknown>][] = [
   ['nothing', {}],
   ['the name', { name: 'q' }],
   ['the lock', { locked: true }],
-  ['the same image', { image: 'builtin/idle' }],
+  ['the same image', { image: 'acme/idle:1' }],
   ['the same command in another form', { args: '{"cmd":["sleep","1"]}' }],
   ['the same env', { env: { A: '1', B: '2' } }],
   ['env in another order', { env: { B: '2', A: '1' } }],
@@ -118,7 +118,7 @@ describe('PATCH', () => {
     await scene.run(id, 2)
     expect((await scene.act(id, 'restart')).body.env).toEqual({ ...access, B: '2' })
     expect((await scene.host.waitFor(({ id: workload }) => workload === `${id}-3`)).env).toEqual({ ...access, B: '2' })
-    const template = { name: `t${id}`, image: 'builtin/idle', env: { T: '3' }, startSsh: false, startJupyter: false }
+    const template = { name: `t${id}`, image: 'acme/idle:1', env: { T: '3' }, startSsh: false, startJupyter: false }
     const templateId = (await scene.call.post('/v2/templates', template)).body.id
     expect((await patch(scene, id, { templateId })).body.env).toEqual({ ...access, T: '3' })
     expect((await patch(scene, id, { env: { PUBLIC_KEY: 'mine' } })).body.env).toEqual({ ...access, PUBLIC_KEY: 'mine' })

@@ -17,7 +17,7 @@ async function template(members: Record<string, unknown> = {}, key = scene.accou
   next += 1
   const reply = await api(key).post('/v2/templates', {
     name: `t${next}`,
-    image: 'builtin/probe',
+    image: 'acme/probe:1',
     args: 'from template',
     disk: 33,
     env: { A: 'template', B: 'template' },
@@ -47,7 +47,7 @@ describe('a template at create', () => {
     const pod = (await scene.call.post(PODS, body)).body
     expect(pod).toMatchObject({
       template: templateId,
-      image: 'builtin/probe',
+      image: 'acme/probe:1',
       args: 'from template',
       cmd: ['from', 'template'],
       disk: 33,
@@ -62,7 +62,7 @@ describe('a template at create', () => {
     const templateId = await template({ mounts: { persistent: { size: 15, path: '/t' } }, registry })
     const pod = await scene.create({
       templateId,
-      image: 'builtin/idle',
+      image: 'acme/idle:1',
       args: '',
       disk: 5,
       ports: [],
@@ -70,7 +70,7 @@ describe('a template at create', () => {
       mounts: { persistent: { size: 12, path: '/b' } },
     })
     expect(pod).toMatchObject({
-      image: 'builtin/idle',
+      image: 'acme/idle:1',
       cmd: [],
       disk: 5,
       ports: [],
@@ -132,7 +132,7 @@ describe('a template in a PATCH', () => {
     const reply = await patch(pod.id, { templateId, env: { B: 'body' }, disk: 12 })
     expect(reply).toMatchObject({
       status: 200,
-      body: { template: null, image: 'builtin/probe', cmd: ['from', 'template'], disk: 12, ports: ['22/tcp'], registry, mounts: {} },
+      body: { template: null, image: 'acme/probe:1', cmd: ['from', 'template'], disk: 12, ports: ['22/tcp'], registry, mounts: {} },
     })
     expect(reply.body.env).toEqual({ A: 'template', B: 'body' })
   })

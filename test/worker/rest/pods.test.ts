@@ -8,7 +8,7 @@ describe('a pod over REST', () => {
     const scene = await podScene()
     const reply = await scene.call.post(PODS, {
       name: 'pytorch-training',
-      image: 'builtin/idle',
+      image: 'acme/idle:1',
       gpu: { id: GPU },
       disk: 50,
       ports: ['8888/http', '22/tcp'],
@@ -20,7 +20,7 @@ describe('a pod over REST', () => {
     expect(reply.body).toEqual({
       id: expect.stringMatching(/^[0-9a-z]{14}$/),
       name: 'pytorch-training',
-      image: 'builtin/idle',
+      image: 'acme/idle:1',
       args: '',
       cmd: [],
       entrypoint: [],

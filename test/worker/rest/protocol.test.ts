@@ -1,7 +1,7 @@
 import { RESERVED_WORDS } from '../../../src/contract/reserved-words.ts'
 import { adminDocument } from '../../../src/http/admin-api.ts'
 import { restDocument } from '../../../src/http/rest-api.ts'
-import { admin, api, createAccount, createEndpoint, describe, endpointBody, expect, it, send } from '../../support/harness.ts'
+import { admin, api, createAccount, createEndpoint, createKey, describe, endpointBody, expect, it, send } from '../../support/harness.ts'
 
 const PATH = '/v2/serverless'
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
@@ -247,6 +247,23 @@ describe('inventory', () => {
       })
       // The job API's own table answers 401 for a lacking scope (API-5).
       expect((await call(created.key, method, url, body)).status, label).toBe(isJob ? 401 : 403)
+    }
+  })
+
+  it('[AUT-5] [PP-129] a 403 names the scope that the key lacks', async () => {
+    const { userId } = await createAccount()
+    const { key } = await createKey(userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
+    for (const [method, path, scope] of [
+      ['post', '/v2/serverless', 'serverless:write'],
+      ['get', '/v2/pods', 'pods:read'],
+      ['get', '/v2/templates/nosuch', 'templates:read'],
+    ] as const) {
+      expect((await api(key)[method](path)).body).toEqual({
+        title: 'Forbidden',
+        status: 403,
+        detail: 'access denied',
+        errors: [`the key lacks the scope ${scope}`],
+      })
     }
   })
 

@@ -1,0 +1,53 @@
+import type { UnfitHost } from './placement.ts'
+
+const MB_PER_GB = 1024
+const SEPARATOR = ': '
+const COMPARISON = ' > '
+
+/**
+ * A failed constraint, `<constraint>: <wanted> > <available>`, as a tenant reads it: what is wanted (PP-128). What a host has left, and in
+ * which data center it stands, is the operator's business and that of whoever else runs there.
+ */
+export function describeConstraint(failed: string): string {
+  const [name = '', rest = ''] = split(failed, SEPARATOR)
+  const [wanted] = split(rest, COMPARISON)
+  const [kind = '', ...type] = name.split(' ')
+  return TEXTS[kind]?.(wanted, type.join(' ')) ?? name
+}
+
+/** Each constraint with the number of hosts on which it failed, the most frequent first, at most `limit`. */
+export function countConstraints(unfit: readonly UnfitHost[], limit: number): string[] {
+  const counts = new Map<string, number>()
+  for (const { failed } of unfit) {
+    for (const text of new Set(failed.map(describeConstraint))) counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  return ordered.slice(0, limit).map(([text, count]) => `${text}: fails on ${count} of ${unfit.length} hosts`)
+}
+
+const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> = {
+  status: () => 'needs a host that is online',
+  schedulable: () => 'needs a host that takes new work',
+  runtime: (wanted) => (wanted === 'docker' ? 'needs a container engine' : 'needs an agent that runs built-in images'),
+  dataCenter: (wanted) => `needs data center ${wanted.replaceAll('|', ' or ')}`,
+  cloud: (wanted) => `needs ${wanted} hardware`,
+  vcpu: (wanted) => `needs ${wanted} free vCPUs`,
+  vcpuPerGpu: (wanted) => `needs ${wanted} vCPUs for each GPU`,
+  memoryMb: (wanted) => `needs ${inGb(wanted)} GB of free memory`,
+  memoryMbPerGpu: (wanted) => `needs ${inGb(wanted)} GB of memory for each GPU`,
+  diskGb: (wanted) => `needs ${wanted} GB of free disk`,
+  gpu: (wanted, type) => `needs ${wanted} free ${type}`,
+  cuda: (wanted) => `needs CUDA ${wanted.replaceAll('|', ' or ')}`,
+  networkVolumes: () => 'needs a host with network volumes',
+  globalVolumes: () => 'needs a host with global volumes',
+  capacity: () => 'needs room that another request has just taken',
+}
+
+function inGb(megabytes: string): string {
+  return String(Math.ceil((Number(megabytes) / MB_PER_GB) * 10) / 10)
+}
+
+function split(text: string, separator: string): [string, string?] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)]
+}
