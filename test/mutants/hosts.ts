@@ -157,6 +157,12 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
 /** Killed by the tests against the real objects in workerd. */
 export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'the last beat goes with its link',
+    file: 'durable-objects/host/presence.ts',
+    find: '{ ...found, lastBeatAtMs: this.lastBeatAtMs(found) }',
+    replace: '{ ...found }',
+  },
+  {
     id: 'one job that waits no longer takes the others with it',
     file: 'src/queue/host-events.ts',
     find: 'Math.max(untilMs(null), ...waits)',

@@ -155,12 +155,6 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'silentSinceMs === 0 ? null : change.usage',
   },
   {
-    id: 'pod: the last beat goes with its link',
-    file: 'durable-objects/host/presence.ts',
-    find: '{ ...found, lastBeatAtMs: this.lastBeatAtMs(found) }',
-    replace: '{ ...found }',
-  },
-  {
     id: 'pod: the silence of the plane is shown',
     file: 'durable-objects/host/presence.ts',
     find: 'const record = this.excuseOutage(stored)',

@@ -142,15 +142,18 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, LSE-7] a worker that stays silent after its host is back is lost after 4 P', async () => {
-    const scene = await setScene('NVIDIA GeForce RTX 3090', 'AMPERE_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
+  it.each([
+    ['beats again', 'beat', 'NVIDIA GeForce RTX 3090', 'AMPERE_24'],
+    ['has a new link', 'link', 'NVIDIA RTX A4000', 'AMPERE_16'],
+  ] as const)('[HOST-36, LSE-7] a worker that stays silent after its host %s is lost after 4 P', async (_how, sign, typeId, pool) => {
+    const scene = await setScene(typeId, pool, { workers: { min: 0, max: 1, idleTimeout: 600 } })
     const { host, startMs } = scene
     const { jobId, worker } = await holdJob(scene)
     const lastBeatMs = await runFor(scene, worker, [jobId], 300_000, startMs)
     await goTo(scene, lastBeatMs + 15_000)
     await advanceHost(host.id, 15_000)
-    await host.beat()
-    await advanceHost(host.id, 0)
+    await host[sign]()
+    await advanceHost(host.id, 1)
     await goTo(scene, lastBeatMs + 15_000 + 4 * P - 1)
     expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
     await goTo(scene, lastBeatMs + 15_000 + 4 * P + 1)
