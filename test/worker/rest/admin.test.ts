@@ -160,6 +160,7 @@ describe('hosts', () => {
       cloud: 'SECURE',
       status: 'ONLINE',
       health: 'HEALTHY',
+      statusReason: null,
       cordon: null,
       draining: false,
       workloads: { workers: 0, pods: 0 },
