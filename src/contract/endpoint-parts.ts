@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from './defaults.ts'
 import { ENDPOINT_CLOUDS, FLASHBOOTS } from './enums.ts'
 import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from './fields.ts'
+import { form } from './forms.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
 export const MAX_WORKERS = 1000
@@ -96,16 +97,13 @@ export const ResultRetention = z
 
 const Pools = z.array(ResourceId).min(1).meta({ description: 'GPU pools in order of preference.' })
 /** A leading hyphen is how the older interfaces spell an exclusion, so it is refused here (END-4). */
+const NOT_HYPHENATED = form(/^\s*[^-\s]/, 'a GPU type without a leading hyphen')
 const ExcludedTypes = z
-  .array(
-    z
-      .string()
-      .regex(/^\s*[^-\s]/)
-      .regex(PLAIN_TEXT),
-  )
+  .array(z.string().regex(NOT_HYPHENATED).regex(PLAIN_TEXT))
   .refine(isUnique, { error: 'items must be unique' })
   .meta({ uniqueItems: true, description: 'GPU types of those pools that are not wanted.' })
 const GpuCount = wholeNumber(1)
+const CUDA_VERSION_OR_EMPTY = form(new RegExp(`^$|${CUDA_VERSION.source}`), 'a version such as 12.8, or nothing')
 const GPU_COUNT_TEXT = 'GPUs of one worker.'
 
 export const CreateEndpointGpuConfig = z
@@ -124,11 +122,7 @@ export const UpdateEndpointGpuConfig = z
     excludedTypes: ExcludedTypes.optional().meta({ description: 'Needs `pools`; `pools` alone clears the exclusions.' }),
     count: GpuCount.optional().meta({ description: GPU_COUNT_TEXT }),
     allowedCudaVersions: CudaVersions.optional().meta({ description: 'Empty clears.' }),
-    minCudaVersion: z
-      .string()
-      .regex(new RegExp(`^$|${CUDA_VERSION.source}`))
-      .optional()
-      .meta({ description: 'Empty clears.' }),
+    minCudaVersion: z.string().regex(CUDA_VERSION_OR_EMPTY).optional().meta({ description: 'Empty clears.' }),
   })
   .meta({ id: 'UpdateEndpointGpuConfig', example: { pools: ['ADA_24', 'AMPERE_24'], minCudaVersion: '' } })
 

@@ -1,19 +1,20 @@
 import { z } from 'zod'
+import { form } from './forms.ts'
 
 /** Text on one line: no control characters, which would otherwise reach logs, labels and command lines (GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-export const PLAIN_TEXT = /^[^\u0000-\u001f\u007f]*$/
+export const PLAIN_TEXT = form(/^[^\u0000-\u001f\u007f]*$/, 'text without control characters')
 /** Text that may hold tabs and line breaks but no NUL, which no process environment or argument can carry (GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
-export const NO_NUL = /^[^\u0000]*$/
+export const NO_NUL = form(/^[^\u0000]*$/, 'text without NUL characters')
 /** `<major>.<minor>` (POD-7). */
-export const CUDA_VERSION = /^\d+\.\d+$/
+export const CUDA_VERSION = form(/^\d+\.\d+$/, 'a version such as 12.8')
 /** `<port>/<protocol>` (CON-6). */
-export const PORT = /^\d+\/(http|tcp)$/
+export const PORT = form(/^\d+\/(http|tcp)$/, 'a port such as 8888/http or 22/tcp')
 /** Names of environment variables (GEN-6). */
-export const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
+export const ENV_NAME = form(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'letters, digits, _, . and -, with a letter or _ first')
 /** Ids of data centers: what an operator names, not only those of the seed. */
-export const DATA_CENTER_ID = /^[A-Za-z0-9-]{2,32}$/
+export const DATA_CENTER_ID = form(/^[A-Za-z0-9-]{2,32}$/, '2 to 32 letters, digits and hyphens')
 
 /** Longest name of what is listed whole, characters (RES-9). */
 const MAX_NAME_LENGTH = 191

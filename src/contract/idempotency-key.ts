@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { form } from './forms.ts'
 
 /** Of the header `Idempotency-Key` (POD-22). */
 const MAX_IDEMPOTENCY_KEY_LENGTH = 128
+
+const VISIBLE_ASCII = form(/^[\x21-\x7e]+$/, 'visible ASCII characters without spaces')
 
 /** Headers of every create (POD-22, PP-125). */
 export const CreateHeaders = z.object({
@@ -9,7 +12,7 @@ export const CreateHeaders = z.object({
     .string()
     .min(1)
     .max(MAX_IDEMPOTENCY_KEY_LENGTH)
-    .regex(/^[\x21-\x7e]+$/)
+    .regex(VISIBLE_ASCII)
     .optional()
     .meta({
       description: 'A repeat of the same request within 24 hours answers with the first result.',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { form } from './forms.ts'
 import { queryInteger } from './query-values.ts'
 
 /** Most lines that a log keeps, so also the most that `tail` may ask for (LOG-2). */
@@ -25,7 +26,10 @@ export const LogQuery = z.object({
 export type LogQuery = z.infer<typeof LogQuery>
 
 /** A time, and the counter that an id of this server has behind it (LOG-3). */
-const EVENT_ID = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)(\/\d{1,15})?$/
+const EVENT_ID = form(
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)(\/\d{1,15})?$/,
+  'a time such as 2026-08-01T12:00:00Z, or the id of an event',
+)
 
 /** Header of a log stream (LOG-2). */
 export const LogHeaders = z.object({

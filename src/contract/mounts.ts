@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { ResourceId, wholeNumber } from './fields.ts'
+import { form } from './forms.ts'
 
 /** Absolute, without control characters (MNT-5, GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const MOUNT_PATH = /^\/[^\u0000-\u001f\u007f]*$/
+const MOUNT_PATH = form(/^\/[^\u0000-\u001f\u007f]*$/, 'an absolute path such as /workspace')
 
 /** Longest path that a file system takes. */
 const MAX_PATH_LENGTH = 4096

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { wordsFor } from '../contract/forms.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -27,9 +28,9 @@ function describe(issue: Issue, found: unknown): string {
     case 'invalid_value':
       return `value must be one of ${quoted(issue.values.map(String))}`
     case 'invalid_format':
-      return issue.format === 'datetime' ? 'is not a date-time' : 'does not match pattern'
+      return issue.format === 'datetime' ? 'is not a date-time' : mismatch(issue)
     case 'invalid_key':
-      return `property name '${String(issue.path.at(-1))}' does not match pattern`
+      return `property name '${String(issue.path.at(-1))}' ${mismatch(issue.issues[0])}`
     case 'too_small':
       return `${boundName('min', issue.origin)}: got ${sizeOf(found, issue.origin)}, want ${String(issue.minimum)}`
     case 'too_big':
@@ -39,6 +40,12 @@ function describe(issue: Issue, found: unknown): string {
     default:
       return issue.message
   }
+}
+
+/** A pattern that failed, and which form is wanted (PP-177). */
+function mismatch(issue: Issue | undefined): string {
+  const words = issue?.code === 'invalid_format' && 'pattern' in issue ? wordsFor(String(issue.pattern)) : undefined
+  return words === undefined ? 'does not match pattern' : `does not match pattern: want ${words}`
 }
 
 /** A discriminated union names its options; of a plain one, the first option that lists values tells the most. */

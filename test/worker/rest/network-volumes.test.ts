@@ -51,8 +51,13 @@ describe('create', () => {
     ['[VOL-2] another type', { type: 'FAST' }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
     ['[STRICT-1] an unknown member', { bogus: 1 }, 422, ["$: additional properties 'bogus' not allowed"]],
     ['[STRICT-2] null', { type: null }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
-    ['[GEN-6] a line break in the name', { name: 'a\nb' }, 422, ['$.name: does not match pattern']],
-    ['[GEN-6] a control character in the data center', { dataCenter: 'EU\u0007' }, 422, ['$.dataCenter: does not match pattern']],
+    ['[GEN-6] a line break in the name', { name: 'a\nb' }, 422, ['$.name: does not match pattern: want text without control characters']],
+    [
+      '[GEN-6] a control character in the data center',
+      { dataCenter: 'EU\u0007' },
+      422,
+      ['$.dataCenter: does not match pattern: want text without control characters'],
+    ],
   ]
   it.each(REFUSED)('%s is refused', async (_title, changes, status, text) => {
     const { key } = await createAccount()
@@ -132,7 +137,7 @@ describe('update', () => {
       [{ name: 'x', type: 'STANDARD' }, "$: additional properties 'type' not allowed"],
       [{ size: 9 }, '$.size: minimum: got 9, want 10'],
       [{ size: 4097 }, '$.size: maximum: got 4097, want 4096'],
-      [{ name: 'a\u0000' }, '$.name: does not match pattern'],
+      [{ name: 'a\u0000' }, '$.name: does not match pattern: want text without control characters'],
     ] as const) {
       const reply = await api(key).patch(`${PATH}/${id}`, body)
       expect([reply.status, reply.body.errors]).toEqual([422, expect.arrayContaining([error])])

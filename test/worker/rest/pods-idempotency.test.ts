@@ -117,7 +117,7 @@ describe('Idempotency-Key', () => {
     const scene = await podScene(gpus(4))
     const errorsFor = async (key: string) => (await scene.call.post(PODS, podBody(), WITH(key))).body.errors
     expect(await errorsFor('k'.repeat(129))).toEqual(['$.Idempotency-Key: maxLength: got 129, want 128'])
-    expect(await errorsFor('a b')).toEqual(['$.Idempotency-Key: does not match pattern'])
+    expect(await errorsFor('a b')).toEqual(['$.Idempotency-Key: does not match pattern: want visible ASCII characters without spaces'])
     expect((await scene.call.post(PODS, podBody(), WITH('k'.repeat(128)))).status).toBe(201)
     scene.leave()
   })

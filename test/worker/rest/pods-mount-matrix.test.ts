@@ -108,7 +108,7 @@ function expectSchema(ask: Ask): Verdict | null {
     noVolume: (at) => `${at}: missing property 'volumeId'`,
     noPath: (at) => `${at}: missing property 'path'`,
     small: (at) => `${at}.size: minimum: got 9, want 10`,
-    relative: (at) => `${at}.path: does not match pattern`,
+    relative: (at) => `${at}.path: does not match pattern: want an absolute path such as /workspace`,
     unknownMember: (at) => `${at}: additional properties 'mode' not allowed`,
     notObject: (at) => `${at}: got string, want object`,
   }

@@ -3,6 +3,8 @@ import { api, createAccount, createKey, describe, env, expect, it, teamOf } from
 import { statusesWith } from '../../support/resources.ts'
 
 const PATH = '/v2/account/ssh-keys'
+const LINE = '$.keys[0]: does not match pattern: want a line such as ssh-ed25519 AAAA… me@example.com'
+const NO_CONTROL = '$.keys[0]: does not match pattern: want one line without control characters but the tab'
 const ED25519 = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2 me@example.com'
 
 describe('SSH keys', () => {
@@ -29,14 +31,14 @@ describe('SSH keys', () => {
   })
 
   const REFUSED: [string, unknown, string[]][] = [
-    ['[ACC-1] a key without its type', { keys: [ED25519, 'AAAA'] }, ['$.keys[1]: does not match pattern']],
     [
-      '[ACC-1] two keys in one text',
-      { keys: [`${ED25519}\n${ED25519}`] },
-      ['$.keys[0]: does not match pattern', '$.keys[0]: does not match pattern'],
+      '[ACC-1] a key without its type',
+      { keys: [ED25519, 'AAAA'] },
+      ['$.keys[1]: does not match pattern: want a line such as ssh-ed25519 AAAA… me@example.com'],
     ],
-    ['[GEN-6][RES-6] NUL in a comment', { keys: [`${ED25519}\u0000`] }, ['$.keys[0]: does not match pattern']],
-    ['[GEN-6][RES-6] an escape in a comment', { keys: [`${ED25519} \u001b[2J`] }, ['$.keys[0]: does not match pattern']],
+    ['[ACC-1] two keys in one text', { keys: [`${ED25519}\n${ED25519}`] }, [LINE, NO_CONTROL]],
+    ['[GEN-6][RES-6] NUL in a comment', { keys: [`${ED25519}\u0000`] }, [NO_CONTROL]],
+    ['[GEN-6][RES-6] an escape in a comment', { keys: [`${ED25519} \u001b[2J`] }, [NO_CONTROL]],
     ['[STRICT-1] an unknown member', { keys: [], bogus: 1 }, ["$: additional properties 'bogus' not allowed"]],
     ['[STRICT-1] __proto__', '{"keys":[],"__proto__":{}}', ["$: additional properties '__proto__' not allowed"]],
     ['[STRICT-2] null', { keys: null }, ['$.keys: got null, want array']],
