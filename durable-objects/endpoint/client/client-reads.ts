@@ -1,3 +1,4 @@
+import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/job-routes.ts'
 import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
@@ -10,9 +11,6 @@ import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { JOB_NOT_FOUND, jobNotFound, jsonReply, plainJson, plainProblem, toResponse } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
-
-export const SYNC_WAIT_MS = 90_000
-const STREAM_WAIT_MS = 10_000
 
 /** The status record of a job as it is now. */
 export function recordJson(core: EndpointCore, job: Job): string {
@@ -43,7 +41,7 @@ export async function holdForRecord(
   request: Request,
   whenExpired: (record: string) => Response,
 ): Promise<Response> {
-  const untilMs = core.now() + readHoldMs(call.query.get('wait'), SYNC_WAIT_MS)
+  const untilMs = core.now() + readHoldMs(call.query.get('wait'), JOB_DEFAULTS.wait)
   const watch = new JobWatch(core, call.jobId)
   for (;;) {
     const job = await watch.look()
@@ -59,7 +57,7 @@ export async function holdForRecord(
 
 /** `/stream`: waits for chunks or the end, then hands out what is buffered (STR-6). */
 export async function stream(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
-  const untilMs = core.now() + readHoldMs(call.query.get('wait'), STREAM_WAIT_MS)
+  const untilMs = core.now() + readHoldMs(call.query.get('wait'), JOB_DEFAULTS.streamWait)
   let seen = false
   for (;;) {
     const job = await core.findJob(call.jobId)

@@ -1,3 +1,4 @@
+import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
 import { applyTime, type Job } from '../../../src/domain/job/job.ts'
@@ -9,7 +10,6 @@ import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, problemReply } from '../replies.ts'
 
-const DEFAULT_REQUESTS = 100
 const MAX_REQUESTS = 1_000
 /** An output or an error above this is left to `/status`, so that a thousand of them fit one reply. */
 const MAX_LISTED_CHARS = 4 * 1024
@@ -39,7 +39,7 @@ function shorten(text: string | null): string | null {
 
 /** As with `wait`: outside 1…1000 it is clamped, unreadable means the default. */
 function readLimit(limit: string | null): number {
-  if (limit === null || !/^-?\d{1,15}$/.test(limit)) return DEFAULT_REQUESTS
+  if (limit === null || !/^-?\d{1,15}$/.test(limit)) return JOB_DEFAULTS.requests
   return Math.min(MAX_REQUESTS, Math.max(1, Number(limit)))
 }
 

@@ -1,3 +1,4 @@
+import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/job-routes.ts'
 import { readIdempotencyKey } from '../../../src/domain/idempotency.ts'
 import { isTerminal } from '../../../src/domain/job/job.ts'
@@ -9,7 +10,7 @@ import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound, jsonReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
-import { holdForRecord, recordJson, SYNC_WAIT_MS } from './client-reads.ts'
+import { holdForRecord, recordJson } from './client-reads.ts'
 
 type Outcome = Accepted | { repeatOf: string }
 
@@ -55,7 +56,7 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
   const job: JobRequest = {
     submission,
     sync: call.operation === 'runsync',
-    waitMs: call.wait === null ? 0 : readHoldMs(call.wait, SYNC_WAIT_MS),
+    waitMs: call.wait === null ? 0 : readHoldMs(call.wait, JOB_DEFAULTS.wait),
     sealedS3Config: submission.s3Config === null ? null : await core.seal.close(call.endpointId, submission.s3Config),
   }
   return core.transact((tx) => acceptOnce(tx, job, idempotency))
