@@ -97,6 +97,7 @@ describe('keys that come and go', () => {
     const first = await endpoint.nextWorker()
     const job = await endpoint.run()
     await first.takeJob()
+    await first.ping()
     first.holding.delete(job)
     await eventually('the job is back in the queue', async () => (await endpoint.status(job)).status === 'IN_QUEUE')
     const requeued = await endpoint.status(job)
