@@ -65,7 +65,7 @@ export class OpenEndpointObject extends EndpointObject {
   private cycle(worker: ReadyWorker, tx: Tx): void {
     const { parking } = this.core
     const from = { workerId: worker.id, boot: worker.boot }
-    askForWork(tx, from, true)
+    askForWork(tx, from, { idle: true, again: false })
     const take = { ...from, capacity: 1, batch: false, parkedAtMs: tx.nowMs, answer: () => undefined }
     parking.parkTake(take)
     const jobId = dispatch(tx)[0]?.jobs[0]?.jobId

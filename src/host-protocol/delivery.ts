@@ -6,6 +6,12 @@
 /** Set by the agent's relay on every post; what a worker sends under this name goes no further than the relay. */
 export const DELIVERY_HEADER = 'podplane-delivery'
 
+/**
+ * Set by the relay on a take that it sends again because the connection broke before an answer came: what that answer carried has reached
+ * nobody (PP-175). Of what a worker sends, no header but its key and its type goes further than the relay.
+ */
+export const TAKE_AGAIN_HEADER = 'podplane-take-again'
+
 const FORM = /^([A-Za-z0-9_-]{8,64})\.(\d{1,15})$/
 
 /** One post of a worker: the agent process that received it, and its number there. */

@@ -5,11 +5,19 @@ import { tellWorker, workerOf } from './worker-rows.ts'
 /** What a request for work comes to: it waits for a job, ends soon because its worker does, or is turned away. */
 export type TakeVerdict = 'waits' | 'draining' | 'refused'
 
-/** A worker asks for work (WRK-7, WRK-29). `idle`: it says that it holds no job (LSE-3). */
-export function askForWork(tx: Tx, from: Holder, idle: boolean): TakeVerdict {
+/** A request for work. */
+export interface Ask {
+  /** The worker says that it holds no job (LSE-3). */
+  idle: boolean
+  /** Its host says that it sends the request again, because no answer came (PP-175). */
+  again: boolean
+}
+
+/** A worker asks for work (WRK-7, WRK-29). */
+export function askForWork(tx: Tx, from: Holder, { idle, again }: Ask): TakeVerdict {
   const worker = workerOf(tx.state, from)
   if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
-  if (idle) showIdleLeases(tx, from)
+  if (idle) showIdleLeases(tx, from, again)
   if (worker.phase === 'DRAINING') return 'draining'
   tellWorker(tx, worker.id, { kind: 'take' })
   if (worker.phase === 'STARTING') forgetOvercomeFailures(tx)
@@ -17,8 +25,8 @@ export function askForWork(tx: Tx, from: Holder, idle: boolean): TakeVerdict {
   return 'waits'
 }
 
-function showIdleLeases({ state, nowMs }: Tx, from: Holder): void {
-  for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, showIdle(job, nowMs))
+function showIdleLeases({ state, nowMs }: Tx, from: Holder, again: boolean): void {
+  for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, showIdle(job, nowMs, again))
 }
 
 // A worker that asks for work has overcome earlier failures; what is left of them would only mislead.

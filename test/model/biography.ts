@@ -108,7 +108,7 @@ function afterTheEnd(annals: Annals, job: string, chapter: Chapter): Chapter[] {
   return endings
 }
 
-type LeaseEnd = Moment & { cost: 'retry' | 'a confirmation' | 'nothing'; takeLost?: boolean }
+type LeaseEnd = Moment & { cost: 'retry' | 'a confirmation' | 'nothing' }
 
 /** When the lease of a running attempt ends without a result, and what that costs the job (LSE-2 to LSE-5, LSE-7, PP-175). */
 function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
@@ -139,8 +139,9 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
     if (signs || lists) missing = 0
     else if (fact.kind === 'pinged' && acked && ++missing === MISSING_PINGS) return { ...fact, cost: 'retry' }
   }
-  const takeLost = !acked && idleFrom !== Number.POSITIVE_INFINITY
-  return { ...timer(endAt()), cost: acked ? 'retry' : 'a confirmation', takeLost }
+  // WRK-19: what its boot has shown lost may have run, unless the silence of the boot was first to end it.
+  const shownLost = idleFrom !== Number.POSITIVE_INFINITY && Math.min(renewedTo, idleFrom + IDLE_GRACE_MS) <= silentAt
+  return { ...timer(endAt()), cost: acked || shownLost ? 'retry' : 'a confirmation' }
 }
 
 /** How long a job that had run for this long waits for its silent machine (HOST-36). */
@@ -149,9 +150,9 @@ export function silenceWait(ranMs: number): number {
   return ranMs <= SILENCE_MAX_MS ? ranMs : SILENCE_MAX_MS
 }
 
-/** LSE-8, PP-175. A boot that never had the job is well and may get others. */
+/** LSE-8, PP-175. */
 function afterLoss(chapter: Chapter, end: LeaseEnd): Chapter {
-  const over = { from: end, ...(!end.takeLost && { lost: chapter.attempt?.boot as Boot }) }
+  const over = { from: end, lost: chapter.attempt?.boot as Boot }
   const retries = chapter.retries + (end.cost === 'retry' ? 1 : 0)
   const unconfirmed = chapter.unconfirmed + (end.cost === 'a confirmation' ? 1 : 0)
   const fail = (error: string) => stopped(chapter, { state: 'FAILED', ...over, error })

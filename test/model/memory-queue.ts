@@ -160,7 +160,7 @@ export class MemoryQueue implements QueueUnderTest {
       },
     }
     this.commit((tx) => {
-      if (askForWork(tx, holderOf(boot), idle) !== 'waits') return
+      if (askForWork(tx, holderOf(boot), { idle, again: false }) !== 'waits') return
       this.open.set(boot, take)
       this.parking.parkTake(take)
     })

@@ -98,7 +98,12 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     replace: 'worker',
   },
   { id: 'every take shows idle', file: 'src/queue/polls.ts', find: 'if (idle) showIdleLeases', replace: 'showIdleLeases' },
-  { id: 'a take with a job in hand proves nothing', file: 'src/queue/polls.ts', find: 'if (idle) showIdleLeases(tx, from)', replace: '' },
+  {
+    id: 'a take with a job in hand proves nothing',
+    file: 'src/queue/polls.ts',
+    find: 'if (idle) showIdleLeases(tx, from, again)',
+    replace: '',
+  },
   {
     id: 'unknown boots may take',
     file: 'src/queue/polls.ts',

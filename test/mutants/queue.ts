@@ -104,7 +104,7 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a ping brings a job back that was shown lost',
     file: JOB,
-    find: 'if (job.leaseEndReason === RESULT_LOST) return { ...job, acked: true, missingPings: 0 }',
+    find: 'if (isGivenUp(job)) return { ...job, acked: true, missingPings: 0 }',
     replace: '',
   },
   {

@@ -14,9 +14,9 @@ export async function workerOperation(core: EndpointCore, call: WorkerCall, requ
   const from: Holder = { workerId: call.workerId, boot: call.query.get('boot') ?? '' }
   switch (call.operation) {
     case 'job-take':
-      return takeOne(core, call, from, request.signal)
+      return takeOne(core, call, from, request)
     case 'job-take-batch':
-      return takeBatch(core, call, from, request.signal)
+      return takeBatch(core, call, from, request)
     case 'job-stop':
       return stopPoll(core, from, request.signal)
     case 'job-done':

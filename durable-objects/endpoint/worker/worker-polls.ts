@@ -1,6 +1,7 @@
 import type { JobCall } from '../../../src/contract/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
-import { askForWork, collectStops } from '../../../src/queue/polls.ts'
+import { TAKE_AGAIN_HEADER } from '../../../src/host-protocol/delivery.ts'
+import { type Ask, askForWork, collectStops } from '../../../src/queue/polls.ts'
 import type { EndpointCore } from '../core.ts'
 import { jsonReply, nothing, problemReply } from '../replies.ts'
 
@@ -11,8 +12,8 @@ const DRAINING_HOLD_MS = 1_000
 const MAX_BATCH = 1_000
 
 /** `job-take-batch`: as `job-take`, for up to `batch_size` jobs, answered as an array (WRK-11). */
-export function takeBatch(core: EndpointCore, call: JobCall, from: Holder, signal: AbortSignal): Promise<Response> {
-  return take(core, call, from, readBatchSize(call.query.get('batch_size')), true, signal)
+export function takeBatch(core: EndpointCore, call: JobCall, from: Holder, request: Request): Promise<Response> {
+  return take(core, askOf(call, request), from, readBatchSize(call.query.get('batch_size')), true, request.signal)
 }
 
 function readBatchSize(text: string | null): number {
@@ -21,18 +22,15 @@ function readBatchSize(text: string | null): number {
 }
 
 /** `job-take`: parks until a job is there or the hold is over. */
-export async function takeOne(core: EndpointCore, call: JobCall, from: Holder, signal: AbortSignal): Promise<Response> {
-  return take(core, call, from, 1, false, signal)
+export async function takeOne(core: EndpointCore, call: JobCall, from: Holder, request: Request): Promise<Response> {
+  return take(core, askOf(call, request), from, 1, false, request.signal)
 }
 
-async function take(
-  core: EndpointCore,
-  call: JobCall,
-  from: Holder,
-  capacity: number,
-  batch: boolean,
-  signal: AbortSignal,
-): Promise<Response> {
+function askOf(call: JobCall, request: Request): Ask {
+  return { idle: call.query.get('job_in_progress') === '0', again: request.headers.has(TAKE_AGAIN_HEADER) }
+}
+
+async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number, batch: boolean, signal: AbortSignal): Promise<Response> {
   let answer: (body: string | null) => void = () => undefined
   const answered = new Promise<string | null>((resolve) => {
     answer = resolve
@@ -40,7 +38,7 @@ async function take(
   const parked = { ...from, capacity, batch, parkedAtMs: core.now(), answer }
   const verdict = await core
     .transact((tx) => {
-      const asked = askForWork(tx, from, call.query.get('job_in_progress') === '0')
+      const asked = askForWork(tx, from, ask)
       if (asked === 'waits') core.parking.parkTake(parked)
       return asked
     })

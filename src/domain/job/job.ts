@@ -66,7 +66,7 @@ const UNCONFIRMED_LIMIT = 10
 const RESULT_GRACE_MS = 2_000
 
 const RESULT_LOST = 'result lost'
-const TAKE_LOST = 'the answer to a take was lost on its way: the worker asked for work again'
+const TAKE_LOST = 'the answer to a take was lost between the plane and its host'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 /** A job as it is right after its submission, at the tail of its priority. */
@@ -135,7 +135,7 @@ export function leaseJob(job: Job, holder: Holder, nowMs: number, times: LeaseTi
 /** LSE-2, LSE-4: the holder has shown that it holds the job. */
 export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
   // LSE-4 excepts LSE-3: a ping that crossed the take which showed the job lost does not bring it back.
-  if (job.leaseEndReason === RESULT_LOST) return { ...job, acked: true, missingPings: 0 }
+  if (isGivenUp(job)) return { ...job, acked: true, missingPings: 0 }
   return {
     ...job,
     acked: true,
@@ -159,22 +159,28 @@ export function missPing(job: Job, nowMs: number): Job {
   return { ...job, missingPings, leaseUntilMs: nowMs, leaseEndReason: RESULT_LOST }
 }
 
-/** LSE-3: the holder asked for work while saying that it holds none. */
-export function showIdle(job: Job, nowMs: number): Job {
+/** LSE-3: the holder asked for work while saying that it holds none. `takeLost`: its host says that the last answer never came (PP-175). */
+export function showIdle(job: Job, nowMs: number, takeLost = false): Job {
   const until = Math.min(job.leaseUntilMs ?? Number.POSITIVE_INFINITY, nowMs + RESULT_GRACE_MS)
-  return { ...job, leaseUntilMs: until, leaseEndReason: RESULT_LOST }
+  const wasLost = job.leaseEndReason === TAKE_LOST || (takeLost && !job.acked && job.leaseEndReason !== RESULT_LOST)
+  return { ...job, leaseUntilMs: until, leaseEndReason: wasLost ? TAKE_LOST : RESULT_LOST }
+}
+
+/** The holder has shown that it holds the job no longer, or never did. */
+function isGivenUp({ leaseEndReason }: Job): boolean {
+  return leaseEndReason === RESULT_LOST || leaseEndReason === TAKE_LOST
 }
 
 /** HOST-36: the host of the holder is silent. The lease ends no earlier than that host stops its work by itself. */
 export function holdLease(job: Job, untilMs: number): Job {
   // A worker that has shown that it holds the job no longer (LSE-3) is waited for by nobody.
-  if (job.leaseEndReason === RESULT_LOST) return job
+  if (isGivenUp(job)) return job
   return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) }
 }
 
 /** HOST-36: the host of the holder is there again, and the holder gets until then to show itself. */
 export function resumeLease(job: Job, untilMs: number): Job {
-  return job.leaseEndReason === RESULT_LOST ? job : { ...job, leaseUntilMs: untilMs }
+  return isGivenUp(job) ? job : { ...job, leaseUntilMs: untilMs }
 }
 
 /**
@@ -264,7 +270,7 @@ export type Due =
   | { kind: 'none' }
   | { kind: 'delete'; wasRunning: boolean }
   | { kind: 'stop'; job: Job }
-  /** `takeLost`: the holder never had the job, and says so by asking for another. */
+  /** `takeLost`: the holder never had the job, says its host. */
   | { kind: 'lease-ended'; job: Job; reason: string; takeLost: boolean }
 
 /** What the passing of time does to a job (TMO-1, TMO-2, TMO-3, LSE). */
@@ -275,7 +281,8 @@ export function applyTime(job: Job, nowMs: number): Due {
   if (nowMs >= (job.startedAtMs ?? 0) + job.executionTimeoutMs) {
     return { kind: 'stop', job: finishJob(job, 'FAILED', nowMs, EXECUTION_TIMEOUT_ERROR, 'the job ran longer than its execution timeout') }
   }
-  const takeLost = !job.acked && job.leaseEndReason === RESULT_LOST
-  const reason = takeLost ? TAKE_LOST : job.leaseEndReason
-  return { kind: 'lease-ended', job: endLease(job, reason, nowMs, job.acked ? 'retry' : 'unconfirmed'), reason, takeLost }
+  const reason = job.leaseEndReason
+  // One that the holder has shown lost may have run before any ping could tell: its result was dropped, or could not be sent (WRK-19).
+  const loss = job.acked || reason === RESULT_LOST ? 'retry' : 'unconfirmed'
+  return { kind: 'lease-ended', job: endLease(job, reason, nowMs, loss), reason, takeLost: loss === 'unconfirmed' && reason === TAKE_LOST }
 }

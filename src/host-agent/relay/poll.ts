@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { TAKE_AGAIN_HEADER } from '../../host-protocol/delivery.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import type { RelayBounds } from './bounds.ts'
 import type { RelayRoute } from './routes.ts'
@@ -26,7 +27,8 @@ export async function relayPoll(
 ): Promise<void> {
   const deadline = performance.now() + bounds.pollHoldMs
   for (let attempt = 0; !gone.aborted; attempt += 1) {
-    const reply = await upstream.send({ ...route(), headers, signal: gone }).catch(() => undefined)
+    const sent = attempt === 0 ? headers : { ...headers, [TAKE_AGAIN_HEADER]: '1' }
+    const reply = await upstream.send({ ...route(), headers: sent, signal: gone }).catch(() => undefined)
     if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) {
       onAnswer(reply.statusCode)
       return await passOn(reply, response)

@@ -32,18 +32,26 @@ describe('leases', () => {
   test('[PP-175] a take whose answer was lost costs no retry; the tenth one fails the job with the true reason', () => {
     let job = queuedJob()
     for (let times = 1; times <= 9; times++) {
-      const due = applyTime(showIdle(leaseJob(job, { workerId: `w${times}`, boot: 'b' }, 0, TIMES), 1_000), 3_000)
+      const due = applyTime(showIdle(leaseJob(job, { workerId: `w${times}`, boot: 'b' }, 0, TIMES), 1_000, true), 3_000)
       expect(due).toMatchObject({ kind: 'lease-ended', takeLost: true, job: { state: 'IN_QUEUE', retries: 0, unconfirmed: times } })
       if (due.kind === 'lease-ended') job = due.job
     }
-    expect(applyTime(showIdle(leaseJob(job, A, 0, TIMES), 1_000), 3_000)).toMatchObject({
+    expect(applyTime(showIdle(leaseJob(job, A, 0, TIMES), 1_000, true), 3_000)).toMatchObject({
       job: {
         state: 'FAILED',
         error: 'no worker confirmed the job, which was handed out 10 times',
-        errorDetail: 'the answer to a take was lost on its way: the worker asked for work again',
+        errorDetail: 'the answer to a take was lost between the plane and its host',
       },
     })
     expect(retryJob({ ...job, state: 'FAILED' }, 9).unconfirmed).toBe(0)
+  })
+
+  test('[WRK-19, PP-175] one whose boot asks for work unasked may have run before any ping: that costs a retry', () => {
+    const leased = leaseJob(queuedJob(), A, 0, TIMES)
+    expect(applyTime(showIdle(leased, 1_000), 3_000)).toMatchObject({ takeLost: false, job: { retries: 1, unconfirmed: 0 } })
+    // A later take says nothing new.
+    expect(applyTime(showIdle(showIdle(leased, 1_000), 1_500, true), 3_000)).toMatchObject({ takeLost: false, job: { retries: 1 } })
+    expect(applyTime(showIdle(showIdle(leased, 1_000, true), 1_500), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0 } })
   })
 
   test('[LSE-3, PP-175] a job that was confirmed and is shown lost was begun: it costs a retry, and its worker', () => {
