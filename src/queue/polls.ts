@@ -1,4 +1,4 @@
-import { type Holder, showIdle } from '../domain/job/job.ts'
+import { doubtTake, type Holder, showIdle } from '../domain/job/job.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker, workerOf } from './worker-rows.ts'
 
@@ -18,6 +18,7 @@ export function askForWork(tx: Tx, from: Holder, { idle, again }: Ask): TakeVerd
   const worker = workerOf(tx.state, from)
   if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
   if (idle) showIdleLeases(tx, from, again)
+  else if (again) doubtLeases(tx, from)
   if (worker.phase === 'DRAINING') return 'draining'
   tellWorker(tx, worker.id, { kind: 'take' })
   if (worker.phase === 'STARTING') forgetOvercomeFailures(tx)
@@ -27,6 +28,11 @@ export function askForWork(tx: Tx, from: Holder, { idle, again }: Ask): TakeVerd
 
 function showIdleLeases({ state, nowMs }: Tx, from: Holder, again: boolean): void {
   for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, showIdle(job, nowMs, again))
+}
+
+// It runs other jobs meanwhile, and which of those in doubt it has is known when it pings.
+function doubtLeases({ state }: Tx, from: Holder): void {
+  for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, doubtTake(job))
 }
 
 // A worker that asks for work has overcome earlier failures; what is left of them would only mislead.

@@ -66,6 +66,7 @@ const UNCONFIRMED_LIMIT = 10
 const RESULT_GRACE_MS = 2_000
 
 const RESULT_LOST = 'result lost'
+const TAKE_DOUBTED = 'the worker never confirmed the job, and the answer that carried it may have been lost'
 const TAKE_LOST = 'the answer to a take was lost between the plane and its host'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
@@ -162,8 +163,16 @@ export function missPing(job: Job, nowMs: number): Job {
 /** LSE-3: the holder asked for work while saying that it holds none. `takeLost`: its host says that the last answer never came (PP-175). */
 export function showIdle(job: Job, nowMs: number, takeLost = false): Job {
   const until = Math.min(job.leaseUntilMs ?? Number.POSITIVE_INFINITY, nowMs + RESULT_GRACE_MS)
-  const wasLost = job.leaseEndReason === TAKE_LOST || (takeLost && !job.acked && job.leaseEndReason !== RESULT_LOST)
+  const wasLost =
+    job.leaseEndReason === TAKE_LOST ||
+    job.leaseEndReason === TAKE_DOUBTED ||
+    (takeLost && !job.acked && job.leaseEndReason !== RESULT_LOST)
   return { ...job, leaseUntilMs: until, leaseEndReason: wasLost ? TAKE_LOST : RESULT_LOST }
+}
+
+/** PP-175: an answer to the holder was lost, perhaps the one that carried this job: should it show itself idle, it never had it. */
+export function doubtTake(job: Job): Job {
+  return job.acked || isGivenUp(job) ? job : { ...job, leaseEndReason: TAKE_DOUBTED }
 }
 
 /** The holder has shown that it holds the job no longer, or never did. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   addChunk,
   applyTime,
+  doubtTake,
   dueAtMs,
   endLease,
   finishJob,
@@ -52,6 +53,16 @@ describe('leases', () => {
     // A later take says nothing new.
     expect(applyTime(showIdle(showIdle(leased, 1_000), 1_500, true), 3_000)).toMatchObject({ takeLost: false, job: { retries: 1 } })
     expect(applyTime(showIdle(showIdle(leased, 1_000, true), 1_500), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0 } })
+  })
+
+  test('[PP-175] a busy boot whose take was lost keeps its leases; what it then shows lost it never had', () => {
+    const doubted = doubtTake(leaseJob(queuedJob(), A, 0, TIMES))
+    expect(applyTime(doubted, 29_999).kind).toBe('none')
+    expect(applyTime(showIdle(doubted, 1_000), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0, unconfirmed: 1 } })
+    expect(applyTime(doubted, 30_000)).toMatchObject({ takeLost: false, job: { retries: 0, unconfirmed: 1 } })
+    const confirmed = renewLease(doubted, 1_000, TIMES)
+    expect(doubtTake(confirmed)).toEqual(confirmed)
+    expect(applyTime(showIdle(confirmed, 2_000), 4_000)).toMatchObject({ takeLost: false, job: { retries: 1 } })
   })
 
   test('[LSE-3, PP-175] a job that was confirmed and is shown lost was begun: it costs a retry, and its worker', () => {
