@@ -1,4 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { TAKE_AGAIN_HEADER } from '../../src/host-protocol/delivery.ts'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
 import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { admin, expect, send } from './harness.ts'
@@ -239,6 +240,13 @@ export class FakeWorker {
 
   async takeRaw(extra = '&job_in_progress=0'): Promise<Response> {
     return this.call('RUNPOD_WEBHOOK_GET_JOB', '', extra)
+  }
+
+  /** A take as the relay sends it again: the connection broke before an answer came (PP-175). */
+  async takeAgain(): Promise<{ id: string } | null> {
+    const url = `${this.url('RUNPOD_WEBHOOK_GET_JOB', '')}&job_in_progress=0`
+    const reply = await send(url, { headers: { Authorization: this.token, [TAKE_AGAIN_HEADER]: '1' } })
+    return reply.status === 200 ? ((await reply.json()) as { id: string }) : null
   }
 
   async takeBatch(size: number, idle = true, signal?: AbortSignal): Promise<{ id: string }[]> {

@@ -60,10 +60,10 @@ describe('an answer that never reached its worker', () => {
     await freezeClock(queue.endpointId)
     const first = await run(queue)
     const worker = await queue.host.startWorker(queue.endpointId)
-    // Answered, and lost on the way: the worker knows nothing of it and asks again.
+    // Answered, and lost on the way: the worker knows nothing of it, and its host asks again.
     expect((await worker.take())?.id).toBe(first)
     const second = await run(queue)
-    expect((await worker.take())?.id).toBe(second)
+    expect((await worker.takeAgain())?.id).toBe(second)
     await advance(queue.endpointId, 2_000)
     await worker.done(second, { output: 2 })
     expect((await queue.get(`/status/${second}`)).body).toMatchObject({ status: 'COMPLETED', output: 2 })
