@@ -1,4 +1,4 @@
-import { type ClientCall, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/job-routes.ts'
+import { type ClientCall, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'

@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../src/contract/logs.ts'
+import type { LogSourceParam } from '../src/contract/pods/logs.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'

@@ -1,4 +1,4 @@
-import { parseJobCall } from '../../src/contract/job-routes.ts'
+import { parseJobCall } from '../../src/contract/jobs/job-routes.ts'
 import type { Env } from '../../src/env.ts'
 import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'

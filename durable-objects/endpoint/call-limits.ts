@@ -1,4 +1,4 @@
-import type { LimitBucket } from '../../src/contract/job-routes.ts'
+import type { LimitBucket } from '../../src/contract/jobs/job-routes.ts'
 import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job/limits.ts'
 import type { Refused } from '../../src/queue/accept.ts'
 

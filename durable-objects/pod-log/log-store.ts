@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../../src/contract/logs.ts'
+import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
 import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/text/log-stream.ts'
 import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'

@@ -1,4 +1,4 @@
-import type { HostVerdict } from '../contract/explain.ts'
+import type { HostVerdict } from '../contract/jobs/explain.ts'
 import { listPlacementHosts } from '../db/capacity.ts'
 import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'

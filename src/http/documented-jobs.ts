@@ -1,6 +1,6 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ExplainReply } from '../contract/explain.ts'
+import { ExplainReply } from '../contract/jobs/explain.ts'
 import {
   HealthReply,
   JobRecord,
@@ -19,7 +19,7 @@ import {
   SubmitJobRequest,
   SubmitQuery,
   WaitQuery,
-} from '../contract/jobs.ts'
+} from '../contract/jobs/jobs.ts'
 import { ProblemBody } from '../contract/problems.ts'
 import type { AppEnv } from './app-env.ts'
 import { BEARER, RETRY_HEADERS } from './rest-components.ts'

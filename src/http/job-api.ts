@@ -1,4 +1,4 @@
-import { type JobCall, parseJobCall } from '../contract/job-routes.ts'
+import { type JobCall, parseJobCall } from '../contract/jobs/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'

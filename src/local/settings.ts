@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { LIMIT_BUCKETS } from '../contract/job-routes.ts'
+import { LIMIT_BUCKETS } from '../contract/jobs/job-routes.ts'
 import { parseSimulatedGpus } from '../host-agent/gpus/simulated.ts'
 import { OperatorError } from '../node/fail.ts'
 import { dataDirPath } from './data-dir.ts'

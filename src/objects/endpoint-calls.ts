@@ -1,4 +1,4 @@
-import type { JobCall } from '../contract/job-routes.ts'
+import type { JobCall } from '../contract/jobs/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import type { Env } from '../env.ts'

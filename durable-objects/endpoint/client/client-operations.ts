@@ -1,4 +1,4 @@
-import type { ClientCall } from '../../../src/contract/job-routes.ts'
+import type { ClientCall } from '../../../src/contract/jobs/job-routes.ts'
 import { refuseRetry } from '../../../src/domain/job/job.ts'
 import { wantsEvents } from '../../../src/domain/text/sse.ts'
 import { cancelBatch } from '../../../src/queue/endpoint-life.ts'

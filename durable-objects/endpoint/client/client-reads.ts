@@ -1,5 +1,5 @@
 import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'

@@ -1,4 +1,4 @@
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { isTerminal } from '../../../src/domain/job/job.ts'
 import { eventText, PING, readLastSeen } from '../../../src/domain/text/sse.ts'
 import type { EndpointCore } from '../core.ts'

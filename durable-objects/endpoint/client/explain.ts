@@ -1,5 +1,5 @@
-import type { ExplainReply, ScalingDecisionView } from '../../../src/contract/explain.ts'
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { ExplainReply, ScalingDecisionView } from '../../../src/contract/jobs/explain.ts'
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
 import { explainJob, workerReason } from '../../../src/domain/job/explain.ts'
 import type { DecisionRecord } from '../../../src/domain/worker/scaling-record.ts'

@@ -1,5 +1,5 @@
 import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { readIdempotencyKey } from '../../../src/domain/idempotency.ts'
 import { isTerminal } from '../../../src/domain/job/job.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'

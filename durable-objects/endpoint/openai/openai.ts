@@ -1,4 +1,4 @@
-import { type JobCall, MAX_RESULT_BYTES } from '../../../src/contract/job-routes.ts'
+import { type JobCall, MAX_RESULT_BYTES } from '../../../src/contract/jobs/job-routes.ts'
 import { openaiError } from '../../../src/contract/problem-body.ts'
 import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { plainSubmission } from '../../../src/domain/job/submit.ts'

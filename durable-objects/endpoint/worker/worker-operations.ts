@@ -1,4 +1,4 @@
-import type { WorkerCall } from '../../../src/contract/job-routes.ts'
+import type { WorkerCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../../../src/host-protocol/delivery.ts'
 import { type Ping, takePing } from '../../../src/queue/pings.ts'

@@ -1,4 +1,4 @@
-import type { JobCall } from '../../../src/contract/job-routes.ts'
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { TAKE_AGAIN_HEADER } from '../../../src/host-protocol/delivery.ts'
 import { type Ask, askForWork, collectStops } from '../../../src/queue/polls.ts'

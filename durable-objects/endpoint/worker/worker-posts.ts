@@ -1,4 +1,4 @@
-import { MAX_RESULT_BYTES } from '../../../src/contract/job-routes.ts'
+import { MAX_RESULT_BYTES } from '../../../src/contract/jobs/job-routes.ts'
 import { readChunk, readWorkerPost, type WorkerPost } from '../../../src/domain/job/worker-post.ts'
 import { MAX_CHUNK_BYTES, type Sender, takeChunk, takeResult } from '../../../src/queue/posts.ts'
 import type { EndpointCore } from '../core.ts'

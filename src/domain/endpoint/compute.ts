@@ -1,4 +1,4 @@
-import type { UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import type { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import {
   CPU_DISK_GB_PER_VCPU,

@@ -1,5 +1,5 @@
 import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../../contract/defaults.ts'
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'

@@ -1,4 +1,4 @@
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { mergeArgs } from '../resources/container.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 

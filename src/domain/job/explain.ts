@@ -1,5 +1,5 @@
 import type { JobState, WorkerStatus } from '../../contract/enums.ts'
-import type { WaitReason } from '../../contract/explain.ts'
+import type { WaitReason } from '../../contract/jobs/explain.ts'
 import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts } from '../worker/worker.ts'
 
 /** What an explanation looks at. */

@@ -1,4 +1,4 @@
-import { LIMIT_BUCKETS, type LimitBucket } from '../../contract/job-routes.ts'
+import { LIMIT_BUCKETS, type LimitBucket } from '../../contract/jobs/job-routes.ts'
 
 /** Limits of the job API (LIM-1): per user, endpoint and operation. Pure: the caller brings the clock. */
 

@@ -1,4 +1,4 @@
-import type { PodSsh } from '../../contract/pod-parts.ts'
+import type { PodSsh } from '../../contract/pods/pod-parts.ts'
 import type { PodState, PortMapping } from './pod.ts'
 import type { PodSpec } from './record.ts'
 

@@ -1,5 +1,5 @@
 import type { Cloud } from '../../contract/enums.ts'
-import type { PodCpuRequest, PodGpuRequest } from '../../contract/pod-parts.ts'
+import type { PodCpuRequest, PodGpuRequest } from '../../contract/pods/pod-parts.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import {
   CPU_DISK_GB_PER_VCPU,

@@ -1,5 +1,5 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
-import type { CreatePodRequest } from '../../contract/pods.ts'
+import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 import { decodeArgs, mergeArgs } from '../resources/container.ts'

@@ -1,4 +1,4 @@
-import type { PodMountsRequest, PodMountsView } from '../../contract/mounts.ts'
+import type { PodMountsRequest, PodMountsView } from '../../contract/pods/mounts.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { PodMounts } from './record.ts'
 

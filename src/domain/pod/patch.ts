@@ -1,4 +1,4 @@
-import type { UpdatePodRequest } from '../../contract/pods.ts'
+import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { patchContainer, refuseSize, runsAlike } from './container.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'

@@ -1,6 +1,6 @@
 import { POD_DEFAULTS } from '../../contract/defaults.ts'
-import type { PodMountsRequest } from '../../contract/mounts.ts'
-import type { CreatePodRequest } from '../../contract/pods.ts'
+import type { PodMountsRequest } from '../../contract/pods/mounts.ts'
+import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
 import type { TemplateConfig } from '../resources/record.ts'

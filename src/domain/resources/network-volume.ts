@@ -1,5 +1,5 @@
 import type { VolumeType } from '../../contract/enums.ts'
-import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/network-volumes.ts'
+import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { DataCenter } from './data-centers.ts'
 

@@ -1,6 +1,6 @@
 import { TEMPLATE_DEFAULTS } from '../../contract/defaults.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
-import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/templates.ts'
+import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
 import { mergeArgs } from './container.ts'
 import type { TemplateConfig } from './record.ts'
 

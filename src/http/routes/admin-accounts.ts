@@ -9,7 +9,7 @@ import {
   Quotas,
   User,
   UserQuery,
-} from '../../contract/accounts.ts'
+} from '../../contract/accounts/accounts.ts'
 import * as accounts from '../../services/accounts/accounts.ts'
 import type { AppEnv } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'

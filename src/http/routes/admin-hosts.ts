@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts.ts'
+import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts/hosts.ts'
 import * as machines from '../../services/hosts/hosts.ts'
 import type { AppEnv } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../contract/hosts.ts'
+import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../contract/hosts/hosts.ts'
 import * as joinTokens from '../../services/hosts/join-tokens.ts'
 import type { AppEnv } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'

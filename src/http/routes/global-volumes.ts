@@ -5,7 +5,7 @@ import {
   GlobalVolume,
   ListGlobalVolumesResponse,
   UpdateGlobalVolumeRequest,
-} from '../../contract/global-volumes.ts'
+} from '../../contract/resources/global-volumes.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import * as volumes from '../../services/resources/global-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'

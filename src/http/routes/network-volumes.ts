@@ -6,7 +6,7 @@ import {
   ListNetworkVolumesResponse,
   NetworkVolume,
   UpdateNetworkVolumeRequest,
-} from '../../contract/network-volumes.ts'
+} from '../../contract/resources/network-volumes.ts'
 import * as volumes from '../../services/resources/network-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'

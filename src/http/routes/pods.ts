@@ -12,7 +12,7 @@ import {
   PodActionRequest,
   PodPlacementPreview,
   UpdatePodRequest,
-} from '../../contract/pods.ts'
+} from '../../contract/pods/pods.ts'
 import { actOnPod, updatePod } from '../../services/pods/change-pod.ts'
 import { createPod, previewPod } from '../../services/pods/create-pod.ts'
 import { getPod, listPods } from '../../services/pods/pods.ts'

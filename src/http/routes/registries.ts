@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
-import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/registries.ts'
+import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/resources/registries.ts'
 import * as registries from '../../services/resources/registries.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { SshKeys, UpdateSshKeysRequest } from '../../contract/ssh-keys.ts'
+import { SshKeys, UpdateSshKeysRequest } from '../../contract/accounts/ssh-keys.ts'
 import { getSshKeys, putSshKeys } from '../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'

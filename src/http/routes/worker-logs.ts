@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { LogHeaders, LogQuery } from '../../contract/logs.ts'
+import { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { followWorkerLog } from '../../services/logs/worker-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'

@@ -1,4 +1,4 @@
-import type { CreateKeyRequest, Key, User } from '../../contract/accounts.ts'
+import type { CreateKeyRequest, Key, User } from '../../contract/accounts/accounts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import * as accounts from '../../db/accounts.ts'

@@ -1,5 +1,5 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
-import type { Endpoint } from '../../contract/endpoints.ts'
+import type { Endpoint } from '../../contract/endpoints/endpoints.ts'
 import { cpuMemoryGb } from '../../domain/endpoint/compute.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'

@@ -1,4 +1,4 @@
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'

@@ -1,4 +1,4 @@
-import type { CordonRequest, Host } from '../../contract/hosts.ts'
+import type { CordonRequest, Host } from '../../contract/hosts/hosts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'

@@ -4,7 +4,7 @@ import {
   JOIN_TOKEN_TTL_MS,
   type JoinToken,
   type NewJoinToken,
-} from '../../contract/hosts.ts'
+} from '../../contract/hosts/hosts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'

@@ -1,5 +1,5 @@
 import type { PodAction } from '../../contract/enums.ts'
-import type { UpdatePodRequest } from '../../contract/pods.ts'
+import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/host-views.ts'

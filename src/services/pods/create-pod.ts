@@ -1,4 +1,4 @@
-import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods.ts'
+import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { MAX_STOPPED_PODS_PER_TEAM } from '../../db/bounds.ts'
 import { openDatabase } from '../../db/client.ts'

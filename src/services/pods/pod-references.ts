@@ -1,4 +1,4 @@
-import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pods.ts'
+import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findGlobalVolume } from '../../db/global-volumes.ts'
 import { findNetworkVolume } from '../../db/network-volumes.ts'

@@ -1,5 +1,5 @@
-import type { PodRuntime } from '../../contract/pod-parts.ts'
-import type { Pod } from '../../contract/pods.ts'
+import type { PodRuntime } from '../../contract/pods/pod-parts.ts'
+import type { Pod } from '../../contract/pods/pods.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { PodRow } from '../../db/pods.ts'
 import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'

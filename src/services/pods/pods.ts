@@ -1,5 +1,5 @@
 import type { Pagination } from '../../contract/pagination.ts'
-import type { ListPodsQuery, Pod } from '../../contract/pods.ts'
+import type { ListPodsQuery, Pod } from '../../contract/pods/pods.ts'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { PodRow } from '../../db/pods.ts'

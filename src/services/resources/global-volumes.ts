@@ -1,4 +1,4 @@
-import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/global-volumes.ts'
+import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/resources/global-volumes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/problems.ts'
-import type { CreateRegistryRequest, Registry } from '../../contract/registries.ts'
+import type { CreateRegistryRequest, Registry } from '../../contract/resources/registries.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/registries.ts'
 import { sealLogin } from '../../effects/registry-login.ts'

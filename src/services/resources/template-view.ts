@@ -1,4 +1,4 @@
-import type { Template } from '../../contract/templates.ts'
+import type { Template } from '../../contract/resources/templates.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 

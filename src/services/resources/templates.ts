@@ -1,7 +1,7 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/templates.ts'
+import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/templates.ts'
 import { hasScope } from '../../domain/access.ts'

@@ -1,4 +1,4 @@
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../../src/contract/endpoints.ts'
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../../src/contract/endpoints/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import { placementRequestOf } from '../../../src/domain/worker/shape.ts'

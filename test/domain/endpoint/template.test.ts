@@ -1,4 +1,4 @@
-import type { CreateEndpointRequest } from '../../../src/contract/endpoints.ts'
+import type { CreateEndpointRequest } from '../../../src/contract/endpoints/endpoints.ts'
 import { createEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import { fillCreate, fillUpdate } from '../../../src/domain/endpoint/template.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'

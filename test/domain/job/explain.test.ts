@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { WaitReason } from '../../../src/contract/explain.ts'
+import { WaitReason } from '../../../src/contract/jobs/explain.ts'
 import { explainJob, findTrouble, type JobFacts, workerReason } from '../../../src/domain/job/explain.ts'
 import type { WorkerCounts } from '../../../src/domain/worker/worker.ts'
 import { workerIn } from '../../support/workers.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { JobRecord, SubmitJobRequest } from '../../../src/contract/jobs.ts'
+import { JobRecord, SubmitJobRequest } from '../../../src/contract/jobs/jobs.ts'
 import { finishJob, leaseJob } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'

@@ -1,4 +1,4 @@
-import type { UpdatePodRequest } from '../../../src/contract/pods.ts'
+import type { UpdatePodRequest } from '../../../src/contract/pods/pods.ts'
 import { envOf } from '../../../src/domain/pod/container.ts'
 import { type PatchedPod, planPatch } from '../../../src/domain/pod/patch.ts'
 import type { PodSpec } from '../../../src/domain/pod/record.ts'

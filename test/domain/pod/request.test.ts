@@ -1,4 +1,4 @@
-import type { CreatePodRequest } from '../../../src/contract/pods.ts'
+import type { CreatePodRequest } from '../../../src/contract/pods/pods.ts'
 import { envOf } from '../../../src/domain/pod/container.ts'
 import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'

@@ -1,4 +1,4 @@
-import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../../src/contract/templates.ts'
+import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../../src/contract/resources/templates.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
 import { createTemplate, patchTemplate, withoutCredential } from '../../../src/domain/resources/template.ts'
 import { describe, expect, it } from '../../support/unit.ts'

@@ -1,4 +1,4 @@
-import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts.ts'
+import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts/hosts.ts'
 import { reserveCapacity } from '../../../src/db/capacity.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { insertPod } from '../../../src/db/pods.ts'

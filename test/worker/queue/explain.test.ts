@@ -1,4 +1,4 @@
-import { ExplainReply } from '../../../src/contract/explain.ts'
+import { ExplainReply } from '../../../src/contract/jobs/explain.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { api, createAccount, createEndpoint, describe, env, evictDurableObject, expect, it } from '../../support/harness.ts'

@@ -1,6 +1,6 @@
 import { type CallLimits, holdToEnd } from '../../../durable-objects/endpoint/call-limits.ts'
 import { problemReply } from '../../../durable-objects/endpoint/replies.ts'
-import type { LimitBucket } from '../../../src/contract/job-routes.ts'
+import type { LimitBucket } from '../../../src/contract/jobs/job-routes.ts'
 import { DEFAULT_JOB_LIMITS, JOB_WINDOW_MS } from '../../../src/domain/job/limits.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import {

@@ -1,4 +1,4 @@
-import { Endpoint } from '../../../src/contract/endpoints.ts'
+import { Endpoint } from '../../../src/contract/endpoints/endpoints.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, ORIGIN } from '../../support/harness.ts'
 

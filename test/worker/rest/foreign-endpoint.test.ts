@@ -1,4 +1,4 @@
-import { JOB_ROUTES } from '../../../src/contract/job-routes.ts'
+import { JOB_ROUTES } from '../../../src/contract/jobs/job-routes.ts'
 import { type Account, api, createAccount, describe, env, expect, it, listDurableObjectIds, type Reply } from '../../support/harness.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 

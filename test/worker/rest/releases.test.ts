@@ -1,4 +1,4 @@
-import { ListReleasesResponse } from '../../../src/contract/releases.ts'
+import { ListReleasesResponse } from '../../../src/contract/endpoints/releases.ts'
 import { api, createAccount, createEndpoint, describe, expect, it } from '../../support/harness.ts'
 import { parkTake, runAndTake, setUpQueue } from '../../support/queue.ts'
 

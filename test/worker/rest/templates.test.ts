@@ -1,4 +1,4 @@
-import { Template } from '../../../src/contract/templates.ts'
+import { Template } from '../../../src/contract/resources/templates.ts'
 import { findTemplate } from '../../../src/services/resources/templates.ts'
 import { api, createAccount, createKey, describe, env, expect, IMAGE_REFUSAL, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'

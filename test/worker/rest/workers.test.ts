@@ -1,5 +1,5 @@
-import { ListScalingResponse } from '../../../src/contract/scaling.ts'
-import { ListWorkersResponse } from '../../../src/contract/workers.ts'
+import { ListScalingResponse } from '../../../src/contract/endpoints/scaling.ts'
+import { ListWorkersResponse } from '../../../src/contract/endpoints/workers.ts'
 import { api, describe, expect, it } from '../../support/harness.ts'
 import { advance, freezeClock, parkTake, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { until } from '../../support/time.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { form } from './forms.ts'
+import { form } from '../forms.ts'
 
 /** One line of an `authorized_keys` file (ACC-1). */
 const SSH_PUBLIC_KEY = form(/^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$/, 'a line such as ssh-ed25519 AAAA… me@example.com')

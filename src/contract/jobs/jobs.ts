@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { JOB_DEFAULTS } from './defaults.ts'
-import { JOB_STATES } from './enums.ts'
+import { JOB_DEFAULTS } from '../defaults.ts'
+import { JOB_STATES } from '../enums.ts'
 
 // Schemas of the job API for the document. The queue itself reads bodies without them: inputs are opaque and may be megabytes.
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ResourceId, wholeNumber } from './fields.ts'
-import { form } from './forms.ts'
+import { ResourceId, wholeNumber } from '../fields.ts'
+import { form } from '../forms.ts'
 
 /** Absolute, without control characters (MNT-5, GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from './defaults.ts'
-import { ENDPOINT_CLOUDS, FLASHBOOTS } from './enums.ts'
-import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from './fields.ts'
-import { form } from './forms.ts'
+import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../defaults.ts'
+import { ENDPOINT_CLOUDS, FLASHBOOTS } from '../enums.ts'
+import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from '../fields.ts'
+import { form } from '../forms.ts'
 
 /** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
 export const MAX_WORKERS = 1000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { WORKER_STATUSES } from './enums.ts'
-import { Timestamp } from './fields.ts'
+import { WORKER_STATUSES } from '../enums.ts'
+import { Timestamp } from '../fields.ts'
 
 export const WorkerStatus = z
   .enum(WORKER_STATUSES)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { POD_DEFAULTS } from './defaults.ts'
-import { CLOUDS, POD_ACTIONS, POD_STATUSES } from './enums.ts'
-import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from './fields.ts'
+import { POD_DEFAULTS } from '../defaults.ts'
+import { CLOUDS, POD_ACTIONS, POD_STATUSES } from '../enums.ts'
+import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from '../fields.ts'
 
 export const PodStatus = z.enum(POD_STATUSES).meta({ id: 'PodStatus', example: 'RUNNING' })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { form } from './forms.ts'
-import { queryInteger } from './query-values.ts'
+import { form } from '../forms.ts'
+import { queryInteger } from '../query-values.ts'
 
 /** Most lines that a log keeps, so also the most that `tail` may ask for (LOG-2). */
 export const LOG_TAIL_MAX = 5_000

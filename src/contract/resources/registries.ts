@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NO_NUL, PLAIN_TEXT, ShortName } from './fields.ts'
+import { NO_NUL, PLAIN_TEXT, ShortName } from '../fields.ts'
 
 /** Bounds of what is sealed, characters: a password may be a whole key file in base64. */
 const MAX_USERNAME_LENGTH = 1024

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT, wholeNumber } from './fields.ts'
-import { IMAGE_FORM, isImageReference, MAX_IMAGE_LENGTH } from './image-reference.ts'
+import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT, wholeNumber } from '../fields.ts'
+import { IMAGE_FORM, isImageReference, MAX_IMAGE_LENGTH } from '../image-reference.ts'
 
 /** One word about a text is enough. */
 const NO_FURTHER = { abort: true }

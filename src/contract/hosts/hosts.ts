@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { CLOUDS, HOST_HEALTHS } from './enums.ts'
-import { DataCenterId, Name, Timestamp } from './fields.ts'
+import { CLOUDS, HOST_HEALTHS } from '../enums.ts'
+import { DataCenterId, Name, Timestamp } from '../fields.ts'
 
 /** Data center of a machine whose operator names none. */
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Timestamp } from './fields.ts'
-import { PageQuery, Pagination } from './pagination.ts'
+import { Timestamp } from '../fields.ts'
+import { PageQuery, Pagination } from '../pagination.ts'
 
 const DELIVERY_ID = 'msg_0b6f9f0f3a534d5b8a4f0d5a3c2e1f00'
 

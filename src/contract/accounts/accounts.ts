@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Name, PLAIN_TEXT, Timestamp } from './fields.ts'
-import { form } from './forms.ts'
+import { Name, PLAIN_TEXT, Timestamp } from '../fields.ts'
+import { form } from '../forms.ts'
 
 /** Largest quota: far above any use, so that a window never counts beyond exact integers. */
 const MAX_QUOTA = 1_000_000_000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ShortName, Timestamp } from './fields.ts'
+import { ShortName, Timestamp } from '../fields.ts'
 
 export const GlobalVolume = z.object({ id: z.string(), name: z.string(), createdAt: Timestamp }).meta({
   id: 'GlobalVolume',

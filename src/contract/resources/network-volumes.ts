@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { VOLUME_TYPES } from './enums.ts'
-import { ResourceId, ShortName } from './fields.ts'
+import { VOLUME_TYPES } from '../enums.ts'
+import { ResourceId, ShortName } from '../fields.ts'
 
 /** Bounds of a network volume, GB (VOL-2). */
 const MIN_VOLUME_GB = 10

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Timestamp } from './fields.ts'
-import { MAX_PAGE_SIZE, PageQuery, Pagination } from './pagination.ts'
-import { queryInteger } from './query-values.ts'
+import { Timestamp } from '../fields.ts'
+import { MAX_PAGE_SIZE, PageQuery, Pagination } from '../pagination.ts'
+import { queryInteger } from '../query-values.ts'
 
 const Count = z.number().int().min(0)
 /** A page of builds is smaller than other pages (PAG-2). */
