@@ -1,6 +1,6 @@
 import { type ClientCall, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
 import { openDatabase } from '../src/db/client.ts'
-import { findEndpointConfig } from '../src/db/endpoint-config.ts'
+import { findEndpointConfig } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
 import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'

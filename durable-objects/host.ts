@@ -1,4 +1,4 @@
-import { saveInventory } from '../src/db/capacity.ts'
+import { saveInventory } from '../src/db/hosts/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { announceCapacity } from '../src/effects/capacity.ts'

@@ -1,6 +1,6 @@
 import type { LogSourceParam } from '../src/contract/pods/logs.ts'
 import { openDatabase } from '../src/db/client.ts'
-import { findPodForHost } from '../src/db/pods.ts'
+import { findPodForHost } from '../src/db/pods/pods.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/client.ts'
-import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods.ts'
+import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods/pods.ts'
 import { isToRun } from '../../src/domain/pod/pod.ts'
 import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod/workloads.ts'
 import type { PodHost } from '../../src/effects/marked-pod.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/client.ts'
-import { setHostLost, setHostStatus } from '../../src/db/enrolment.ts'
+import { setHostLost, setHostStatus } from '../../src/db/hosts/enrolment.ts'
 import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host/presence.ts'
 import { hostLost, hostReturned, hostWentOffline, hostWentSilent } from '../../src/effects/presence.ts'
 import { type Env, readSettings } from '../../src/env.ts'

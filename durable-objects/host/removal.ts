@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/client.ts'
-import { findDeparture } from '../../src/db/host-cordon.ts'
+import { findDeparture } from '../../src/db/hosts/host-cordon.ts'
 import type { Env } from '../../src/env.ts'
 import type { Alarms } from '../alarms.ts'
 import type { HostLinks } from './links.ts'

@@ -1,4 +1,4 @@
-import { releaseCapacity } from '../../src/db/capacity.ts'
+import { releaseCapacity } from '../../src/db/hosts/capacity.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { announceCapacity } from '../../src/effects/capacity.ts'
 import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'

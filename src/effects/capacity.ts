@@ -1,5 +1,5 @@
-import { listPlacementHosts, releaseCapacity } from '../db/capacity.ts'
-import { listCapacityWaiters, removeCapacityWaiter } from '../db/capacity-waiters.ts'
+import { listPlacementHosts, releaseCapacity } from '../db/hosts/capacity.ts'
+import { listCapacityWaiters, removeCapacityWaiter } from '../db/hosts/capacity-waiters.ts'
 import { openDatabase } from '../db/client.ts'
 import { rankHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'

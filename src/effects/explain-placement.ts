@@ -1,5 +1,5 @@
 import type { HostVerdict } from '../contract/jobs/explain.ts'
-import { listPlacementHosts } from '../db/capacity.ts'
+import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { describeConstraint } from '../domain/host/constraint-text.ts'

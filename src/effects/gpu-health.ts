@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/client.ts'
-import { findGpuProblems, saveGpuProblems } from '../db/host-cordon.ts'
+import { findGpuProblems, saveGpuProblems } from '../db/hosts/host-cordon.ts'
 import { cordonReason } from '../domain/host/health.ts'
 import type { Env } from '../env.ts'
 import type { GpuProblem } from '../host-protocol/messages.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/client.ts'
-import { listEndpointNames, listHostsOfTeam, listRoomAllocations } from '../db/room.ts'
+import { listEndpointNames, listHostsOfTeam, listRoomAllocations } from '../db/hosts/room.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { PlacementHost, PlacementRequest } from '../domain/host/placement.ts'
 import { mayDisplace, planRoom, promisingHosts, type RoomAllocation, type RoomSearch } from '../domain/host/room.ts'

@@ -1,5 +1,5 @@
-import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/capacity.ts'
-import { addCapacityWaiter } from '../db/capacity-waiters.ts'
+import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/hosts/capacity.ts'
+import { addCapacityWaiter } from '../db/hosts/capacity-waiters.ts'
 import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { countConstraints } from '../domain/host/constraint-text.ts'

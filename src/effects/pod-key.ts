@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/client.ts'
-import { findPodForHost } from '../db/pods.ts'
+import { findPodForHost } from '../db/pods/pods.ts'
 import type { Env } from '../env.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 

@@ -1,4 +1,4 @@
-import type { PodRow } from '../db/pods.ts'
+import type { PodRow } from '../db/pods/pods.ts'
 import type { Env } from '../env.ts'
 import { podLogStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'

@@ -1,6 +1,6 @@
-import { releaseCapacity } from '../db/capacity.ts'
+import { releaseCapacity } from '../db/hosts/capacity.ts'
 import { type Database, openDatabase } from '../db/client.ts'
-import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods.ts'
+import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods/pods.ts'
 import { noteOfReport } from '../domain/pod/note.ts'
 import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChange } from '../domain/pod/pod.ts'
 import { generationOf } from '../domain/pod/workloads.ts'

@@ -1,4 +1,4 @@
-import type { PodRow } from '../db/pods.ts'
+import type { PodRow } from '../db/pods/pods.ts'
 import { envOf } from '../domain/pod/container.ts'
 import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
 import { decodeArgs, withoutPlatformNames } from '../domain/resources/container.ts'

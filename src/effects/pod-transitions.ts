@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/client.ts'
-import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../db/pods.ts'
+import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../db/pods/pods.ts'
 import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
 import { cutAtSilence, isToRun, type PodChange } from '../domain/pod/pod.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/client.ts'
-import { listWorkersOn } from '../db/host-cordon.ts'
+import { listWorkersOn } from '../db/hosts/host-cordon.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import { type Env, readSettings } from '../env.ts'
 import { endpointStub } from '../objects/stubs.ts'

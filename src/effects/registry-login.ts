@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/client.ts'
-import { findSealedRegistry } from '../db/registries.ts'
+import { findSealedRegistry } from '../db/resources/registries.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { deriveSealKey, openText, sealText } from '../platform/seal.ts'

@@ -242,7 +242,7 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a cordon loses against a placement under way',
-    file: 'src/db/capacity.ts',
+    file: 'src/db/hosts/capacity.ts',
     find: "status = 'ONLINE' AND cordoned_at IS NULL)",
     replace: "status = 'ONLINE')",
   },

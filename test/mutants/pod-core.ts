@@ -105,7 +105,7 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-const ROWS = 'src/db/pods.ts'
+const ROWS = 'src/db/pods/pods.ts'
 const REPORTS = 'src/effects/pod-reports.ts'
 const ARCHIVE = 'durable-objects/pod-log/archive.ts'
 const HISTORY = 'durable-objects/pod-log/history.ts'

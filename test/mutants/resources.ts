@@ -42,9 +42,9 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'four fast data centers', file: CENTERS, find: 'storage < HIGH_PERFORMANCE_COUNT', replace: 'storage <= HIGH_PERFORMANCE_COUNT' },
 ]
 
-const USERS = 'src/db/resource-users.ts'
-const DELETE = 'src/db/delete-unused.ts'
-const TEMPLATES = 'src/db/templates.ts'
+const USERS = 'src/db/resources/resource-users.ts'
+const DELETE = 'src/db/resources/delete-unused.ts'
+const TEMPLATES = 'src/db/resources/templates.ts'
 const REGISTRY_LOGIN = 'src/effects/registry-login.ts'
 
 /** Killed by the tests against the real Worker. */
@@ -98,7 +98,7 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a credential opens for any account',
-    file: 'src/db/registries.ts',
+    file: 'src/db/resources/registries.ts',
     find: 'and(eq(registries.teamId, teamId), eq(registries.id, id))',
     replace: 'eq(registries.id, id)',
   },
@@ -108,5 +108,5 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     find: "if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')",
     replace: 'await table.hasOrHadEndpoint(db, teamId, id)',
   },
-  { id: 'removed machines keep a data center', file: 'src/db/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
+  { id: 'removed machines keep a data center', file: 'src/db/hosts/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
 ]

@@ -1,6 +1,6 @@
 import type { PodAction } from '../../src/contract/enums.ts'
 import { openDatabase } from '../../src/db/client.ts'
-import { findPodForHost, type PodRow } from '../../src/db/pods.ts'
+import { findPodForHost, type PodRow } from '../../src/db/pods/pods.ts'
 import { decideAction } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
 import { type PodDraft, placePod } from '../../src/effects/place-pod.ts'

@@ -1,4 +1,4 @@
-import { findQuota, type QuotaRow } from '../../db/accounts.ts'
+import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { DEFAULT_QUOTA, type RateVerdict } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'

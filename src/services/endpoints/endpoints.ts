@@ -2,7 +2,7 @@ import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contrac
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import * as table from '../../db/endpoints.ts'
+import * as table from '../../db/endpoints/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { ReleaseDiff } from '../../domain/endpoint/release-diff.ts'

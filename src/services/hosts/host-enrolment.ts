@@ -1,7 +1,7 @@
 import { decodeJwt, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import { findHostKey, insertHost, useJoinToken } from '../../db/enrolment.ts'
+import { findHostKey, insertHost, useJoinToken } from '../../db/hosts/enrolment.ts'
 import type { Env } from '../../env.ts'
 import {
   ACCESS_TOKEN_AUDIENCE,

@@ -8,7 +8,7 @@ import {
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
-import { deleteUnusedJoinToken, insertJoinToken, listJoinTokens as listRows } from '../../db/join-tokens.ts'
+import { deleteUnusedJoinToken, insertJoinToken, listJoinTokens as listRows } from '../../db/hosts/join-tokens.ts'
 import type { Env } from '../../env.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { newJoinToken, newResourceId } from '../../platform/ids.ts'

@@ -1,4 +1,4 @@
-import type { PodRow } from '../../db/pods.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
 import { isToRun } from '../../domain/pod/pod.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'

@@ -1,7 +1,7 @@
 import type { PodRuntime } from '../../contract/pods/pod-parts.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import type { PodRow } from '../../db/pods.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
 import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'
 import { envOf } from '../../domain/pod/container.ts'
 import { mountsView } from '../../domain/pod/mounts.ts'

@@ -1,5 +1,5 @@
 import type { PodStatus } from '../../contract/enums.ts'
-import type { PodRow } from '../../db/pods.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
 import { isWaitOver } from '../../domain/pod/wait.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'

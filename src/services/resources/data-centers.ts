@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import { hasHostIn, listHostDataCenters } from '../../db/data-centers.ts'
+import { hasHostIn, listHostDataCenters } from '../../db/hosts/data-centers.ts'
 import { type DataCenter, findSeededDataCenter, joinedDataCenter } from '../../domain/resources/data-centers.ts'
 import type { Env } from '../../env.ts'
 

@@ -2,7 +2,7 @@ import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/res
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
-import * as table from '../../db/global-volumes.ts'
+import * as table from '../../db/resources/global-volumes.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'

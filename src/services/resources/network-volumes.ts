@@ -1,7 +1,7 @@
 import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import * as table from '../../db/network-volumes.ts'
+import * as table from '../../db/resources/network-volumes.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import type { CreateRegistryRequest, Registry } from '../../contract/resources/registries.ts'
 import { openDatabase } from '../../db/client.ts'
-import * as table from '../../db/registries.ts'
+import * as table from '../../db/resources/registries.ts'
 import { sealLogin } from '../../effects/registry-login.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'

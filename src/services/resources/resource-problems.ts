@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import { MAX_RESOURCES_PER_TEAM } from '../../db/bounds.ts'
-import type { DeleteOutcome } from '../../db/delete-unused.ts'
+import type { DeleteOutcome } from '../../db/resources/delete-unused.ts'
 
 /** The account has as many of a kind as it may have (RES-1). `kinds` is the plural. */
 export function tooMany(kinds: string): Problem {

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../src/db/client.ts'
-import { updatePod } from '../../../src/db/pods.ts'
+import { updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { transitPod } from '../../../src/effects/pod-transitions.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { PodAction } from '../../../src/contract/enums.ts'
 import { openDatabase } from '../../../src/db/client.ts'
-import { updatePod } from '../../../src/db/pods.ts'
+import { updatePod } from '../../../src/db/pods/pods.ts'
 import { actionsOf, decideAction, decideHostLost, decideReport } from '../../../src/domain/pod/pod.ts'
 import { excuseSilence } from '../../../src/effects/pod-hosts.ts'
 import { applyPodReport, changePodRow, isDown } from '../../../src/effects/pod-reports.ts'

@@ -1,4 +1,4 @@
-import { saveInventory } from '../../../src/db/capacity.ts'
+import { saveInventory } from '../../../src/db/hosts/capacity.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { podHost } from '../../../src/effects/marked-pod.ts'
 import { drainPods } from '../../../src/effects/pod-hosts.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../src/db/client.ts'
-import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods.ts'
+import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
-import { isReferenceFailure, requireReferences } from '../../../src/db/pod-references.ts'
-import type { PodRow } from '../../../src/db/pods.ts'
+import { isReferenceFailure, requireReferences } from '../../../src/db/pods/pod-references.ts'
+import type { PodRow } from '../../../src/db/pods/pods.ts'
 import { pods } from '../../../src/db/schema.ts'
 import { api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { draftPod } from '../../support/pods.ts'

@@ -1,6 +1,6 @@
 import type { HostPods } from '../../../durable-objects/host/pods.ts'
 import { openDatabase } from '../../../src/db/client.ts'
-import { insertPod } from '../../../src/db/pods.ts'
+import { insertPod } from '../../../src/db/pods/pods.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'

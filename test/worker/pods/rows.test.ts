@@ -1,6 +1,6 @@
 import type { PodAction } from '../../../src/contract/enums.ts'
 import { openDatabase } from '../../../src/db/client.ts'
-import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '../../../src/db/pods.ts'
+import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'

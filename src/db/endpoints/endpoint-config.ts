@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { Database } from './client.ts'
-import { endpoints } from './tables/endpoints.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { Database } from '../client.ts'
+import { endpoints } from '../tables/endpoints.ts'
 
 /** The stored configuration of a live endpoint, whoever owns it: for the endpoint's own object, never for a request of a tenant. */
 export async function findEndpointConfig(db: Database, endpointId: string): Promise<EndpointConfig | null> {

@@ -1,6 +1,6 @@
 import { and, eq, ne } from 'drizzle-orm'
-import type { Database } from './client.ts'
-import { hosts } from './schema.ts'
+import type { Database } from '../client.ts'
+import { hosts } from '../schema.ts'
 
 /** Says whether a machine that is not removed stands in a data center of that id. */
 export async function hasHostIn(db: Database, dataCenterId: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
-import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { Database } from './client.ts'
-import { capacityWaiters } from './tables/capacity-waiters.ts'
-import { endpoints } from './tables/endpoints.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { Database } from '../client.ts'
+import { capacityWaiters } from '../tables/capacity-waiters.ts'
+import { endpoints } from '../tables/endpoints.ts'
 
 /** Notes that an endpoint waits for capacity; one that waits already keeps its place. */
 export async function addCapacityWaiter(db: Database, endpointId: string, nowMs: number): Promise<void> {

@@ -1,8 +1,8 @@
 import { and, eq, gt, isNull, ne } from 'drizzle-orm'
-import type { Cloud } from '../contract/enums.ts'
-import type { Inventory } from '../host-protocol/messages.ts'
-import type { Database } from './client.ts'
-import { hosts, joinTokens } from './tables/hosts.ts'
+import type { Cloud } from '../../contract/enums.ts'
+import type { Inventory } from '../../host-protocol/messages.ts'
+import type { Database } from '../client.ts'
+import { hosts, joinTokens } from '../tables/hosts.ts'
 
 export interface NewHost {
   id: string

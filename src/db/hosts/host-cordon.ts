@@ -1,7 +1,7 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
-import type { GpuProblem } from '../host-protocol/messages.ts'
-import type { Database } from './client.ts'
-import { allocations, hosts } from './schema.ts'
+import type { GpuProblem } from '../../host-protocol/messages.ts'
+import type { Database } from '../client.ts'
+import { allocations, hosts } from '../schema.ts'
 
 /** Keeps new work off a host, for the operator's reason. A host that is cordoned already keeps its time. False when it is absent. */
 export async function cordonByOperator(

@@ -1,10 +1,10 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import type { PlacementHost } from '../domain/host/placement.ts'
-import type { Inventory } from '../host-protocol/messages.ts'
-import type { Database } from './client.ts'
-import { isCheckFailure } from './refusals.ts'
-import { allocations, hostGpus, hosts } from './tables/hosts.ts'
-import { pods } from './tables/pods.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
+import type { Inventory } from '../../host-protocol/messages.ts'
+import type { Database } from '../client.ts'
+import { isCheckFailure } from '../refusals.ts'
+import { allocations, hostGpus, hosts } from '../tables/hosts.ts'
+import { pods } from '../tables/pods.ts'
 
 /** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation {

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Database } from './client.ts'
-import { sshKeys } from './schema.ts'
+import type { Database } from '../client.ts'
+import { sshKeys } from '../schema.ts'
 
 /** The SSH public keys of a team; none when it never registered any. */
 export async function findSshKeys(db: Database, teamId: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
-import type { Database } from './client.ts'
-import { joinTokens } from './schema.ts'
+import type { Database } from '../client.ts'
+import { joinTokens } from '../schema.ts'
 
 export type JoinTokenRow = typeof joinTokens.$inferSelect
 

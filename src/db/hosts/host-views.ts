@@ -1,6 +1,6 @@
 import { and, count, eq, inArray, ne, notExists, or } from 'drizzle-orm'
-import type { Database } from './client.ts'
-import { allocations, hostGpus, hosts } from './schema.ts'
+import type { Database } from '../client.ts'
+import { allocations, hostGpus, hosts } from '../schema.ts'
 
 export type HostRow = typeof hosts.$inferSelect
 export type HostGpuRow = typeof hostGpus.$inferSelect

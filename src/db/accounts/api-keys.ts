@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull } from 'drizzle-orm'
-import type { Database } from './client.ts'
-import { apiKeys } from './schema.ts'
+import type { Database } from '../client.ts'
+import { apiKeys } from '../schema.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 

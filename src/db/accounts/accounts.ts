@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { RateQuota } from '../domain/rate-limit.ts'
-import type { Database } from './client.ts'
-import { memberships, quotas, teams, users } from './schema.ts'
+import type { RateQuota } from '../../domain/rate-limit.ts'
+import type { Database } from '../client.ts'
+import { memberships, quotas, teams, users } from '../schema.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type QuotaRow = RateQuota & { exempt: boolean }

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { Database, Statement } from './client.ts'
-import { endpoints, releases } from './schema.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { Database, Statement } from '../client.ts'
+import { endpoints, releases } from '../schema.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
 

@@ -1,10 +1,10 @@
 import { and, count, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
-import { TO_RUN, type UsageInterval } from '../domain/pod/pod.ts'
-import { runNamed } from './batch.ts'
-import { recomputeHost } from './capacity.ts'
-import type { Database, Statement } from './client.ts'
-import { isCheckFailure, isNullFailure } from './refusals.ts'
-import { allocations, pods, podUsage } from './schema.ts'
+import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
+import { runNamed } from '../batch.ts'
+import { recomputeHost } from '../hosts/capacity.ts'
+import type { Database, Statement } from '../client.ts'
+import { isCheckFailure, isNullFailure } from '../refusals.ts'
+import { allocations, pods, podUsage } from '../schema.ts'
 
 // As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`

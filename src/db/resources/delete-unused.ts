@@ -1,6 +1,6 @@
 import { and, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Database } from './client.ts'
+import type { Database } from '../client.ts'
 
 export type DeleteOutcome = 'deleted' | 'unknown' | 'usedByPod' | 'usedByEndpoint'
 
