@@ -1,5 +1,5 @@
-import { saveInventory } from '../src/db/hosts/capacity.ts'
 import { openDatabase } from '../src/db/client.ts'
+import { saveInventory } from '../src/db/hosts/capacity.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { announceCapacity } from '../src/effects/capacity.ts'
 import { type Env, readSettings } from '../src/env.ts'

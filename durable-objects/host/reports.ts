@@ -1,5 +1,5 @@
-import { releaseCapacity } from '../../src/db/hosts/capacity.ts'
 import { openDatabase } from '../../src/db/client.ts'
+import { releaseCapacity } from '../../src/db/hosts/capacity.ts'
 import { announceCapacity } from '../../src/effects/capacity.ts'
 import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'
 import type { Env } from '../../src/env.ts'

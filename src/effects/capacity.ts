@@ -1,6 +1,6 @@
+import { openDatabase } from '../db/client.ts'
 import { listPlacementHosts, releaseCapacity } from '../db/hosts/capacity.ts'
 import { listCapacityWaiters, removeCapacityWaiter } from '../db/hosts/capacity-waiters.ts'
-import { openDatabase } from '../db/client.ts'
 import { rankHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'

@@ -1,6 +1,6 @@
 import type { HostVerdict } from '../contract/jobs/explain.ts'
-import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import { openDatabase } from '../db/client.ts'
+import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { describeConstraint } from '../domain/host/constraint-text.ts'
 import { judgeHosts } from '../domain/host/placement.ts'

@@ -1,6 +1,6 @@
-import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import type { Statement } from '../db/client.ts'
 import { openDatabase } from '../db/client.ts'
+import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import { insertPod, type PodResources, type PodRow } from '../db/pods/pods.ts'
 import type { UnfitHost } from '../domain/host/placement.ts'
 import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../domain/pod/placement.ts'

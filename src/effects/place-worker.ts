@@ -1,6 +1,6 @@
+import { openDatabase } from '../db/client.ts'
 import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/hosts/capacity.ts'
 import { addCapacityWaiter } from '../db/hosts/capacity-waiters.ts'
-import { openDatabase } from '../db/client.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { countConstraints } from '../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../domain/host/placement.ts'

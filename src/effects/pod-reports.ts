@@ -1,5 +1,5 @@
-import { releaseCapacity } from '../db/hosts/capacity.ts'
 import { type Database, openDatabase } from '../db/client.ts'
+import { releaseCapacity } from '../db/hosts/capacity.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods/pods.ts'
 import { noteOfReport } from '../domain/pod/note.ts'
 import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChange } from '../domain/pod/pod.ts'

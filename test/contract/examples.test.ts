@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { describe, expect, it } from '../support/unit.ts'
 
 /** Loads every contract file, so that a new one is covered without being listed here. */
-const modules = Object.values(import.meta.glob<Record<string, unknown>>('../../src/contract/*.ts', { eager: true }))
+const modules = Object.values(import.meta.glob<Record<string, unknown>>('../../src/contract/**/*.ts', { eager: true }))
 
 const schemas = new Map<string, z.ZodType>()
 for (const module of modules) {

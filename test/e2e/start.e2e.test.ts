@@ -80,7 +80,7 @@ describe('npm start', () => {
   test('[PP-152] a simulated GPU has a driver, so a pod may ask for a CUDA version', async ({ expect }) => {
     const pod = await TestPod.run(plane, { name: 'cuda', image: 'builtin/idle', gpu: { id: 'NVIDIA L4', minCudaVersion: '12.8' } })
     expect(await pod.get()).toMatchObject({ cudaVersion: '13.0' })
-    await pod.act('terminate')
+    await pod.terminate()
     const { hosts } = await callPlane<{ hosts: { gpus: object[] }[] }>(plane, plane.operatorKey, 'GET', '/admin/v1/hosts')
     expect(hosts.flatMap(({ gpus }) => gpus)).toMatchObject([{ driverVersion: '580.95.05', cudaVersion: '13.0', simulated: true }])
   })

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { containerRequestFields, containerResponseFields } from '../pods/container.ts'
 import { ENDPOINT_DEFAULTS } from '../defaults.ts'
+import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
+import { Pagination } from '../pagination.ts'
+import { containerRequestFields, containerResponseFields } from '../pods/container.ts'
 import {
   CpuConfig,
   CpuOptions,
@@ -18,8 +20,6 @@ import {
   UpdateEndpointGpuConfig,
   UpdateEndpointWorkers,
 } from './endpoint-parts.ts'
-import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
-import { Pagination } from '../pagination.ts'
 
 /** Bounds of an execution timeout, milliseconds: 5 seconds to 7 days (TMO-2). */
 export const MIN_TIMEOUT_MS = 5_000

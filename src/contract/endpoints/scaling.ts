@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { EndpointScaling } from './endpoint-parts.ts'
 import { ScalingDecisionView } from '../jobs/explain.ts'
+import { EndpointScaling } from './endpoint-parts.ts'
 
 const Count = z.number().int().min(0)
 

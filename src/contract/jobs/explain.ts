@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { WorkerStatus } from '../endpoints/workers.ts'
 import { Timestamp } from '../fields.ts'
 import { JobStatus } from './jobs.ts'
-import { WorkerStatus } from '../endpoints/workers.ts'
 
 export const WaitReason = z
   .enum([

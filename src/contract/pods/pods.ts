@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { containerRequestFields, containerResponseFields } from './container.ts'
 import { POD_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../fields.ts'
-import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
+import { queryFlag } from '../query-values.ts'
+import { containerRequestFields, containerResponseFields } from './container.ts'
+import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { POD_EXAMPLE } from './pod-example.ts'
 import {
   CloudType,
@@ -19,7 +20,6 @@ import {
   PodSsh,
   PodStatus,
 } from './pod-parts.ts'
-import { queryFlag } from '../query-values.ts'
 
 const EXAMPLE = {
   name: 'pytorch-training',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { containerRequestFields, containerResponseFields, Image } from '../pods/container.ts'
 import { TEMPLATE_DEFAULTS } from '../defaults.ts'
 import { CudaVersions, PLAIN_TEXT, ShortName } from '../fields.ts'
-import { PersistentMount } from '../pods/mounts.ts'
 import { Pagination } from '../pagination.ts'
+import { containerRequestFields, containerResponseFields, Image } from '../pods/container.ts'
+import { PersistentMount } from '../pods/mounts.ts'
 
 export const TemplateCategory = z
   .enum(['CPU', 'NVIDIA', 'AMD'])

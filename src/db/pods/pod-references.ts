@@ -1,8 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
-import type { PodRow } from './pods.ts'
 import { isNullFailure } from '../refusals.ts'
 import { globalVolumes, networkVolumes, pods, registries } from '../schema.ts'
+import type { PodRow } from './pods.ts'
 
 type PodReferences = Pick<PodRow, 'id' | 'teamId' | 'networkVolumeId' | 'globalVolumeId' | 'registryId'>
 

@@ -1,8 +1,8 @@
 import { and, count, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { runNamed } from '../batch.ts'
-import { recomputeHost } from '../hosts/capacity.ts'
 import type { Database, Statement } from '../client.ts'
+import { recomputeHost } from '../hosts/capacity.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, pods, podUsage } from '../schema.ts'
 

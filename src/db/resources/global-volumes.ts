@@ -1,9 +1,9 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { globalVolumes } from '../schema.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfGlobalVolume } from './resource-users.ts'
-import { globalVolumes } from '../schema.ts'
 
 export type GlobalVolumeRow = typeof globalVolumes.$inferSelect
 

@@ -2,9 +2,9 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { networkVolumes } from '../schema.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfNetworkVolume } from './resource-users.ts'
-import { networkVolumes } from '../schema.ts'
 
 const RECORD = {
   id: networkVolumes.id,

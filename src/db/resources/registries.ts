@@ -1,9 +1,9 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { registries } from '../schema.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfRegistry } from './resource-users.ts'
-import { registries } from '../schema.ts'
 
 export type RegistryRow = typeof registries.$inferSelect
 /** What may be shown (REG-1). The sealed columns are read by `findSealedRegistry` alone. */

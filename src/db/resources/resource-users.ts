@@ -1,7 +1,7 @@
 import { and, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import type { ResourceUsers } from './delete-unused.ts'
 import { endpoints, pods } from '../schema.ts'
+import type { ResourceUsers } from './delete-unused.ts'
 
 /** Live pods and endpoints that mount a network volume (VOL-3). */
 export function usersOfNetworkVolume(teamId: string, id: string): ResourceUsers {

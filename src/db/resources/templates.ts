@@ -2,9 +2,9 @@ import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { registries, templates } from '../schema.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfTemplate } from './resource-users.ts'
-import { registries, templates } from '../schema.ts'
 
 const NEWEST_FIRST = [desc(templates.createdAt), desc(templates.id)]
 

@@ -1,12 +1,12 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
   CreateGlobalVolumeRequest,
   GlobalVolume,
   ListGlobalVolumesResponse,
   UpdateGlobalVolumeRequest,
 } from '../../contract/resources/global-volumes.ts'
-import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import * as volumes from '../../services/resources/global-volumes.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'

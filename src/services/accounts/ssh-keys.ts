@@ -1,5 +1,5 @@
-import { openDatabase } from '../../db/client.ts'
 import { findSshKeys, replaceSshKeys } from '../../db/accounts/ssh-keys.ts'
+import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'

@@ -1,7 +1,7 @@
+import type { ListDeliveriesQuery, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import type { ListDeliveriesQuery, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { SigningSecrets } from '../../domain/webhook/delivery.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
 import type { LoggedDelivery } from '../../objects/webhook-sender.ts'

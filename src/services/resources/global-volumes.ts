@@ -1,5 +1,5 @@
-import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/resources/global-volumes.ts'
 import { Problem } from '../../contract/problems.ts'
+import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/resources/global-volumes.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/global-volumes.ts'

@@ -1,5 +1,5 @@
-import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
+import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/network-volumes.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'

@@ -1,6 +1,6 @@
 import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts/hosts.ts'
-import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { openDatabase } from '../../../src/db/client.ts'
+import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'

@@ -1,5 +1,5 @@
-import { saveInventory } from '../../../src/db/hosts/capacity.ts'
 import { openDatabase } from '../../../src/db/client.ts'
+import { saveInventory } from '../../../src/db/hosts/capacity.ts'
 import { podHost } from '../../../src/effects/marked-pod.ts'
 import { drainPods } from '../../../src/effects/pod-hosts.ts'
 import { hostStub } from '../../../src/objects/stubs.ts'
