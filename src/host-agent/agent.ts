@@ -59,7 +59,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const { options, log, shutdown } = context
   const clock = new PlaneClock()
   const key = await HostKey.load(options.stateDir)
-  const survey = await surveyHost(options, log)
+  const survey = await surveyHost(context)
   const host = await establishIdentity({ options, log, key, clock, inventory: survey.inventory, shutdown })
   if (host === undefined) return
   const { hostId, dataCenterId } = host.identity
@@ -100,11 +100,12 @@ export async function runAgent(context: AgentContext): Promise<void> {
 }
 
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
-async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
+async function surveyHost(context: AgentContext): Promise<Survey> {
+  const { options, log } = context
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
-  const engine = await detectDocker(options, log)
+  const engine = await detectDocker(context)
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')

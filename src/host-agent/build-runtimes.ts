@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import { findBridgeAddress } from './docker/bridge.ts'
-import { connectDocker } from './docker/client.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { engineText } from './docker/engine-errors.ts'
 import { HostPorts } from './docker/host-ports.ts'
 import { DockerRuntime } from './docker/runtime.ts'
+import { EngineClient } from './engine/engine-client.ts'
 import type { HostGpus } from './gpus/allocation.ts'
 import type { Log } from './log.ts'
 import type { Machine } from './machine/inventory.ts'
@@ -34,13 +34,18 @@ export interface RuntimesContext {
 }
 
 /** Docker's engine, or undefined when it does not answer; an error when it was asked for by name. */
-export async function detectDocker(options: AgentOptions, log: Log): Promise<DockerEngine | undefined> {
+export async function detectDocker({
+  options,
+  command,
+  log,
+}: Pick<RuntimesContext, 'options' | 'command' | 'log'>): Promise<DockerEngine | undefined> {
   if (options.runtimes !== undefined && !options.runtimes.has('docker')) return undefined
+  const client = new EngineClient({ command, log })
   try {
-    const engine = await connectDocker()
-    await warnAboutRestarts(engine, log)
-    return engine
+    await warnAboutRestarts(client.engine, log)
+    return client.engine
   } catch (error) {
+    client.close()
     if (options.runtimes?.has('docker')) {
       throw new OperatorError(`--runtime docker: Docker does not answer (${engineText(error)}); start it, or leave this flag out`)
     }

@@ -13,7 +13,7 @@ import {
   WORKLOAD_LABEL,
 } from './container-spec.ts'
 import type { DockerEngine, KeptDisk } from './engine.ts'
-import { engineText } from './engine-errors.ts'
+import { EngineClientEnded, engineText } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 
 /** How often a start is tried with other ports when the engine says that one is taken. */
@@ -54,6 +54,8 @@ export class ContainerStarter {
         return await this.startOnce(workload, context)
       } catch (error) {
         this.deps.ports.release(workload.id)
+        // Not this start's fault, or not for sure: once more, and no more often.
+        if (error instanceof EngineClientEnded && attempt === 1) continue
         const port = takenPort(engineText(error), publishedPorts(ports))
         if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
         if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
