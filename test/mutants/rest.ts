@@ -55,8 +55,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'members of an account share their limit',
     file: 'src/services/accounts/rate-limit.ts',
-    find: 'rateLimiterStub(env, userId)',
-    replace: 'rateLimiterStub(env, teamId)',
+    find: 'rateLimiterStub(env, ownUser(principal))',
+    replace: 'rateLimiterStub(env, ownUser({ ...principal, userId: principal.teamId }))',
   },
   { id: 'a merge patch passes as JSON', file: BODY, find: 'application\\/json\\s*(;|$)', replace: 'application\\/(\\S+\\+)?json\\s*(;|$)' },
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },

@@ -1,6 +1,6 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { createAccount, createEndpoint, env, it, runInDurableObject } from '../../support/harness.ts'
 import { STATE_CASES } from '../../support/queue-state.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 it.each(STATE_CASES)('the tables of an endpoint object: $title', async ({ check }) => {
   const { key } = await createAccount()
