@@ -23,6 +23,7 @@ export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): P
       kind: 'pod',
       desired: wish.desired,
       stopGraceMs: STOP_GRACE_MS,
+      account: pod.teamId,
       image: container.image,
       ...decodeArgs(container.args),
       env: withoutPlatformNames(envOf(pod.spec)),
