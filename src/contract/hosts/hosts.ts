@@ -84,6 +84,17 @@ const Problem = z
   .object({ gpu: z.number().int().nullable().meta({ description: 'Index on the machine; null for all of them.' }), problem: z.string() })
   .meta({ id: 'HostGpuProblem', example: { gpu: 2, problem: 'uncorrectable ECC errors' } })
 
+const HostIsolation = z
+  .object({
+    runtimeClass: z.string().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
+    userNamespaces: z.boolean().meta({ description: 'Root inside a container is nobody on the machine.' }),
+    missing: z.array(z.string()).meta({ description: 'What this host cannot enforce, a line each.' }),
+  })
+  .meta({
+    id: 'HostIsolation',
+    example: { runtimeClass: 'runc', userNamespaces: false, missing: ['user namespaces: the engine runs without userns-remap'] },
+  })
+
 export const Host = z
   .object({
     id: z.string(),
@@ -108,6 +119,7 @@ export const Host = z
       .array(z.string())
       .nullable()
       .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: its agent does not say.' }),
+    isolation: HostIsolation.nullable().meta({ description: 'How far workloads are kept from the machine; null: its agent does not say.' }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),
     portRange: z

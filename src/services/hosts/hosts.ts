@@ -122,6 +122,7 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     diskGb: { total: host.diskGbTotal, free: host.diskGbFree },
     runtimes: inventory.runtimes,
     sharedVolumes: inventory.sharedVolumes ?? null,
+    isolation: inventory.isolation ? { ...inventory.isolation, missing: inventory.isolation.missing ?? [] } : null,
     gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
     publicIp: host.publicIp,
     portRange: inventory.portRange ?? DEFAULT_PORT_RANGE,

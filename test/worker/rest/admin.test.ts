@@ -171,6 +171,7 @@ describe('hosts', () => {
       diskGb: { total: 500, free: 400 },
       runtimes: ['process'],
       sharedVolumes: null,
+      isolation: null,
       gpuProblems: [],
       publicIp: null,
       portRange: { from: 30_000, to: 32_767 },
