@@ -15,7 +15,7 @@ const STOP_GRACE_MS = 10_000
 export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): Promise<Workload> {
   const id = workloadIdOf(pod.id, wish.generation)
   const { container } = pod.spec
-  const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry)
+  const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry, container.image)
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   return applyWish(
     {
@@ -23,6 +23,7 @@ export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): P
       kind: 'pod',
       desired: wish.desired,
       stopGraceMs: STOP_GRACE_MS,
+      account: pod.teamId,
       image: container.image,
       ...decodeArgs(container.args),
       env: withoutPlatformNames(envOf(pod.spec)),

@@ -103,6 +103,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'eq(registries.id, id)',
   },
   {
+    id: 'a credential goes to whatever registry an image names',
+    file: REGISTRY_LOGIN,
+    find: 'if (row.host !== null && row.host !== host) {',
+    replace: 'if (row.host === host && row.teamId !== teamId) {',
+  },
+  {
+    id: 'a credential may be named with any image',
+    file: 'src/services/resources/registries.ts',
+    find: 'else if (found.host !== host) {',
+    replace: 'else if (found.host !== host && found.id !== registry) {',
+  },
+  {
     id: "a stranger's DELETE reaches the queue of an endpoint",
     file: 'src/services/endpoints/endpoints.ts',
     find: "if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')",

@@ -86,13 +86,26 @@ const Problem = z
 
 const HostIsolation = z
   .object({
-    runtimeClass: z.string().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
-    userNamespaces: z.boolean().meta({ description: 'Root inside a container is nobody on the machine.' }),
-    missing: z.array(z.string()).meta({ description: 'What this host cannot enforce, a line each.' }),
+    runtimeClass: z.string().nullable().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
+    userNamespaces: z.boolean().nullable().meta({ description: 'Root inside a container is nobody on the machine.' }),
+    network: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Containers reach neither those of other accounts nor the host and what is private behind it.' }),
+    networkReason: z.string().nullable().meta({ description: 'Why they do.' }),
+    trustedTenants: z.boolean().meta({ description: 'The accounts of this host trust one another, its operator says.' }),
+    missing: z.array(z.string()).meta({ description: 'What else this host cannot enforce, a line each.' }),
   })
   .meta({
     id: 'HostIsolation',
-    example: { runtimeClass: 'runc', userNamespaces: false, missing: ['user namespaces: the engine runs without userns-remap'] },
+    example: {
+      runtimeClass: 'runc',
+      userNamespaces: false,
+      network: true,
+      networkReason: null,
+      trustedTenants: false,
+      missing: ['user namespaces: the container engine runs without "userns-remap"'],
+    },
   })
 
 export const Host = z
@@ -119,7 +132,9 @@ export const Host = z
       .array(z.string())
       .nullable()
       .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: its agent does not say.' }),
-    isolation: HostIsolation.nullable().meta({ description: 'How far workloads are kept from the machine; null: its agent does not say.' }),
+    isolation: HostIsolation.meta({
+      description: 'How far workloads are kept from the machine and from one another; null in it: its agent does not say.',
+    }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),
     portRange: z
