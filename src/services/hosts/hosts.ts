@@ -123,11 +123,23 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     diskGb: { total: host.diskGbTotal, free: host.diskGbFree },
     runtimes: inventory.runtimes,
     sharedVolumes: inventory.sharedVolumes ?? null,
+    isolation: toIsolation(inventory.isolation),
     gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
     publicIp: host.publicIp,
     portRange: inventory.portRange ?? DEFAULT_PORT_RANGE,
     createdAt: formatTime(host.createdAt),
     lastSeenAt: lastSeenAtMs === null ? null : formatTime(lastSeenAtMs),
+  }
+}
+
+function toIsolation(said: HostRecord['host']['inventory']['isolation']): Host['isolation'] {
+  return {
+    runtimeClass: said?.runtimeClass ?? null,
+    userNamespaces: said?.userNamespaces ?? null,
+    network: said?.network ?? null,
+    networkReason: said?.networkReason ?? null,
+    trustedTenants: said?.trustedTenants ?? false,
+    missing: said?.missing ?? [],
   }
 }
 
