@@ -24,6 +24,9 @@ import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
 import { TakeTimes } from './plane/take-times.ts'
+import { judgeHost } from './profile/judge-host.ts'
+import { readKernelFacts } from './profile/kernel-facts.ts'
+import { engineRuntimeOf } from './profile/runtime-class.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
@@ -51,6 +54,7 @@ interface Survey {
   machine: Machine
   devices: GpuDevice[]
   engine: DockerEngine | undefined
+  engineRuntime: string | undefined
   inventory: Inventory
 }
 
@@ -92,7 +96,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   logs.start()
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock, takes })
+    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock, takes, relays })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -106,6 +110,10 @@ async function surveyHost(context: AgentContext): Promise<Survey> {
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(context)
+  const facts = await engine?.info()
+  const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
+  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [])
+  for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
@@ -113,24 +121,26 @@ async function surveyHost(context: AgentContext): Promise<Survey> {
     machine,
     devices,
     engine,
+    engineRuntime,
     inventory: {
       ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options),
+      isolation,
     },
   }
 }
 
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine }: Survey,
+  { machine, devices, engine, engineRuntime }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, volumes, onTaken }
+  const common = { ...context, machine, gpus, engine, engineRuntime, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -149,11 +159,19 @@ async function stopFormer(common: Omit<Parameters<typeof buildRuntimes>[0], 'hos
 
 type Outcome = 'shutdown' | 'revoked'
 
+interface LinkedParts {
+  supervisor: Supervisor
+  ledger: WorkloadLedger
+  clock: PlaneClock
+  takes: TakeTimes
+  relays: readonly Relay[]
+}
+
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
   inventory: Inventory,
   host: Host,
-  { supervisor, ledger, clock, takes }: { supervisor: Supervisor; ledger: WorkloadLedger; clock: PlaneClock; takes: TakeTimes },
+  { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
   const readUtilisation = createUtilisationReader()
   let silenceMaxMs = 0
@@ -176,6 +194,7 @@ async function stayLinked(
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads, maxMs) => {
       silenceMaxMs = maxMs
+      for (const relay of relays) relay.learn(workloads)
       supervisor.apply(workloads)
     },
     onLease: (sentAt) => {

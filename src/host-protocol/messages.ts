@@ -44,6 +44,27 @@ const Port = z.number().int().min(1).max(65_535)
 export const PortRange = z.object({ from: Port, to: Port })
 export type PortRange = z.infer<typeof PortRange>
 
+/** What runs containers: `runc` shares the machine's kernel with them, the others put a kernel of their own in between. */
+export const RUNTIME_CLASSES = ['runc', 'runsc', 'kata'] as const
+export const RuntimeClass = z.enum(RUNTIME_CLASSES)
+export type RuntimeClass = z.infer<typeof RuntimeClass>
+
+/** How far workloads are kept from the machine and from one another (HOST-87); what is absent the agent does not say. */
+export const Isolation = z.object({
+  runtimeClass: RuntimeClass.optional(),
+  /** Root inside a container is nobody on the machine. */
+  userNamespaces: z.boolean().optional(),
+  /** What this host cannot enforce, a line each, in words for its operator. */
+  missing: z.array(z.string().min(1).max(300)).max(32).optional(),
+  /** Whether containers reach neither those of other accounts nor the host and what is private behind it. */
+  network: z.boolean().optional(),
+  /** Why they do. */
+  networkReason: z.string().max(300).nullable().optional(),
+  /** The operator says that the accounts of this host trust one another (`--trusted-tenants`). */
+  trustedTenants: z.boolean().optional(),
+})
+export type Isolation = z.infer<typeof Isolation>
+
 export const Inventory = z.object({
   agentVersion: z.string().max(64),
   protocolVersion: z.number().int(),
@@ -65,6 +86,8 @@ export const Inventory = z.object({
     .array(z.enum(['network', 'global']))
     .max(8)
     .optional(),
+  /** Absent: an agent that does not say, whose containers run in `runc`. */
+  isolation: Isolation.optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
 
@@ -120,6 +143,11 @@ export const Workload = z.object({
    */
   desired: z.enum(['running', 'held', 'stopped']),
   stopGraceMs: z.number().int().min(0).max(600_000),
+  /** Whose it is: containers of one account have a network of their own. Absent: a network for this one alone. */
+  account: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .optional(),
   image: z.string().min(1).max(1024),
   /** Exec forms; empty arrays keep the image's own. */
   entrypoint: z.array(z.string()),
@@ -144,8 +172,8 @@ export const Workload = z.object({
   mounts: z.array(WorkloadMount).max(8).optional(),
   /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
   wipe: z.boolean().optional(),
-  /** Credential for pulling the image. */
-  registryAuth: z.object({ username: z.string(), password: z.string() }).optional(),
+  /** Credential for pulling the image, and the registry that it may be sent to (PP-195). */
+  registryAuth: z.object({ username: z.string(), password: z.string(), host: z.string().optional() }).optional(),
 })
 export type Workload = z.infer<typeof Workload>
 

@@ -2,14 +2,16 @@ import { type JobCall, parseJobCall } from '../contract/jobs/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
-import { checkWorkerToken } from '../effects/worker-token.ts'
+import { ownByWorkerToken } from '../effects/worker-token.ts'
 import type { Env } from '../env.ts'
-import type { Caller } from '../objects/caller.ts'
-import { callEndpoint } from '../objects/endpoint-calls.ts'
+import { type Admitted, callEndpoint } from '../objects/endpoint-calls.ts'
+import { ownQueue } from '../objects/own-queue.ts'
 import { logEvent } from '../platform/log.ts'
-import { authenticate, findEndpointTeam } from '../services/accounts/authenticate.ts'
+import { authenticate } from '../services/accounts/authenticate.ts'
 import { isExempt } from '../services/accounts/rate-limit.ts'
 import type { Principal } from '../services/context.ts'
+import { authenticationProblem } from './authentication-problem.ts'
+import { clientSource } from './client-address.ts'
 import { problemResponse } from './problem-response.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -31,16 +33,16 @@ interface Incoming {
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)
   try {
-    const caller = await admit({ request, env, ctx }, call)
+    const admitted = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    return await callEndpoint(env, request, call, caller)
+    return await callEndpoint(env, request, call, admitted)
   } catch (error) {
     return refuse(request, call, error)
   }
 }
 
-/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). Null for a worker, which is no user. */
-async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller | null> {
+/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
+async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted> {
   const length = announcedBytes(incoming.request.headers) ?? 0
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
@@ -52,33 +54,38 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller |
   if (call.route.scope && !hasScope(principal.scopes, call.route.scope, call.endpointId)) {
     throw new Problem('invalidToken', { detail: `this key lacks the scope ${call.route.scope}` })
   }
-  const teamId = await findEndpointTeam(incoming.env, call.endpointId, Date.now())
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
-  if (teamId !== principal.teamId) throw new Problem('notFound', { detail: 'endpoint not found' })
-  return { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) }
+  const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now())
+  if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
+  return { endpoint, caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) } }
 }
 
 async function requireKey(incoming: Incoming): Promise<Principal> {
-  const authentication = await authenticate(incoming.env, incoming.request.headers.get('authorization'), Date.now(), (p) =>
-    incoming.ctx.waitUntil(p),
-  )
-  if (!authentication.ok) throw new Problem(authentication.problem)
+  const { request, env, ctx } = incoming
+  const authentication = await authenticate(env, request.headers.get('authorization'), Date.now(), {
+    source: () => clientSource(request),
+    waitUntil: (promise) => ctx.waitUntil(promise),
+  })
+  if (!authentication.ok) throw authenticationProblem(authentication)
   return authentication.principal
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
 // is read to its end first; nobody else's is.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
-  const known = await authenticate(incoming.env, incoming.request.headers.get('authorization'), Date.now())
-  if (known.ok && length <= MAX_DRAINED_BYTES) await incoming.request.body?.pipeTo(new WritableStream())
+  const isKnown = await requireKey(incoming).then(
+    () => true,
+    () => false,
+  )
+  if (isKnown && length <= MAX_DRAINED_BYTES) await incoming.request.body?.pipeTo(new WritableStream())
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
-async function admitWorker(incoming: Incoming, call: JobCall): Promise<null> {
-  const known = await checkWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
-  if (!known) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
+async function admitWorker(incoming: Incoming, call: JobCall): Promise<Admitted> {
+  const endpoint = await ownByWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
+  if (!endpoint) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
-  return null
+  return { endpoint, caller: null }
 }
 
 function checkMethod(incoming: Incoming, call: JobCall): void {

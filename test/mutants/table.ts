@@ -15,6 +15,7 @@ const SUBMIT = 'src/domain/job/submit.ts'
 const POST = 'src/domain/job/worker-post.ts'
 const RECORD = 'src/domain/job/record.ts'
 const TEXT = 'src/domain/text/json-text.ts'
+const SCAN = 'src/domain/text/json-scan.ts'
 const WEBHOOK = 'src/domain/webhook/delivery.ts'
 const WEBHOOK_PLACES = 'src/domain/webhook/places.ts'
 const WEBHOOK_URL = 'src/domain/webhook/url.ts'
@@ -283,6 +284,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: '    pieces.push(text.slice(quote, i))',
     replace: "    pieces.push(text.slice(quote, i).replace('NaN', 'null'))",
   },
+  { id: 'any number of members', file: SUBMIT, find: 'if (shape.count > MAX_JSON_MEMBERS)', replace: 'if (false)' },
+  { id: 'control characters in strings', file: SCAN, find: 'if (code < FIRST_PRINTABLE) return', replace: 'if (false) return' },
   { id: 'escaped quotes end strings', file: TEXT, find: 'if (backslashes % 2 === 0) return i', replace: 'return i' },
   {
     id: 'since beats Last-Event-ID',
@@ -400,8 +403,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'useless rows stay in front',
     file: CAPACITY,
-    find: 'if (!(await endpointStub(env, id).capacityAppeared())) await removeCapacityWaiter(db, id)',
-    replace: 'await endpointStub(env, id).capacityAppeared()',
+    find: "if (!(await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared())) await removeCapacityWaiter(db, id)",
+    replace: "await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared()",
   },
   { id: 'repeated log lines are taken again', file: POD_LOG, find: 'const isNew = line.seq > last', replace: 'const isNew = true' },
   {
@@ -418,8 +421,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'any host writes any log',
-    file: 'src/services/logs/take-logs.ts',
-    find: 'if (!(await checkLogAccess(env, hostId, workloadId, access))) return refused',
+    file: 'src/effects/log-access.ts',
+    find: 'if (!(await isGranted(env, host.id, workloadId, access))) return null',
     replace: '',
   },
 ]

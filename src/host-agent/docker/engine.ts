@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { EngineMount } from '../mounts/mount-driver.ts'
+import type { EngineFacts } from '../profile/engine-facts.ts'
 
 export type ContainerSpec = ContainerCreateOptions
 
@@ -13,6 +14,8 @@ export interface ContainerFacts {
   /** By the engine's clock, milliseconds; null: never. */
   startedAtMs: number | null
   endedAtMs: number | null
+  /** Where it speaks from, in all networks that it is connected to; none when it does not run. */
+  addresses: string[]
   /** Volumes that the engine made because the image asks for them. */
   anonymousVolumes: { name: string; path: string }[]
 }
@@ -39,11 +42,6 @@ export interface ContainerUsage {
   /** Without what the kernel would give back at once. */
   memoryBytes: number
   memoryLimitBytes: number
-}
-
-export interface EngineFacts {
-  /** Containers outlive the engine. */
-  liveRestore: boolean
 }
 
 /** The few calls of the Docker Engine that the agent makes; tests put a fake here. A container goes by its name. */

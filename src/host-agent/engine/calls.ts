@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ContainerConfig, DockerEngine } from '../docker/engine.ts'
+import { EngineFacts } from '../profile/engine-facts.ts'
 
 /** How a call to the engine is made through its client's process. */
 export interface CallRule<Answer> {
@@ -31,6 +32,7 @@ const ContainerFacts = z.object({
   outOfMemory: z.boolean(),
   startedAtMs: Time,
   endedAtMs: Time,
+  addresses: Texts,
   anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
 })
 const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
@@ -40,7 +42,7 @@ const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().opt
 
 /** Every call that the agent makes of its engine. A new one gets its row here. */
 export const CALL_RULES: Rules = {
-  info: { timeoutMs: LOOK_MS, again: true, answer: z.object({ liveRestore: z.boolean() }) },
+  info: { timeoutMs: LOOK_MS, again: true, answer: EngineFacts },
   imageNames: { timeoutMs: LOOK_MS, again: true, answer: Texts.optional() },
   pull: { timeoutMs: null, again: true, answer: 'nothing' },
   // What was created by the first of two would be in the way of the second; whoever starts a container tries again himself.

@@ -9,12 +9,14 @@ import { decideAction, decideRecreate, type PodChange } from '../../domain/pod/p
 import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
+import { type OwnPod, own } from '../../objects/own.ts'
 import { forgetPodKey } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
+import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { loadPatchReferences } from './pod-references.ts'
-import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
+import { showPod, type TaggedPod } from './pods.ts'
 
 /**
  * An action on a pod (POD-14 to POD-18). Null after `terminate`. Throws 400 (its host has no room, or is away), 403, 404, 409 (not valid now,
@@ -42,12 +44,14 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
   if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
+  requireRegistryScope(ctx, body.registry)
   const pod = await change(ctx, id, ifMatch, async (before) => {
     const { name, locked, spec, clusterId } = before
     const references = await loadPatchReferences(ctx.env, ctx.principal, body)
     const plan = planPatch({ name, locked, spec, clusterId }, body, references)
     if (!plan.ok) throw problemOf(plan.problem)
     if (!plan.isChanged) return null
+    if (namesImage(body)) await claimRegistry(ctx, plan.pod.spec.container)
     const after: PodRow = { ...before, ...plan.pod, registryId: plan.pod.spec.container.registry }
     return plan.needsNewContainer ? decideRecreate(after, Date.now()) : { pod: { ...after, version: before.version + 1 }, usage: null }
   })
@@ -68,15 +72,16 @@ async function change(
   id: string,
   ifMatch: string | undefined,
   decide: (before: PodRow) => Promise<PodChange<PodRow> | null>,
-): Promise<PodRow> {
+): Promise<OwnPod> {
   requireScope(ctx.principal, 'pods:write', id)
   return decideAgain('pod', async () => {
-    const before = await findPodOrThrow(ctx, id)
+    const pod = await own(ctx.env, ctx.principal, 'pod', id)
+    const before = pod.row
     if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
     const decided = await decide(before)
-    if (!decided) return before
+    if (!decided) return pod
     const outcome = await transitPod(ctx.env, before, decided)
-    if (outcome === 'done') return decided.pod
+    if (outcome === 'done') return pod.with(decided.pod)
     if (outcome === 'noRoom') throw noRoom(before, decided.pod)
     return null
   })

@@ -1,5 +1,5 @@
 import { formatApiKey } from '../../../src/domain/access.ts'
-import { authenticate, findEndpointTeam, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
 import { admin, api, createAccount, createEndpoint, createKey, describe, env, expect, it, send, teamOf, vi } from '../../support/harness.ts'
 
 const PATH = '/v2/serverless'
@@ -103,21 +103,12 @@ describe('verdict cache', () => {
   it('notes the last use once a fill', async () => {
     const { key, keyId } = await createAccount()
     const pending: Promise<unknown>[] = []
-    await authenticate(env, `Bearer ${key}`, NOW, (promise) => pending.push(promise))
-    await authenticate(env, `Bearer ${key}`, NOW + 5, (promise) => pending.push(promise))
+    const visit = { source: () => 'here', waitUntil: (promise: Promise<unknown>) => void pending.push(promise) }
+    await authenticate(env, `Bearer ${key}`, NOW, visit)
+    await authenticate(env, `Bearer ${key}`, NOW + 5, visit)
     await Promise.all(pending)
     expect(pending).toHaveLength(1)
     expect(await env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first()).toEqual({ at: NOW })
-  })
-
-  it('the owner of an endpoint is remembered, its absence is not', async () => {
-    const account = await createAccount()
-    expect(await findEndpointTeam(env, 'nosuchendpoint', NOW)).toBeNull()
-    const id = await createEndpoint(account.key)
-    expect(await findEndpointTeam(env, id, NOW)).toBe(await teamOf(account))
-    await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(id).run()
-    expect(await findEndpointTeam(env, id, NOW + VERDICT_TTL_MS - 1)).toBe(await teamOf(account))
-    expect(await findEndpointTeam(env, id, NOW + VERDICT_TTL_MS)).toBeNull()
   })
 })
 
