@@ -4,6 +4,7 @@ const MAX_MESSAGE_CHARS = 1_000_000
 
 interface LinkState {
   lastBeatAtMs: number
+  takesParts: boolean
 }
 
 /** The hibernatable sockets of one host. When each was last heard is kept with the socket, so it survives hibernation without a write. */
@@ -25,8 +26,9 @@ export class HostLinks {
     return { agent: pair[0], plane: pair[1] }
   }
 
-  heard(socket: WebSocket): void {
-    socket.serializeAttachment({ lastBeatAtMs: this.now() } satisfies LinkState)
+  /** `takesParts`: of its agent, when it says so. */
+  heard(socket: WebSocket, takesPartsNow = takesParts(socket)): void {
+    socket.serializeAttachment({ lastBeatAtMs: this.now(), takesParts: takesPartsNow } satisfies LinkState)
   }
 
   /** Whether the host was heard of within the last `ms`. */
@@ -53,7 +55,7 @@ export class HostLinks {
     for (const socket of this.open()) socket.close(code, reason)
   }
 
-  private open(): WebSocket[] {
+  open(): WebSocket[] {
     return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
   }
 }
@@ -69,8 +71,16 @@ export function sendTo(socket: WebSocket, message: PlaneMessage): void {
 
 /** When a socket was last heard, also one that has closed. */
 export function lastBeat(socket: WebSocket): number {
-  const state = socket.deserializeAttachment() as LinkState | null
-  return state?.lastBeatAtMs ?? 0
+  return stateOf(socket)?.lastBeatAtMs ?? 0
+}
+
+/** Whether the agent at the other end takes the desired state in parts (HOST-71). */
+export function takesParts(socket: WebSocket): boolean {
+  return stateOf(socket)?.takesParts ?? false
+}
+
+function stateOf(socket: WebSocket): LinkState | null {
+  return socket.deserializeAttachment() as LinkState | null
 }
 
 /** What an agent says; null when it is not understood. */

@@ -190,7 +190,12 @@ async function stayLinked(
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
-    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
+    hello: () => ({
+      type: 'hello',
+      takesParts: true,
+      inventory,
+      workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)),
+    }),
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads, maxMs) => {
       silenceMaxMs = maxMs
