@@ -1,5 +1,4 @@
 import type { Env } from '../env.ts'
-import { asPlane } from '../objects/as-plane.ts'
 import type { PodMark } from '../objects/host.ts'
 import { hostStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
@@ -17,7 +16,7 @@ export interface PodHost {
 
 /** A host as the rest of the plane reaches it. */
 export function podHost(env: Env, hostId: string): PodHost {
-  const object = hostStub(env, asPlane('host', hostId, 'places work'))
+  const object = hostStub(env, hostId)
   return {
     hostId,
     mark: async (podId) => object.markPod(hostId, podId),

@@ -85,6 +85,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   { id: 'no bound on the resources of an account', file: 'src/db/bounds.ts', find: ') < ${MAX_RESOURCES_PER_TEAM}`', replace: ') >= 0`' },
   {
+    id: 'a sealed text is bound to no place',
+    file: 'src/platform/seal.ts',
+    find: 'cipher.setAAD(encoder.encode(JSON.stringify(place)))',
+    replace: "cipher.setAAD(encoder.encode(''))",
+  },
+  {
+    id: 'a plane without its secret serves',
+    file: 'src/platform/seal.ts',
+    find: 'value.length >= MIN_SECRET_LENGTH) return',
+    replace: 'value.length >= 0) return',
+  },
+  {
     id: 'a sealed text opens in another row',
     file: REGISTRY_LOGIN,
     find: "['registries', id, field, teamId]",
@@ -116,21 +128,9 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: "a stranger's DELETE reaches the queue of an endpoint",
-    file: 'src/objects/own.ts',
-    find: "if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw new Problem('notFound')",
-    replace: 'await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id)',
-  },
-  {
-    id: "an owner's calls warm the answers that strangers get",
-    file: 'src/objects/own-queue.ts',
-    find: 'const keyOf = (teamId: string, endpointId: string) => `${teamId}/${endpointId}`',
-    replace: 'const keyOf = (_teamId: string, endpointId: string) => endpointId',
-  },
-  {
-    id: 'an unknown endpoint costs the database a read for every call',
-    file: 'src/objects/own-queue.ts',
-    find: 'if (refused.get(key, nowMs)) return null',
-    replace: '',
+    file: 'src/services/endpoints/endpoints.ts',
+    find: "if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')",
+    replace: 'await table.hasOrHadEndpoint(db, teamId, id)',
   },
   { id: 'removed machines keep a data center', file: 'src/db/hosts/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
 ]

@@ -1,16 +1,16 @@
 import type { PodAction } from '../../src/contract/enums.ts'
-import { openDatabase } from '../../src/db/client.ts'
+import { openRecords } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow } from '../../src/db/pods/pods.ts'
 import { decideAction } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
 import { type PodDraft, placePod } from '../../src/effects/place-pod.ts'
 import { type Transition, transitPod } from '../../src/effects/pod-transitions.ts'
 import type { Workload } from '../../src/host-protocol/messages.ts'
+import { hostStub, podLogStub } from '../../src/objects/stubs.ts'
 import { FakeHost } from './fake-host.ts'
 import { GPU, gpus } from './gpus.ts'
 import { type Account, createAccount, env, expect, runDurableObjectAlarm, runInDurableObject, teamOf } from './harness.ts'
 import { LogReader } from './log-reader.ts'
-import { hostStub, podLogStub } from './stubs.ts'
 
 // Pods below the REST API: placed, acted on and read as its verbs do.
 
@@ -56,7 +56,7 @@ export async function placed(host: FakeHost, change: Partial<PodSpec> = {}, acco
 }
 
 export async function readPod(id: string): Promise<PodRow> {
-  const pod = await findPodForHost(openDatabase(env.DB), id)
+  const pod = await findPodForHost(openRecords(env), id)
   if (!pod) throw new Error('no such pod')
   return pod
 }

@@ -1,4 +1,5 @@
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from './fake-host.ts'
 import {
   type Account,
@@ -12,7 +13,6 @@ import {
   runInDurableObject,
   vi,
 } from './harness.ts'
-import { endpointStub } from './stubs.ts'
 import { until } from './time.ts'
 
 /** An account with one endpoint and a host that can run its workers. */

@@ -5,20 +5,20 @@ import type { Pagination } from '../../contract/pagination.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpoints/endpoints.ts'
+import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
-import { readEndpoint } from './endpoints.ts'
+import { digestOf, getEndpoint } from './endpoints.ts'
 
 // Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
 
 /** The active workers of an endpoint and their counts, from one snapshot (END-13, SCALE-7). Throws 403 and 404. */
 export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWorkersResponse> {
-  const endpoint = await readEndpoint(ctx, id)
-  const { version } = endpoint.row
-  const workers = (await endpointStub(ctx.env, endpoint).workers()).map((active) => toWorker(active, version, ctx.nowMs))
+  const { version } = await getEndpoint(ctx, id)
+  const workers = (await endpointStub(ctx.env, id).workers()).map((active) => toWorker(active, version, ctx.nowMs))
   return { workers, summary: summarise(workers), endpointVersion: version }
 }
 
@@ -28,20 +28,20 @@ export async function listReleases(
   id: string,
   page: { limit: number; cursor?: string | undefined },
 ): Promise<ListReleasesResponse> {
-  const endpoint = await readEndpoint(ctx, id)
-  const { version } = endpoint.row
+  const { version } = await getEndpoint(ctx, id)
   const binding = `listReleases ${id}`
   const after = decodeCursor(binding, page.cursor)
   const [rows, workers] = await Promise.all([
     listReleaseRows(openDatabase(ctx.env.DB), id, after?.id ?? null, page.limit + 1),
-    endpointStub(ctx.env, endpoint).workers(),
+    endpointStub(ctx.env, id).workers(),
   ])
+  const digest = digestOf(ctx.env, id)
   const versions = workers.map(({ worker }) => worker.version)
   const { shown, pagination } = pageOf(rows, page.limit, binding, (row) => row)
   return {
     endpointVersion: version,
     rollout: rolloutOf(versions, version),
-    releases: shown.map((row) => toRelease(row, versions)),
+    releases: shown.map((row) => toRelease(row, versions, digest)),
     pagination,
   }
 }
@@ -52,19 +52,16 @@ export async function listBuilds(
   id: string,
   page: { cursor?: string | undefined },
 ): Promise<{ builds: never[]; pagination: Pagination }> {
-  await readEndpoint(ctx, id)
+  await getEndpoint(ctx, id)
   decodeCursor('listBuilds', page.cursor)
   return { builds: [], pagination: { nextCursor: null, hasNextPage: false } }
 }
 
 /** The scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */
 export async function listScalingDecisions(ctx: VerbContext, id: string): Promise<ListScalingResponse> {
-  const endpoint = await readEndpoint(ctx, id)
-  const records = await endpointStub(ctx.env, endpoint).decisions()
-  return {
-    scaling: endpoint.row.scaling,
-    decisions: records.map(({ atMs, ...decision }) => ({ ...decision, decidedAt: formatTime(atMs) })),
-  }
+  const { scaling } = await getEndpoint(ctx, id)
+  const records = await endpointStub(ctx.env, id).decisions()
+  return { scaling, decisions: records.map(({ atMs, ...decision }) => ({ ...decision, decidedAt: formatTime(atMs) })) }
 }
 
 function toWorker({ worker, status }: ActiveWorker, endpointVersion: number, nowMs: number): EndpointWorker {
@@ -90,7 +87,7 @@ function summarise(workers: readonly EndpointWorker[]): WorkerSummary {
   return summary
 }
 
-function toRelease(row: ReleaseRow, versions: readonly number[]): Release {
+function toRelease(row: ReleaseRow, versions: readonly number[], digest: ReturnType<typeof digestOf>): Release {
   return {
     id: row.id,
     version: row.version,
@@ -99,6 +96,7 @@ function toRelease(row: ReleaseRow, versions: readonly number[]): Release {
     createdByUserId: row.createdByUserId,
     workerCount: versions.filter((version) => version === row.version).length,
     createdAt: formatTime(row.createdAt),
-    diff: row.diff,
+    // A row of a release that hid none holds values.
+    diff: hideVariables(row.diff, digest),
   }
 }

@@ -1,16 +1,17 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
-import type { ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
+import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
-import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/own.ts'
-import { forgetQueue } from '../../objects/own-queue.ts'
+import type { Env } from '../../env.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { vaultOf } from '../../platform/seal.ts'
+import { forgetEndpointTeam } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -35,20 +36,15 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   if (!result.ok) throw problemOf(result.problem)
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
-  await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
-  await endpointStub(ctx.env, ownNewEndpoint(result.config)).configure(result.config)
+  await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
+  await endpointStub(ctx.env, result.config.id).configure(result.config)
   return result.config
 }
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
 export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
-  return (await readEndpoint(ctx, id)).row
-}
-
-/** The same, with the proof that its object may be reached. */
-export async function readEndpoint(ctx: VerbContext, id: string): Promise<OwnEndpoint> {
   requireScope(ctx.principal, 'serverless:read')
-  return own(ctx.env, ctx.principal, 'endpoint', id)
+  return requireOwnEndpoint(ctx, id)
 }
 
 /** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
@@ -58,7 +54,7 @@ export async function listEndpoints(
 ): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'serverless:read')
   const after = decodeCursor(LIST_BINDING, page.cursor)
-  const rows = await table.listEndpoints(openDatabase(ctx.env.DB), ctx.principal.teamId, after, page.limit + 1)
+  const rows = await table.listEndpoints(openRecords(ctx.env), ctx.principal.teamId, after, page.limit + 1)
   const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
   return { endpoints: shown.map(({ config }) => config), pagination }
 }
@@ -69,21 +65,20 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
   requireRegistryScope(ctx, patch.registry)
   const asked = await filledUpdate(ctx, id, patch)
   return decideAgain('endpoint', async () => {
-    const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
-    const before = endpoint.row
+    const before = await requireOwnEndpoint(ctx, id)
     const result = patchEndpointConfig(before, asked)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
-      await endpointStub(ctx.env, endpoint).configure(before)
+      await endpointStub(ctx.env, id).configure(before)
       return before
     }
     const { config, releaseDiff } = result
     if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
-    if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
-      await endpointStub(ctx.env, endpoint).configure(config)
+    if (await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row)) {
+      await endpointStub(ctx.env, id).configure(config)
       return config
     }
     return null
@@ -93,12 +88,13 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
 /** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */
 export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'serverless:write')
+  const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
-  const endpoint = await ownFormerEndpoint(ctx.env, ctx.principal, id)
+  if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')
   // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
-  await endpointStub(ctx.env, endpoint).destroy()
-  forgetQueue(teamId, id)
-  if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs))) throw new Problem('notFound')
+  await endpointStub(ctx.env, id).destroy()
+  forgetEndpointTeam(id)
+  if (!(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
 }
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
@@ -111,10 +107,22 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
 // An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
 async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
   if (!patch.templateId) return patch
-  await own(ctx.env, ctx.principal, 'endpoint', id)
+  await requireOwnEndpoint(ctx, id)
   const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))
   assertMergedSize(filled)
   return filled
+}
+
+/** The caller's endpoint. Throws 404 for any other id, and stands before whatever reaches the endpoint's object (AUT-5, PP-160). */
+async function requireOwnEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  const config = await table.findEndpoint(openRecords(ctx.env), ctx.principal.teamId, id)
+  if (!config) throw new Problem('notFound')
+  return config
+}
+
+/** Tells equal values of one variable of one endpoint, and nothing else of them (PP-212). */
+export function digestOf(env: Env, endpointId: string): (name: string, value: string) => string {
+  return (name, value) => vaultOf(env).digest(['endpoints', endpointId, 'env', name], value)
 }
 
 function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {
@@ -123,7 +131,7 @@ function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]):
     version: config.version,
     id: newResourceId(),
     createdByUserId: ctx.principal.userId,
-    diff,
+    diff: hideVariables(diff, digestOf(ctx.env, config.id)),
     createdAt: ctx.nowMs,
   }
 }

@@ -4,14 +4,15 @@ import { startOf } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'
 import type { LogKind } from '../../host-protocol/logs.ts'
 import { readLog } from '../../objects/log-reading.ts'
-import type { Owned } from '../../objects/owned.ts'
 
 /** When a reader of a log that has too many may come again: nobody knows, so not at once. */
 const RETRY_SECONDS = '10'
 
-/** A log that the caller may read. */
+/** A log that the caller may read: the caller has checked that its owner is the reader's. */
 export interface ReadableLog {
-  log: Owned<LogKind>
+  kind: LogKind
+  /** Id of the worker or pod. */
+  id: string
   /** Endpoint of a worker, id of a pod. */
   ownerId: string
   /** Whether the worker or pod exists now: then its log may be awaited before there is a line. */
@@ -28,11 +29,11 @@ export interface LogReading {
 /** A log as a stream that stays open (LOG-4). Throws 404 when there is no such log (LOG-6), and 429 when too many read it. */
 export async function followLog(
   env: Env,
-  { log, ownerId, isKnown }: ReadableLog,
+  { kind, id, ownerId, isKnown }: ReadableLog,
   { query, lastEventId, signal }: LogReading,
 ): Promise<ReadableStream> {
-  const request = { ownerId, isKnown, start: startOf(query, lastEventId), source: query.source }
-  const result = await readLog(env, log, request, signal)
+  const request = { kind, ownerId, isKnown, start: startOf(query, lastEventId), source: query.source }
+  const result = await readLog(env, id, request, signal)
   if (result.ok) return result.stream
   if (result.reason === 'unknown') throw new Problem('notFound')
   throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })

@@ -1,14 +1,14 @@
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
 import { compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
-import { hostStub } from '../../support/stubs.ts'
 
 const marksOf = (hostId: string) =>
   runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec('SELECT pod_id FROM pod_marks').toArray())
@@ -18,7 +18,7 @@ async function stopSilently(id: string): Promise<void> {
   const pod = await readPod(id)
   const outcome = decideAction(pod, 'stop', Date.now())
   if (!outcome.ok) throw new Error(outcome.detail)
-  expect(await updatePod(openDatabase(env.DB), pod, outcome.change.pod, outcome.change.usage)).toBe(true)
+  expect(await updatePod(openRecords(env), pod, outcome.change.pod, outcome.change.usage)).toBe(true)
 }
 
 describe('a request that dies between the row and its host', () => {

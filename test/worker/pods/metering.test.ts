@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { PodAction } from '../../../src/contract/enums.ts'
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods/pods.ts'
 import { actionsOf, decideAction, decideHostLost, decideReport } from '../../../src/domain/pod/pod.ts'
 import { excuseSilence } from '../../../src/effects/pod-hosts.ts'
@@ -8,12 +8,12 @@ import { applyPodReport, changePodRow, isDown } from '../../../src/effects/pod-r
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
+import { hostStub } from '../../../src/objects/stubs.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { afterEach, beforeEach, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { placed, readPod } from '../../support/pods.ts'
-import { hostStub } from '../../support/stubs.ts'
 
 const SKEW_MS = 300_000
 const HISTORIES = 6
@@ -135,7 +135,7 @@ class MeteredPod {
     const lastHeard = nowMs - 20
     this.oracle.tell({ kind: 'lost', lastHeard, told: nowMs })
     await changePodRow(
-      openDatabase(env.DB),
+      openRecords(env),
       this.id,
       (pod) => decideHostLost(pod, 'its host is silent', lastHeard, nowMs),
       async () => {},
@@ -284,7 +284,7 @@ describe('usage', () => {
     const stop = decideAction(row, 'stop', nowMs)
     const exit = decideReport(row, { generation: 1, state: 'exited', reason: null, atMs: nowMs }, nowMs)
     if (!stop.ok || !exit) throw new Error('both are possible')
-    const db = openDatabase(env.DB)
+    const db = openRecords(env)
     const outcomes = await Promise.all([
       updatePod(db, row, stop.change.pod, stop.change.usage),
       updatePod(db, row, exit.pod, exit.usage),
