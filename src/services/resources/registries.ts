@@ -18,7 +18,7 @@ export async function createRegistry(ctx: VerbContext, body: CreateRegistryReque
 
 async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, store: StoreAnswer<Registry>): Promise<Registry> {
   const place = { id: newResourceId(), teamId: ctx.principal.teamId }
-  const row = { ...place, name: body.name, ...(await sealLogin(ctx.env, place, body)), createdAt: ctx.nowMs }
+  const row = { ...place, name: body.name, ...sealLogin(ctx.env, place, body), createdAt: ctx.nowMs }
   const answer = { id: row.id, name: row.name }
   if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row, store(answer)))) throw tooMany('registry credentials')
   return answer
