@@ -9,7 +9,8 @@ import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import { type Caller, callerOf } from '../src/objects/caller.ts'
-import type { EndpointRpc, PlainReply, SubmitCall } from '../src/objects/endpoint.ts'
+import type { EndpointRpc, SubmitCall } from '../src/objects/endpoint.ts'
+import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
 import { logEvent } from '../src/platform/log.ts'
 import type { CommitEnd } from '../src/queue/commit.ts'
 import { deleteEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
@@ -27,7 +28,7 @@ import { EndpointCore } from './endpoint/core.ts'
 import { tellOfRoom } from './endpoint/effects/room-effects.ts'
 import { placeThrottled, runWorkerEffects } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
-import { endpointNotFound, jsonReply, plainProblem, problemReply } from './endpoint/replies.ts'
+import { endpointNotFound, plainProblem, problemReply } from './endpoint/replies.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { answerTake } from './endpoint/worker/take-replies.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
@@ -74,7 +75,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   /** `/status` (adr/0010); null when the record is too large for an RPC. */
   async status(endpointId: string, jobId: string, caller: Caller): Promise<PlainReply | null> {
     const reply = await this.plainCall('status', endpointId, caller, () => plainStatus(this.core, jobId))
-    return reply.body.length <= MAX_PLAIN_REPLY_CHARS ? reply : null
+    const text = typeof reply === 'string' ? reply : reply.body
+    return text.length <= MAX_PLAIN_REPLY_CHARS ? reply : null
   }
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */

@@ -1,26 +1,18 @@
 import { problemReply as toReply } from '../../src/contract/problem-body.ts'
 import { Problem, type ProblemKey } from '../../src/contract/problems.ts'
 import { announcedBytes } from '../../src/domain/text/body-length.ts'
-import type { PlainReply } from '../../src/objects/endpoint.ts'
+import { type PlainReply, toResponse } from '../../src/objects/plain-reply.ts'
 
 /** Replies of the job API: always JSON, 200 exactly on success (API-2, API-3). */
 
-/** The reply as it goes to the client. */
-export function toResponse({ status, body, headers }: PlainReply): Response {
-  return new Response(body, { status, headers })
-}
-
-export function plainJson(body: string, headers: Record<string, string> = {}): PlainReply {
+/** A 200 that says something in its headers. */
+export function plainJson(body: string, headers: Record<string, string>): PlainReply {
   return { status: 200, body, headers: { 'content-type': 'application/json', ...headers } }
 }
 
 /** The error body of the job API (API-6). */
 export function plainProblem(key: ProblemKey, detail: string, headers: Record<string, string> = {}): PlainReply {
   return toReply(new Problem(key, { detail, headers }), 'jobApi')
-}
-
-export function jsonReply(body: string): Response {
-  return new Response(body, { headers: { 'content-type': 'application/json' } })
 }
 
 export function problemReply(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {

@@ -1,11 +1,11 @@
 import { openDatabase, openRecords } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods/pods.ts'
 import { isToRun } from '../../src/domain/pod/pod.ts'
-import { type ContainerWish, containerWishes, generationOf } from '../../src/domain/pod/workloads.ts'
+import { type DesiredContainer, desiredContainers, generationOf } from '../../src/domain/pod/workloads.ts'
 import type { PodHost } from '../../src/effects/marked-pod.ts'
 import { loseHostOfPods, movePodsAway, returnHostOfPods } from '../../src/effects/pod-hosts.ts'
 import { isDown, releasePod } from '../../src/effects/pod-reports.ts'
-import { applyWish, podWorkload } from '../../src/effects/pod-spec.ts'
+import { applyDesired, podWorkload } from '../../src/effects/pod-spec.ts'
 import type { Env } from '../../src/env.ts'
 import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/platform/log.ts'
@@ -153,8 +153,8 @@ export class HostPods {
     const pod = row?.hostId === hostId ? row : null
     const known = this.knownOf(podId)
     const wanted: Workload[] = []
-    for (const wish of containerWishes(pod, [...known.keys()])) {
-      const workload = await this.workloadOf(pod, podId, wish, known)
+    for (const container of desiredContainers(pod, [...known.keys()])) {
+      const workload = await this.workloadOf(pod, podId, container, known)
       if (workload) wanted.push(workload)
     }
     if (await this.want(podId, wanted, known)) await this.deps.desired.broadcast()
@@ -169,10 +169,10 @@ export class HostPods {
     return new Map(rows)
   }
 
-  private async workloadOf(pod: PodRow | null, podId: string, wish: ContainerWish, known: Map<number, HostWorkload>) {
-    const former = known.get(wish.generation)
-    if (former) return applyWish(former.workload, podId, wish)
-    return pod && podWorkload(this.deps.env, pod, wish)
+  private async workloadOf(pod: PodRow | null, podId: string, container: DesiredContainer, known: Map<number, HostWorkload>) {
+    const former = known.get(container.generation)
+    if (former) return applyDesired(former.workload, podId, container)
+    return pod && podWorkload(this.deps.env, pod, container)
   }
 
   private async want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {

@@ -67,8 +67,8 @@ async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: Work
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
   const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
-  const { registry } = config.container
-  const registryAuth = registry === null ? null : await openLogin(env, config.teamId, registry)
+  const { registry, image } = config.container
+  const registryAuth = registry === null ? null : await openLogin(env, config.teamId, registry, image)
   const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(registryAuth && { registryAuth }) }
   const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }

@@ -1,6 +1,6 @@
 import type { PodRow } from '../db/pods/pods.ts'
 import { envOf } from '../domain/pod/container.ts'
-import { type ContainerWish, workloadIdOf } from '../domain/pod/workloads.ts'
+import { type DesiredContainer, workloadIdOf } from '../domain/pod/workloads.ts'
 import { decodeArgs, withoutPlatformNames } from '../domain/resources/container.ts'
 import type { Env } from '../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
@@ -11,18 +11,19 @@ import { openLogin } from './registry-login.ts'
 /** SIGTERM to SIGKILL of a pod's container. */
 const STOP_GRACE_MS = 10_000
 
-/** What a host is asked to run for one container of a pod (ENV-1). It is made once a generation and never changes but in what is wished. */
-export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): Promise<Workload> {
-  const id = workloadIdOf(pod.id, wish.generation)
+/** What a host is asked to run for one container of a pod (ENV-1). It is made once a generation and never changes but in what is desired. */
+export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContainer): Promise<Workload> {
+  const id = workloadIdOf(pod.id, desired.generation)
   const { container } = pod.spec
-  const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry)
+  const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry, container.image)
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
-  return applyWish(
+  return applyDesired(
     {
       id,
       kind: 'pod',
-      desired: wish.desired,
+      desired: desired.desired,
       stopGraceMs: STOP_GRACE_MS,
+      account: pod.teamId,
       image: container.image,
       ...decodeArgs(container.args),
       env: withoutPlatformNames(envOf(pod.spec)),
@@ -34,19 +35,19 @@ export async function podWorkload(env: Env, pod: PodRow, wish: ContainerWish): P
       ...(registryAuth && { registryAuth }),
     },
     pod.id,
-    wish,
+    desired,
   )
 }
 
-/** A workload as it is wished now. */
-export function applyWish(workload: Workload, podId: string, wish: ContainerWish): Workload {
+/** A workload as it is desired now. */
+export function applyDesired(workload: Workload, podId: string, desired: DesiredContainer): Workload {
   const { replaces: _replaces, keepDisk: _keepDisk, wipe: _wipe, ...rest } = workload
   return {
     ...rest,
-    desired: wish.desired,
-    ...(wish.replaces.length > 0 && { replaces: wish.replaces.map((generation) => workloadIdOf(podId, generation)) }),
-    ...(wish.keepDisk && { keepDisk: true }),
-    ...(wish.wipe && { wipe: true }),
+    desired: desired.desired,
+    ...(desired.replaces.length > 0 && { replaces: desired.replaces.map((generation) => workloadIdOf(podId, generation)) }),
+    ...(desired.keepDisk && { keepDisk: true }),
+    ...(desired.wipe && { wipe: true }),
   }
 }
 

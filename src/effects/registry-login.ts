@@ -1,3 +1,4 @@
+import { registryHostOf } from '../contract/registry-host.ts'
 import { openDatabase } from '../db/client.ts'
 import { findSealedRegistry } from '../db/resources/registries.ts'
 import type { Env } from '../env.ts'
@@ -8,6 +9,11 @@ import { type FormerSeal, type Place, vaultOf } from '../platform/seal.ts'
 export interface RegistryLogin {
   username: string
   password: string
+}
+
+/** A login together with the registry that it may be sent to. */
+interface PullLogin extends RegistryLogin {
+  host: string
 }
 
 /** Whose login it is, which is sealed with it. */
@@ -30,12 +36,20 @@ export function sealLogin(env: Env, registry: RegistryKey, { username, password 
   }
 }
 
-/** The login behind a team's credential, for the host that pulls; null when it is unknown or was sealed under another TOKEN_SECRET. */
-export async function openLogin(env: Env, teamId: string, id: string): Promise<RegistryLogin | null> {
+/**
+ * The login behind a team's credential, for the host that pulls `image`; null when it is unknown, belongs to another registry (PP-195) or was
+ * sealed under another TOKEN_SECRET.
+ */
+export async function openLogin(env: Env, teamId: string, id: string, image: string): Promise<PullLogin | null> {
   const row = await findSealedRegistry(openDatabase(env.DB), teamId, id)
   if (!row) return null
+  const host = registryHostOf(image)
+  if (row.host !== null && row.host !== host) {
+    logEvent('warn', 'registryOfAnotherHost', { registryId: id, teamId })
+    return null
+  }
   const login = openSealedLogin(env, row)
-  if (login) return login
+  if (login) return { ...login, host }
   logEvent('warn', 'registryUnreadable', { registryId: id, teamId })
   return null
 }

@@ -23,6 +23,7 @@ export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, s
     kind: 'worker',
     desired: 'running',
     stopGraceMs: STOP_GRACE_MS,
+    account: config.teamId,
     image: config.container.image,
     entrypoint,
     cmd,

@@ -92,7 +92,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   logs.start()
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock, takes })
+    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock, takes, relays })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -148,11 +148,19 @@ async function stopFormer(common: Omit<Parameters<typeof buildRuntimes>[0], 'hos
 
 type Outcome = 'shutdown' | 'revoked'
 
+interface LinkedParts {
+  supervisor: Supervisor
+  ledger: WorkloadLedger
+  clock: PlaneClock
+  takes: TakeTimes
+  relays: readonly Relay[]
+}
+
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
   inventory: Inventory,
   host: Host,
-  { supervisor, ledger, clock, takes }: { supervisor: Supervisor; ledger: WorkloadLedger; clock: PlaneClock; takes: TakeTimes },
+  { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
   const readUtilisation = createUtilisationReader()
   let silenceMaxMs = 0
@@ -175,6 +183,7 @@ async function stayLinked(
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads, maxMs) => {
       silenceMaxMs = maxMs
+      for (const relay of relays) relay.learn(workloads)
       supervisor.apply(workloads)
     },
     onLease: (sentAt) => {

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
-import { findBridgeAddress } from './docker/bridge.ts'
+import { type BridgeAddress, findBridgeAddress } from './docker/bridge.ts'
 import { connectDocker } from './docker/client.ts'
+import { containerName } from './docker/container-spec.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { engineText } from './docker/engine-errors.ts'
 import { HostPorts } from './docker/host-ports.ts'
@@ -16,6 +17,7 @@ import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import { ProcessRuntime } from './process/runtime.ts'
+import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
 
@@ -61,19 +63,22 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   const relays: Relay[] = []
   const { options, engine } = context
   if (options.runtimes === undefined || options.runtimes.has('process')) {
-    const relay = await startKnownRelay(context, 'process', '127.0.0.1')
+    const callers = new RelayCallers('loopback')
+    const relay = await startKnownRelay(context, 'process', '127.0.0.1', callers)
     relays.push(relay)
     const relayUrl = `http://127.0.0.1:${relay.port}`
-    runtimes.push(new ProcessRuntime({ dir: join(options.stateDir, 'processes'), command: context.command, relayUrl }))
+    runtimes.push(new ProcessRuntime({ dir: join(options.stateDir, 'processes'), command: context.command, relayUrl, callers }))
   }
   if (engine !== undefined) {
     const bridge = await findBridgeAddress(engine)
-    const relay = await startKnownRelay(context, 'docker', bridge.listen)
+    const callers = containerCallers(engine, bridge, context.log)
+    const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
     runtimes.push(
       new DockerRuntime({
         engine,
         gpus: context.gpus,
+        callers,
         ports: new HostPorts({ range: options.portRange }),
         mounts: buildMountDrivers(options, context.volumes),
         stateDir: options.stateDir,
@@ -89,12 +94,24 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   return { runtimes, relays }
 }
 
+/** Who may speak to the relay of the containers: an engine in a virtual machine hides their addresses, and their keys alone are left (HOST-75). */
+function containerCallers(engine: DockerEngine, { listen }: BridgeAddress, log: Log): RelayCallers {
+  if (!isLoopback(listen)) return new RelayCallers(async (id) => (await engine.inspect(containerName(id)))?.addresses ?? [])
+  log.warn('the container engine runs in a virtual machine, which hides the addresses of containers; the relay knows workers by their keys')
+  return new RelayCallers('loopback')
+}
+
 /** Starts a relay on the port it had before, because running workloads have that port in their environment. */
-async function startKnownRelay({ options, log, onTaken }: RuntimesContext, runtime: RuntimeName, address: string): Promise<Relay> {
+async function startKnownRelay(
+  { options, log, onTaken }: RuntimesContext,
+  runtime: RuntimeName,
+  address: string,
+  callers: RelayCallers,
+): Promise<Relay> {
   const path = join(options.stateDir, `relay-${runtime}.json`)
   const known = z.object({ port: z.number().int() }).safeParse(readJsonFile(path)).data
   const spoolDir = join(options.stateDir, `results-${runtime}`)
-  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, spoolDir, log, onTaken })
+  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, spoolDir, callers, log, onTaken })
   writeJsonFile(path, { port: relay.port })
   log.info('relay listens', { runtime, address: relay.address, port: relay.port })
   return relay

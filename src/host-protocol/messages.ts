@@ -44,6 +44,17 @@ const Port = z.number().int().min(1).max(65_535)
 export const PortRange = z.object({ from: Port, to: Port })
 export type PortRange = z.infer<typeof PortRange>
 
+/** How far this host keeps accounts apart; absent: an agent that does not say. */
+const Isolation = z.object({
+  /** Whether containers reach neither those of other accounts nor the host and what is private behind it. */
+  network: z.boolean().optional(),
+  /** Why they do. */
+  networkReason: z.string().max(300).nullable().optional(),
+  /** The operator says that the accounts of this host trust one another (`--trusted-tenants`). */
+  trustedTenants: z.boolean().optional(),
+})
+export type Isolation = z.infer<typeof Isolation>
+
 export const Inventory = z.object({
   agentVersion: z.string().max(64),
   protocolVersion: z.number().int(),
@@ -65,6 +76,7 @@ export const Inventory = z.object({
     .array(z.enum(['network', 'global']))
     .max(8)
     .optional(),
+  isolation: Isolation.optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
 
@@ -120,6 +132,11 @@ export const Workload = z.object({
    */
   desired: z.enum(['running', 'held', 'stopped']),
   stopGraceMs: z.number().int().min(0).max(600_000),
+  /** Whose it is: containers of one account have a network of their own. Absent: a network for this one alone. */
+  account: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .optional(),
   image: z.string().min(1).max(1024),
   /** Exec forms; empty arrays keep the image's own. */
   entrypoint: z.array(z.string()),
@@ -144,8 +161,8 @@ export const Workload = z.object({
   mounts: z.array(WorkloadMount).max(8).optional(),
   /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
   wipe: z.boolean().optional(),
-  /** Credential for pulling the image. */
-  registryAuth: z.object({ username: z.string(), password: z.string() }).optional(),
+  /** Credential for pulling the image, and the registry that it may be sent to (PP-195). */
+  registryAuth: z.object({ username: z.string(), password: z.string(), host: z.string().optional() }).optional(),
 })
 export type Workload = z.infer<typeof Workload>
 

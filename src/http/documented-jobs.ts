@@ -1,6 +1,7 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { ExplainReply } from '../contract/jobs/explain.ts'
+import { type ClientOperation, JOB_ROUTES, type JobRoute } from '../contract/jobs/job-routes.ts'
 import {
   HealthReply,
   JobRecord,
@@ -35,13 +36,20 @@ const RouteParams = z.object({
     .meta({ param: { name: 'route', in: 'path' }, description: 'Any path, slashes included, such as `v1/chat/completions`.' }),
 })
 
-interface JobOperation {
-  path: string
-  methods: readonly ('get' | 'post')[]
+const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, rest: RouteParams }
+
+type Method = 'get' | 'post'
+
+/** What the document says of an operation beyond its line in `JOB_ROUTES`: path, methods and scope stand there. */
+interface DocumentedJob {
+  operation: ClientOperation
   operationId: string
   summary: string
-  scope: string
   reply: z.ZodType
+  /** The one segment behind an operation that may have one. */
+  segment?: string
+  /** The methods that are documented in this place, where it is not all of them. */
+  methods?: readonly Method[]
   body?: z.ZodType
   query?: z.ZodObject
   headers?: z.ZodObject
@@ -52,24 +60,13 @@ interface JobOperation {
   problem?: z.ZodType
 }
 
-const READ = ['get', 'post'] as const
-const submit = {
-  methods: ['post'],
-  scope: 'jobs:write',
-  body: SubmitJobRequest,
-  headers: SubmitHeaders,
-  statuses: [413, 422],
-} as const
-const read = { methods: READ, scope: 'jobs:read' } as const
-const write = { methods: ['post'], scope: 'jobs:write' } as const
-const list = { methods: ['get'], scope: 'jobs:read' } as const
-const openai = { methods: ['get'], scope: 'jobs:write', problem: OpenaiProblem, statuses: [410, 500, 504] } as const
+const submit = { body: SubmitJobRequest, headers: SubmitHeaders, statuses: [413, 422] } as const
 const ANY = z.unknown().meta({ description: 'What the worker answered.' })
 
-const OPERATIONS: readonly JobOperation[] = [
-  { path: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, query: SubmitQuery, ...submit },
+const OPERATIONS: readonly DocumentedJob[] = [
+  { operation: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, query: SubmitQuery, ...submit },
   {
-    path: 'runsync',
+    operation: 'runsync',
     operationId: 'runJobSync',
     summary: 'Submit a job and wait for it',
     reply: JobRecord,
@@ -77,69 +74,66 @@ const OPERATIONS: readonly JobOperation[] = [
     ...submit,
     statuses: [409, 413, 422],
   },
-  { path: 'status/{jobId}', operationId: 'getJobStatus', summary: 'State and result of a job', reply: JobRecord, ...read },
+  { operation: 'status', operationId: 'getJobStatus', summary: 'State and result of a job', reply: JobRecord },
   {
-    path: 'status-sync/{jobId}',
+    operation: 'status-sync',
     operationId: 'awaitJob',
     summary: 'The same, waiting until it is over',
     reply: JobRecord,
     query: WaitQuery,
-    ...read,
   },
   {
-    path: 'stream/{jobId}',
+    operation: 'stream',
     operationId: 'streamJob',
     summary: 'Results as they appear',
     reply: StreamReply,
     query: StreamQuery,
     headers: StreamHeaders,
     events: 'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
-    ...read,
   },
-  { path: 'cancel/{jobId}', operationId: 'cancelJob', summary: 'Cancel a job', reply: JobRecord, ...write },
-  { path: 'retry/{jobId}', operationId: 'retryJob', summary: 'Queue a failed or timed-out job again', reply: JobRecord, ...write },
-  { path: 'purge-queue', operationId: 'purgeQueue', summary: 'Cancel every queued job', reply: PurgeReply, ...write },
+  { operation: 'cancel', operationId: 'cancelJob', summary: 'Cancel a job', reply: JobRecord },
+  { operation: 'retry', operationId: 'retryJob', summary: 'Queue a failed or timed-out job again', reply: JobRecord },
+  { operation: 'purge-queue', operationId: 'purgeQueue', summary: 'Cancel every queued job', reply: PurgeReply },
   {
-    path: 'explain/{jobId}',
+    operation: 'explain',
     operationId: 'explainJob',
     summary: 'Why a job is where it is: what is before it, the workers, the scaler, the hosts',
     reply: ExplainReply,
-    methods: ['get'],
-    scope: 'jobs:read',
   },
   {
-    path: 'health',
+    operation: 'health',
     operationId: 'getQueueHealth',
     summary: 'Counts of jobs and workers',
     reply: HealthReply,
-    ...list,
   },
-  { path: 'requests', operationId: 'listRequests', summary: 'The newest jobs', reply: RequestsReply, query: RequestsQuery, ...list },
-  { path: 'metrics', operationId: 'getQueueMetrics', summary: 'Workers that are up', reply: MetricsReply, ...list },
+  { operation: 'requests', operationId: 'listRequests', summary: 'The newest jobs', reply: RequestsReply, query: RequestsQuery },
+  { operation: 'metrics', operationId: 'getQueueMetrics', summary: 'Workers that are up', reply: MetricsReply },
   {
-    path: 'metrics/request_ts_v1',
+    operation: 'metrics',
+    segment: 'request_ts_v1',
     operationId: 'getRequestSeries',
     summary: 'What ended when',
     reply: RequestSeriesReply,
     query: SeriesQuery,
-    ...list,
   },
   {
-    path: 'openai/{route}',
+    operation: 'openai',
     operationId: 'callOpenai',
     summary: 'A call of the OpenAI API, answered by a worker; any method',
     reply: ANY,
-    ...openai,
+    methods: ['get'],
+    problem: OpenaiProblem,
+    statuses: [410, 500, 504],
   },
   {
-    path: 'openai/{route}',
+    operation: 'openai',
     operationId: 'postOpenai',
     summary: 'A call of the OpenAI API with a body, answered by a worker',
     reply: ANY,
     body: OpenaiBody,
     events: "With `stream`: the worker's own events, then `data: [DONE]`.",
-    ...openai,
     methods: ['post'],
+    problem: OpenaiProblem,
     statuses: [410, 413, 500, 504],
   },
 ]
@@ -149,39 +143,51 @@ const OPERATIONS: readonly JobOperation[] = [
  * document says of them.
  */
 export function registerJobDocumentation(app: OpenAPIHono<AppEnv>): void {
-  for (const operation of OPERATIONS) {
-    for (const method of operation.methods) app.openAPIRegistry.registerPath(documented(operation, method))
+  for (const job of OPERATIONS) {
+    for (const method of methodsOf(job)) app.openAPIRegistry.registerPath(documented(job, method))
   }
 }
 
-function documented(operation: JobOperation, method: 'get' | 'post'): RouteConfig {
+function documented(job: DocumentedJob, method: Method): RouteConfig {
   // A second method of one operation needs an id of its own.
-  const isAlias = method === 'post' && operation.methods.length > 1
+  const isAlias = method === 'post' && methodsOf(job).length > 1
+  const route: JobRoute = JOB_ROUTES[job.operation]
   return {
     method,
-    path: `/v2/{endpointId}/${operation.path}`,
-    operationId: isAlias ? `${operation.operationId}ByPost` : operation.operationId,
-    summary: operation.summary,
+    path: `/v2/{endpointId}/${[job.operation, ...segmentsOf(job)].join('/')}`,
+    operationId: isAlias ? `${job.operationId}ByPost` : job.operationId,
+    summary: job.summary,
     tags: ['Jobs'],
     security: BEARER,
-    'x-scope': operation.scope,
+    'x-scope': route.scope,
     request: {
-      params: operation.path.includes('{jobId}') ? JobParams : operation.path.includes('{route}') ? RouteParams : EndpointParams,
-      ...(operation.query && { query: operation.query }),
-      ...(operation.headers && { headers: operation.headers }),
-      ...(operation.body && { body: { required: true, content: { 'application/json': { schema: operation.body } } } }),
+      params: PARAMS[route.params] ?? EndpointParams,
+      ...(job.query && { query: job.query }),
+      ...(job.headers && { headers: job.headers }),
+      ...(job.body && { body: { required: true, content: { 'application/json': { schema: job.body } } } }),
     },
     responses: {
       200: {
         description: 'Done.',
         content: {
-          'application/json': { schema: operation.reply },
-          ...(operation.events && { 'text/event-stream': { schema: z.string().meta({ description: operation.events }) } }),
+          'application/json': { schema: job.reply },
+          ...(job.events && { 'text/event-stream': { schema: z.string().meta({ description: job.events }) } }),
         },
       },
-      ...jobProblems([400, 401, 404, ...(operation.statuses ?? []), 429], operation.problem),
+      ...jobProblems([400, 401, 404, ...(job.statuses ?? []), 429], job.problem),
     },
   }
+}
+
+function methodsOf({ operation, methods }: DocumentedJob): readonly Method[] {
+  return methods ?? JOB_ROUTES[operation].methods.map((method) => method.toLowerCase() as Method)
+}
+
+function segmentsOf({ operation, segment }: DocumentedJob): string[] {
+  const { params } = JOB_ROUTES[operation]
+  if (params === 'job') return ['{jobId}']
+  if (params === 'rest') return ['{route}']
+  return segment === undefined ? [] : [segment]
 }
 
 /** API-3: problems of the job API are plain JSON. API-5: a lacking scope is 401 there. */

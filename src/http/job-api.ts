@@ -10,6 +10,8 @@ import { logEvent } from '../platform/log.ts'
 import { authenticate, findEndpointTeam } from '../services/accounts/authenticate.ts'
 import { isExempt } from '../services/accounts/rate-limit.ts'
 import type { Principal } from '../services/context.ts'
+import { authenticationProblem } from './authentication-problem.ts'
+import { clientSource } from './client-address.ts'
 import { problemResponse } from './problem-response.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -59,18 +61,23 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller |
 }
 
 async function requireKey(incoming: Incoming): Promise<Principal> {
-  const authentication = await authenticate(incoming.env, incoming.request.headers.get('authorization'), Date.now(), (p) =>
-    incoming.ctx.waitUntil(p),
-  )
-  if (!authentication.ok) throw new Problem(authentication.problem)
+  const { request, env, ctx } = incoming
+  const authentication = await authenticate(env, request.headers.get('authorization'), Date.now(), {
+    source: () => clientSource(request),
+    waitUntil: (promise) => ctx.waitUntil(promise),
+  })
+  if (!authentication.ok) throw authenticationProblem(authentication)
   return authentication.principal
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
 // is read to its end first; nobody else's is.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
-  const known = await authenticate(incoming.env, incoming.request.headers.get('authorization'), Date.now())
-  if (known.ok && length <= MAX_DRAINED_BYTES) await incoming.request.body?.pipeTo(new WritableStream())
+  const isKnown = await requireKey(incoming).then(
+    () => true,
+    () => false,
+  )
+  if (isKnown && length <= MAX_DRAINED_BYTES) await incoming.request.body?.pipeTo(new WritableStream())
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 

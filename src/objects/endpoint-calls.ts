@@ -5,6 +5,7 @@ import type { Env } from '../env.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
 import { type Caller, withCaller } from './caller.ts'
 import type { SubmitCall } from './endpoint.ts'
+import { jsonReply, toResponse } from './plain-reply.ts'
 import { endpointStub } from './stubs.ts'
 
 /** A body up to this size is read in the Worker; a larger one is streamed, so that many at a time do not fill the isolate's memory. */
@@ -25,17 +26,16 @@ export async function callEndpoint(env: Env, request: Request, call: JobCall, ca
       delivery: parseDelivery(request.headers.get(DELIVERY_HEADER)),
     }
     await stub.done(call.endpointId, call.jobId, from, await readBody(request))
-    return new Response('{}', { headers: { 'content-type': 'application/json' } })
+    return jsonReply('{}')
   }
   if (call.operation === 'status') {
     const reply = await stub.status(call.endpointId, call.jobId, caller)
     // Too large for an RPC. The call has been counted.
-    if (!reply) return stub.fetch(withCaller(request, { ...caller, exempt: true }))
-    return new Response(reply.body, reply)
+    if (reply === null) return stub.fetch(withCaller(request, { ...caller, exempt: true }))
+    return toResponse(reply)
   }
   if (call.operation === 'run' && isSmall(request)) {
-    const reply = await stub.run(await plainSubmit(request, call, caller), caller)
-    return new Response(reply.body, reply)
+    return toResponse(await stub.run(await plainSubmit(request, call, caller), caller))
   }
   return stub.fetch(withCaller(request, caller))
 }

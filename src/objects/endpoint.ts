@@ -7,6 +7,7 @@ import type { WorkloadReport } from '../host-protocol/messages.ts'
 import type { GiveWayOrder } from '../queue/give-way.ts'
 import type { Sender } from '../queue/posts.ts'
 import type { Caller } from './caller.ts'
+import type { PlainReply } from './plain-reply.ts'
 
 /** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
 export interface EndpointRpc extends Rpc.DurableObjectBranded {
@@ -51,11 +52,4 @@ export interface SubmitCall {
   ttl: string | null
   wait: string | null
   idempotencyKey: string | null
-}
-
-/** A small reply as plain data: what an RPC carries for a third of the cost of a `Response`. */
-export interface PlainReply {
-  status: number
-  body: string
-  headers: Record<string, string>
 }

@@ -30,6 +30,10 @@ export class ExpiringCache<Value> {
     this.entries.set(key, { value, untilMs: nowMs + this.ttlMs })
   }
 
+  get size(): number {
+    return this.entries.size
+  }
+
   delete(key: string): void {
     this.entries.delete(key)
   }

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, test, vi } from 'vitest'
 import { ProcessRecord } from '../../src/host-agent/process/record.ts'
 import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
+import { RelayCallers } from '../../src/host-agent/relay/door/callers.ts'
 import { waitUntil } from '../support/time.ts'
 import { FakeEngine, sendJson, sendZeros } from './support/fake-engine.ts'
 import { FakePlane } from './support/fake-plane.ts'
@@ -34,7 +35,12 @@ describe('agent against a plane', () => {
   afterEach(async () => {
     await Promise.all(agents.map((agent) => end(agent, 'SIGKILL')))
     // Workloads outlive their agent by design, but not a test.
-    const left = new ProcessRuntime({ dir: join(stateDir, 'processes'), command: [process.execPath], relayUrl: '' })
+    const left = new ProcessRuntime({
+      dir: join(stateDir, 'processes'),
+      command: [process.execPath],
+      relayUrl: '',
+      callers: new RelayCallers('loopback'),
+    })
     for (const { id } of await left.list()) await left.stop(id, 0)
     agents.length = 0
     await plane.close()

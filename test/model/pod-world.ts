@@ -7,7 +7,7 @@ import {
   type PodState,
   type UsageInterval,
 } from '../../src/domain/pod/pod.ts'
-import { type ContainerWish, containerWishes } from '../../src/domain/pod/workloads.ts'
+import { type DesiredContainer, desiredContainers } from '../../src/domain/pod/workloads.ts'
 
 interface Container {
   startedAtMs: number
@@ -27,9 +27,9 @@ export class PodWorld {
   unheardMs = 0
   private isSilent = false
   private silentSinceMs = 0
-  private wishes: ContainerWish[] = []
+  private wishes: DesiredContainer[] = []
   private readonly known = new Set<number>()
-  private applied: ContainerWish[] = []
+  private applied: DesiredContainer[] = []
   private readonly unsaid: ContainerReport[] = []
 
   constructor(pod: PodState) {
@@ -56,7 +56,7 @@ export class PodWorld {
 
   /** The host object puts in force what the row says. */
   sync(): void {
-    this.wishes = containerWishes(this.pod, [...this.known])
+    this.wishes = desiredContainers(this.pod, [...this.known])
     for (const { generation } of this.wishes) this.known.add(generation)
   }
 

@@ -167,6 +167,30 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: "if (this.workersPaused && action.workload.kind === 'worker' && this.closed) break",
   },
   {
+    id: 'a key is served from any address',
+    file: 'src/host-agent/relay/door/callers.ts',
+    find: 'isStill && caller.addresses.includes(address) ? caller.id : undefined',
+    replace: 'isStill ? caller.id : undefined',
+  },
+  {
+    id: 'a worker speaks under another name',
+    file: 'src/host-agent/relay/relay.ts',
+    find: 'if (route.worker !== caller) return await door.refuse(response)',
+    replace: '',
+  },
+  {
+    id: 'a connection carries any number of requests at a time',
+    file: 'src/host-agent/relay/door/door.ts',
+    find: 'return former === undefined || former.writableEnded',
+    replace: 'return former !== response',
+  },
+  {
+    id: 'greedy workloads leave nobody a part',
+    file: 'src/host-agent/relay/room.ts',
+    find: 'if (own + amount <= part) return true',
+    replace: 'if (own + amount <= part && this.total + amount <= this.max * OWN_PART) return true',
+  },
+  {
     id: 'what was recorded and not told stays untold',
     file: 'src/host-agent/workloads/supervisor.ts',
     find: '    this.deps.ledger.repeatAll()\n',

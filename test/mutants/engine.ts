@@ -357,6 +357,18 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
 /** In the object: commits, alarm, those who wait, answers. */
 export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a job is remembered as it was before it was written',
+    file: 'durable-objects/endpoint/store/job-store.ts',
+    find: '    if (before.state !== job.state) this.held = null\n    this.recent.keep(job)\n',
+    replace: '    if (before.state !== job.state) this.held = null\n',
+  },
+  {
+    id: 'a job that was rolled back is remembered',
+    file: 'durable-objects/endpoint/store/job-store.ts',
+    find: '    this.recent.clear()\n',
+    replace: '',
+  },
+  {
     id: 'a worker that workers.min wants displaces others',
     file: 'durable-objects/endpoint/effects/worker-effects.ts',
     find: 'isForJob: isJobWaiting(state)',

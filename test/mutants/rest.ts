@@ -42,6 +42,7 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 const KEYS = 'src/db/idempotency.ts'
 const BODY = 'src/http/middleware/strict-json.ts'
+const LOGIN = 'src/services/accounts/authenticate.ts'
 
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [
@@ -57,6 +58,14 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     file: 'src/services/accounts/rate-limit.ts',
     find: 'rateLimiterStub(env, userId)',
     replace: 'rateLimiterStub(env, teamId)',
+  },
+  { id: 'verdicts are kept by the header', file: LOGIN, find: 'verdicts.set(token,', replace: 'verdicts.set(`${token} ${nowMs}`,' },
+  { id: 'unknown keys are looked up again', file: LOGIN, find: 'if (refused.get(token, nowMs)) return', replace: 'if (false) return' },
+  {
+    id: 'unknown keys of an address are not counted',
+    file: 'src/services/accounts/lookups.ts',
+    find: '  count(source, 1, nowMs)',
+    replace: '',
   },
   { id: 'a merge patch passes as JSON', file: BODY, find: 'application\\/json\\s*(;|$)', replace: 'application\\/(\\S+\\+)?json\\s*(;|$)' },
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },

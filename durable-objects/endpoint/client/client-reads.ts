@@ -4,21 +4,19 @@ import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
-import type { PlainReply } from '../../../src/objects/endpoint.ts'
+import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/plain-reply.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
-import { JOB_NOT_FOUND, jobNotFound, jsonReply, plainJson, plainProblem, toResponse } from '../replies.ts'
+import { JOB_NOT_FOUND, jobNotFound, plainProblem } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
 
 /** The status record of a job as it is now. */
 export function recordJson(core: EndpointCore, job: Job): string {
-  return jobRecordJson(
-    job,
-    core.state.payloads.get(job.seq, OUTPUT),
-    job.state === 'IN_QUEUE' ? core.queueNote(job.lowPriority) : undefined,
-  )
+  // What an attempt put out is cleared before its job is queued again (LSE-12), so a queued one costs no second read.
+  if (job.state === 'IN_QUEUE') return jobRecordJson(job, undefined, core.queueNote(job.lowPriority))
+  return jobRecordJson(job, core.state.payloads.get(job.seq, OUTPUT))
 }
 
 /** `/status`: answers at once (STA-1). */
@@ -28,7 +26,7 @@ export async function status(core: EndpointCore, call: JobCall): Promise<Respons
 
 export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply> {
   const job = await core.findJob(jobId)
-  return job ? plainJson(recordJson(core, job)) : plainProblem('notFound', JOB_NOT_FOUND)
+  return job ? recordJson(core, job) : plainProblem('notFound', JOB_NOT_FOUND)
 }
 
 /**

@@ -5,11 +5,12 @@ import { explainJob, workerReason } from '../../../src/domain/job/explain.ts'
 import type { DecisionRecord } from '../../../src/domain/worker/scaling-record.ts'
 import { activeWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
 import { explainPlacement } from '../../../src/effects/explain-placement.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { jobFacts } from '../../../src/queue/queue-notes.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
-import { jobNotFound, jsonReply } from '../replies.ts'
+import { jobNotFound } from '../replies.ts'
 
 /** `/explain/<job>` (HLT-6): loads the rows; the reason is decided in the domain. */
 export async function explain(core: EndpointCore, call: JobCall): Promise<Response> {

@@ -5,10 +5,11 @@ import { applyTime, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { bucketRequests, readInterval } from '../../../src/domain/job/request-series.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
-import { jsonReply, problemReply } from '../replies.ts'
+import { problemReply } from '../replies.ts'
 
 const MAX_REQUESTS = 1_000
 /** An output or an error above this is left to `/status`, so that a thousand of them fit one reply. */

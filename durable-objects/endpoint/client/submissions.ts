@@ -5,12 +5,13 @@ import { isTerminal } from '../../../src/domain/job/job.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { callerOf } from '../../../src/objects/caller.ts'
-import type { PlainReply, SubmitCall } from '../../../src/objects/endpoint.ts'
+import type { SubmitCall } from '../../../src/objects/endpoint.ts'
+import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/plain-reply.ts'
 import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { EndpointCore } from '../core.ts'
 import { s3ConfigPlace } from '../places.ts'
-import { jobNotFound, jsonReply, plainJson, plainProblem, problemReply, readText, toResponse } from '../replies.ts'
+import { jobNotFound, plainJson, plainProblem, problemReply, readText } from '../replies.ts'
 import { holdForRecord, recordJson } from './client-reads.ts'
 
 type Outcome = Accepted | { repeatOf: string }
@@ -44,7 +45,7 @@ export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainRe
   if ('refused' in outcome) return plainRefusal(outcome.refused)
   // PP-72: a repeat gets the first answer again.
   if ('repeatOf' in outcome) return plainJson(queuedReply(outcome.repeatOf), REPLAYED)
-  return plainJson(queuedReply(outcome.job.id))
+  return queuedReply(outcome.job.id)
 }
 
 async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outcome> {

@@ -1,6 +1,7 @@
 import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
 import { dueAtMs, type Job } from '../../../src/domain/job/job.ts'
 import type { JobRows } from '../../../src/queue/state.ts'
+import { RecentJobs } from './recent-jobs.ts'
 
 const CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
 const QUEUED = CODES.IN_QUEUE
@@ -18,6 +19,7 @@ export class JobStore implements JobRows {
   inProgress = 0
   /** Leases by worker, kept until one begins or ends. */
   private held: ReadonlyMap<string, number> | null = null
+  private readonly recent = new RecentJobs()
 
   constructor(sql: SqlStorage) {
     this.sql = sql
@@ -27,6 +29,7 @@ export class JobStore implements JobRows {
 
   /** Reads the counters again from the rows: at start, and after a transaction that was rolled back. */
   reload(): void {
+    this.recent.clear()
     const max = (query: string) => Number(this.sql.exec(query).one().value ?? 0)
     this.nextKey = Math.max(
       max('SELECT MAX(seq) AS value FROM jobs'),
@@ -61,6 +64,7 @@ export class JobStore implements JobRows {
       job.webhook,
     )
     this.count(job, 1)
+    this.recent.keep(job)
   }
 
   /** Writes every column that a transition may change. `before` is what the caller read. */
@@ -93,17 +97,22 @@ export class JobStore implements JobRows {
     this.count(before, -1)
     this.count(job, 1)
     if (before.state !== job.state) this.held = null
+    this.recent.keep(job)
   }
 
   remove(job: Job): void {
     this.sql.exec('DELETE FROM jobs WHERE seq = ?', job.seq)
     this.count(job, -1)
     this.held = null
+    this.recent.forget(job.seq)
   }
 
   bySeq(seq: number): Job | null {
-    const rows = this.sql.exec('SELECT * FROM jobs WHERE seq = ?', seq).toArray()
-    return rows[0] ? toJob(rows[0]) : null
+    const known = this.recent.get(seq)
+    if (known) return known
+    const [job] = this.select('SELECT * FROM jobs WHERE seq = ?', seq)
+    if (job) this.recent.keep(job)
+    return job ?? null
   }
 
   /** The first queued jobs in the order in which they are taken: normal priority before low, then by place (SCALE-4). */

@@ -1,9 +1,9 @@
 import type { WorkerCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../../../src/host-protocol/delivery.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type Ping, takePing } from '../../../src/queue/pings.ts'
 import type { EndpointCore } from '../core.ts'
-import { jsonReply } from '../replies.ts'
 import { stopPoll, takeBatch, takeOne } from './worker-polls.ts'
 import { postChunk, postResult } from './worker-posts.ts'
 

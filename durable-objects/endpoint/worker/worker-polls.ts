@@ -1,9 +1,10 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { TAKE_AGAIN_HEADER } from '../../../src/host-protocol/delivery.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type Ask, askForWork, collectStops } from '../../../src/queue/polls.ts'
 import type { EndpointCore } from '../core.ts'
-import { jsonReply, nothing, problemReply } from '../replies.ts'
+import { nothing, problemReply } from '../replies.ts'
 
 /** TMO-5. */
 const HOLD_MS = 25_000

@@ -1,8 +1,9 @@
 import { MAX_RESULT_BYTES } from '../../../src/contract/jobs/job-routes.ts'
 import { readChunk, readWorkerPost, type WorkerPost } from '../../../src/domain/job/worker-post.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { MAX_CHUNK_BYTES, type Sender, takeChunk, takeResult } from '../../../src/queue/posts.ts'
 import type { EndpointCore } from '../core.ts'
-import { jsonReply, readText } from '../replies.ts'
+import { readText } from '../replies.ts'
 
 /** Room for the JSON around a result of the largest size. */
 const BODY_SLACK_BYTES = 64 * 1024

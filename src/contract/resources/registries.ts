@@ -1,13 +1,22 @@
 import { z } from 'zod'
 import { NO_NUL, PLAIN_TEXT, ShortName } from '../fields.ts'
+import { REGISTRY_HOST, REGISTRY_HOST_FORM } from '../registry-host.ts'
 
 /** Bounds of what is sealed, characters: a password may be a whole key file in base64. */
 const MAX_USERNAME_LENGTH = 1024
 const MAX_PASSWORD_LENGTH = 16_384
+const MAX_HOST_LENGTH = 255
 
 /** All that is ever shown: user name and password are write-only (REG-1). */
 export const Registry = z
-  .object({ id: z.string(), name: z.string() })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    host: z
+      .string()
+      .optional()
+      .meta({ description: 'The registry that the credential belongs to; left out as long as it is known of none.', example: 'ghcr.io' }),
+  })
   .meta({ id: 'Registry', description: 'A credential for private images.', example: { id: '5r9x2m7q4h1k8v', name: 'ghcr' } })
 export type Registry = z.infer<typeof Registry>
 
@@ -15,9 +24,18 @@ export const CreateRegistryRequest = z
   .strictObject({
     name: ShortName,
     username: z.string().min(1).max(MAX_USERNAME_LENGTH).regex(PLAIN_TEXT).meta({ writeOnly: true }),
+    host: z
+      .string()
+      .max(MAX_HOST_LENGTH)
+      .refine((text) => REGISTRY_HOST.test(text), REGISTRY_HOST_FORM)
+      .optional()
+      .meta({
+        description: 'The registry that it belongs to; left out: that of the first image which is named with it.',
+        example: 'ghcr.io',
+      }),
     password: z.string().min(1).max(MAX_PASSWORD_LENGTH).regex(NO_NUL).meta({ writeOnly: true, format: 'password' }),
   })
-  .meta({ id: 'CreateRegistryRequest', example: { name: 'ghcr', username: 'octocat', password: '<token>' } })
+  .meta({ id: 'CreateRegistryRequest', example: { name: 'ghcr', username: 'octocat', password: '<token>', host: 'ghcr.io' } })
 export type CreateRegistryRequest = z.infer<typeof CreateRegistryRequest>
 
 /** Whole: the number of credentials is bounded (PAG-5). */

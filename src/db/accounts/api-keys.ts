@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, or } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { apiKeys } from '../schema.ts'
 
@@ -28,7 +28,14 @@ export async function revokeApiKey(db: Database, id: string, nowMs: number): Pro
   return result.meta.changes > 0
 }
 
-/** Notes that a key was used. */
+/** How exactly the last use of a key is known. */
+const TOUCH_INTERVAL_MS = 60_000
+
+/** Notes that a key was used, at most once a minute: however many isolates meet it, a key costs D1 one write. */
 export async function touchApiKey(db: Database, id: string, nowMs: number): Promise<void> {
-  await db.update(apiKeys).set({ lastUsedAt: nowMs }).where(eq(apiKeys.id, id))
+  const isOld = or(isNull(apiKeys.lastUsedAt), lte(apiKeys.lastUsedAt, nowMs - TOUCH_INTERVAL_MS))
+  await db
+    .update(apiKeys)
+    .set({ lastUsedAt: nowMs })
+    .where(and(eq(apiKeys.id, id), isOld))
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { registries } from '../schema.ts'
@@ -7,18 +7,18 @@ import { usersOfRegistry } from './resource-users.ts'
 
 export type RegistryRow = typeof registries.$inferSelect
 /** What may be shown (REG-1). The sealed columns are read by `findSealedRegistry` alone. */
-type RegistryName = Pick<RegistryRow, 'id' | 'name'>
+type RegistryName = Pick<RegistryRow, 'id' | 'name' | 'host'>
 
-const SHOWN = { id: registries.id, name: registries.name }
+const SHOWN = { id: registries.id, name: registries.name, host: registries.host }
 
 /** Stores a credential; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
 export async function insertRegistry(db: Database, row: RegistryRow, together: readonly Statement[]): Promise<boolean> {
-  const { id, teamId, name, usernameSealed, passwordSealed, createdAt } = row
+  const { id, teamId, name, usernameSealed, passwordSealed, createdAt, host } = row
   const [result] = await db.batch([
     db
       .insert(registries)
       .select(
-        sql`SELECT ${id}, ${teamId}, ${name}, ${usernameSealed}, ${passwordSealed}, ${createdAt} WHERE ${hasRoom(registries, teamId)}`,
+        sql`SELECT ${id}, ${teamId}, ${name}, ${usernameSealed}, ${passwordSealed}, ${createdAt}, ${host} WHERE ${hasRoom(registries, teamId)}`,
       ),
     ...together,
   ])
@@ -43,6 +43,14 @@ export function listRegistries(db: Database, teamId: string): Promise<RegistryNa
     .where(eq(registries.teamId, teamId))
     .orderBy(desc(registries.createdAt), desc(registries.id))
     .all()
+}
+
+/** Gives a credential that belongs to no registry yet to `host`; one that does stays (PP-195). */
+export async function claimRegistry(db: Database, teamId: string, id: string, host: string): Promise<void> {
+  await db
+    .update(registries)
+    .set({ host })
+    .where(and(ownedBy(teamId, id), isNull(registries.host)))
 }
 
 /** Deletes a credential that nothing pulls with; templates that name it forget it in the same statement, by their foreign key (REG-2). */

@@ -13,6 +13,8 @@ export const registries = sqliteTable(
     usernameSealed: text('username_sealed').notNull(),
     passwordSealed: text('password_sealed').notNull(),
     createdAt: integer('created_at').notNull(),
+    /** Null: it was made without one, and no image was named with it yet (PP-195). */
+    host: text('host'),
   },
   (t) => [index('registries_team_created').on(t.teamId, t.createdAt, t.id)],
 )

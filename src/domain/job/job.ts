@@ -11,44 +11,44 @@ export interface Holder {
 }
 
 export interface Job {
-  seq: number
-  id: string
-  state: JobState
-  lowPriority: boolean
+  readonly seq: number
+  readonly id: string
+  readonly state: JobState
+  readonly lowPriority: boolean
   /** Where to say that the job is over (HOOK-1); null for nowhere. */
-  webhook: string | null
+  readonly webhook: string | null
   /** Place in the queue among jobs of the same priority; kept over a requeue, so that the job returns to the head (LSE-8). */
-  orderKey: number
-  createdAtMs: number
-  ttlAtMs: number
-  executionTimeoutMs: number
-  retentionMs: number
+  readonly orderKey: number
+  readonly createdAtMs: number
+  readonly ttlAtMs: number
+  readonly executionTimeoutMs: number
+  readonly retentionMs: number
   /** The worker gets an `s3Config` with it, which is wiped when the job ends. */
-  hasS3Config: boolean
+  readonly hasS3Config: boolean
   /** Number of leases so far; never goes back. */
-  attempt: number
+  readonly attempt: number
   /** Attempts lost since the submit or the last retry. */
-  retries: number
+  readonly retries: number
   /** Leases since then that ended before their holder had shown that it holds the job: nobody has begun it. */
-  unconfirmed: number
+  readonly unconfirmed: number
   /** Holder of the current or, once it ended, of the last attempt. */
-  holder: Holder | null
+  readonly holder: Holder | null
   /** Every earlier holder as `worker/boot`: none of them may hold this job again (LSE-9). */
-  pastHolders: string[]
-  startedAtMs: number | null
-  acked: boolean
+  readonly pastHolders: readonly string[]
+  readonly startedAtMs: number | null
+  readonly acked: boolean
   /** IN_PROGRESS: when the lease ends. Afterwards: when the last attempt ended, if it ended without a result; else null. */
-  leaseUntilMs: number | null
+  readonly leaseUntilMs: number | null
   /** Why the lease would end at `leaseUntilMs`. */
-  leaseEndReason: string
-  missingPings: number
-  finishedAtMs: number | null
-  error: string | null
-  errorDetail: string | null
+  readonly leaseEndReason: string
+  readonly missingPings: number
+  readonly finishedAtMs: number | null
+  readonly error: string | null
+  readonly errorDetail: string | null
   /** Stream chunks so far, over all attempts; the number of the newest one (STR-10). */
-  chunks: number
+  readonly chunks: number
   /** The newest post that changed the running attempt, as its host numbered it (HOST-22). */
-  delivery: string | null
+  readonly delivery: string | null
 }
 
 /** The ping interval `P` and what follows from it, milliseconds. */

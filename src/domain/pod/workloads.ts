@@ -1,7 +1,7 @@
 import { isToRun, type PodState } from './pod.ts'
 
 /** What a host is to do with one container of a pod. */
-export interface ContainerWish {
+export interface DesiredContainer {
   generation: number
   desired: 'running' | 'held' | 'stopped'
   /** Generations that must be down first, newest first. */
@@ -18,24 +18,24 @@ export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | '
  * What a host is to do with the containers of a pod: its present one, and those of former generations that it still has (`known`).
  * `pod` is null when the pod is not, or no longer, this host's: then all of it goes.
  */
-export function containerWishes(pod: PodOnHost | null, known: readonly number[]): ContainerWish[] {
+export function desiredContainers(pod: PodOnHost | null, known: readonly number[]): DesiredContainer[] {
   if (pod === null || pod.status === 'TERMINATED') return known.map((generation) => ({ ...former(generation, 'stopped'), wipe: true }))
   const formers = known.filter((generation) => generation < pod.generation).toSorted((a, b) => b - a)
   // The layer that the present container goes on with is kept until it has been taken over; the agent removes it then.
-  const wishes = formers.map((generation) => former(generation, pod.keepsDisk ? 'held' : 'stopped'))
+  const wanted = formers.map((generation) => former(generation, pod.keepsDisk ? 'held' : 'stopped'))
   // One that was never told to run has nothing to hold.
-  if (!isToRun(pod) && !known.includes(pod.generation)) return wishes
-  const present: ContainerWish = {
+  if (!isToRun(pod) && !known.includes(pod.generation)) return wanted
+  const present: DesiredContainer = {
     generation: pod.generation,
     desired: isToRun(pod) ? 'running' : 'held',
     replaces: formers,
     keepDisk: pod.keepsDisk && formers.length > 0,
     wipe: false,
   }
-  return [...wishes, present]
+  return [...wanted, present]
 }
 
-function former(generation: number, desired: 'held' | 'stopped'): ContainerWish {
+function former(generation: number, desired: 'held' | 'stopped'): DesiredContainer {
   return { generation, desired, replaces: [], keepDisk: false, wipe: false }
 }
 

@@ -39,7 +39,7 @@ export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateReq
       diskGb: patch.disk ?? container.diskGb,
       env: patch.env ?? container.env,
       ports: patch.ports ?? container.ports,
-      registry: patch.registry === undefined ? container.registry : registryOf(patch.registry),
+      registry: patch.registry === undefined ? container.registry : registryIdOf(patch.registry),
     },
     persistent: patch.mounts === undefined ? template.persistent : persistentOf(patch.mounts),
     serverless: patch.serverless ?? template.serverless,
@@ -58,7 +58,8 @@ export function withoutCredential(template: TemplateConfig): TemplateConfig {
 }
 
 /** TPL-4: an id, the same in an object, or nothing. */
-function registryOf(asked: NonNullable<UpdateTemplateRequest['registry']> | null): string | null {
+/** The id that a request names a credential by, in either of its forms (TPL-4); null for none. */
+export function registryIdOf(asked: NonNullable<UpdateTemplateRequest['registry']> | null): string | null {
   return (typeof asked === 'object' ? asked?.id : asked) || null
 }
 

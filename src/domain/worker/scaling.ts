@@ -57,28 +57,28 @@ export function launchBackoffMs(failures: number): number {
 
 /** SCALE-2 to SCALE-6: what to start and what to stop now. */
 export function decideScaling(inputs: ScalingInputs): ScalingDecision {
-  const crew = musterWorkers(inputs)
-  const demand = demandOf(inputs, crew)
-  const ceiling = Math.max(0, inputs.max - crew.finishing)
+  const groups = groupWorkers(inputs)
+  const demand = demandOf(inputs, groups)
+  const ceiling = Math.max(0, inputs.max - groups.finishing)
   const wanted = Math.max(inputs.min, demand.workers)
   const needed = Math.min(wanted, ceiling)
-  const current = crew.current.length
+  const current = groups.current.length
   const missing = Math.max(0, needed - current)
   const mayLaunch = inputs.nowMs >= inputs.launchNotBeforeMs
-  const start = mayLaunch ? Math.min(missing, roomToPlace(crew.current)) : 0
+  const start = mayLaunch ? Math.min(missing, roomToPlace(groups.current)) : 0
   // One that finishes holds back starts; it is no reason to stop a worker that is there.
-  const surplus = surplusWorkers(inputs, crew.current, Math.min(wanted, inputs.max))
+  const surplus = surplusWorkers(inputs, groups.current, Math.min(wanted, inputs.max))
   const reasons = [
-    ...(crew.staleIdle.length > 0 ? [`${crew.staleIdle.length} idle of an older release replaced`] : []),
+    ...(groups.staleIdle.length > 0 ? [`${groups.staleIdle.length} idle of an older release replaced`] : []),
     ...surplus.reasons,
     ...(missing > 0 ? [missingReason(inputs, demand, mayLaunch)] : []),
-    ...(missing === 0 && isAtLimit(inputs, crew, demand, ceiling) ? [`workers.max is ${inputs.max}`] : []),
+    ...(missing === 0 && isAtLimit(inputs, groups, demand, ceiling) ? [`workers.max is ${inputs.max}`] : []),
   ]
   return {
     desired: Math.max(needed, current - surplus.stop.length),
     current,
     start,
-    stop: [...crew.staleIdle, ...surplus.stop],
+    stop: [...groups.staleIdle, ...surplus.stop],
     reason: reasons.join('; ') || demand.reason,
     nextAtMs: earliest(missing > 0 && !mayLaunch ? inputs.launchNotBeforeMs : null, demand.nextAtMs, surplus.nextAtMs),
   }
@@ -86,7 +86,7 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
 
 /** Workers of the current release that an endpoint wants at this moment, however long the others have been idle. */
 export function neededWorkers(inputs: ScalingInputs): number {
-  return Math.min(Math.max(inputs.min, demandOf(inputs, musterWorkers(inputs)).workers), inputs.max)
+  return Math.min(Math.max(inputs.min, demandOf(inputs, groupWorkers(inputs)).workers), inputs.max)
 }
 
 /** SCALE-2: one worker for each job that has waited as long as the delay, less the free ones; the first worker does not wait (PP-50). */
@@ -116,12 +116,12 @@ export function desiredByRequestCount(load: { requests: number; unavailable: num
 /** How many of the first queued jobs a decision has to know the age of: no more than could start workers now. */
 export function waitingSampleSize(inputs: Omit<ScalingInputs, 'waitingSinceMs'>): number {
   if (inputs.policy.type !== 'QUEUE_DELAY' || inputs.queued === 0) return 0
-  const crew = musterWorkers(inputs)
-  const startable = Math.min(MAX_PLACING, inputs.max - crew.finishing - crew.current.length)
-  return startable <= 0 ? 0 : crew.free + startable
+  const groups = groupWorkers(inputs)
+  const startable = Math.min(MAX_PLACING, inputs.max - groups.finishing - groups.current.length)
+  return startable <= 0 ? 0 : groups.free + startable
 }
 
-interface Crew {
+interface WorkerGroups {
   current: Worker[]
   staleIdle: string[]
   /** Of an older release or draining, and still at work: they take part in what may run at the same time, and take no new job. */
@@ -131,7 +131,7 @@ interface Crew {
   unavailable: number
 }
 
-function musterWorkers(inputs: Pick<ScalingInputs, 'workers' | 'held' | 'heldNormal' | 'version'>): Crew {
+function groupWorkers(inputs: Pick<ScalingInputs, 'workers' | 'held' | 'heldNormal' | 'version'>): WorkerGroups {
   const isIdle = (w: Worker) => (inputs.held.get(w.id) ?? 0) === 0
   const live = inputs.workers.filter(isLive)
   const current = live.filter((w) => w.version === inputs.version)
@@ -145,15 +145,15 @@ function musterWorkers(inputs: Pick<ScalingInputs, 'workers' | 'held' | 'heldNor
   }
 }
 
-function demandOf(inputs: ScalingInputs, crew: Crew): Demand {
+function demandOf(inputs: ScalingInputs, groups: WorkerGroups): Demand {
   const { policy, queued, waitingSinceMs, nowMs } = inputs
-  const current = crew.current.length
+  const current = groups.current.length
   if (policy.type === 'QUEUE_DELAY') {
-    const load = { queued, waitingSinceMs, current, free: crew.free, available: current - crew.unavailable }
+    const load = { queued, waitingSinceMs, current, free: groups.free, available: current - groups.unavailable }
     return desiredByQueueDelay(load, policy.queueDelay * 1000, nowMs)
   }
-  const running = crew.current.reduce((sum, worker) => sum + (inputs.heldNormal.get(worker.id) ?? 0), 0)
-  return desiredByRequestCount({ requests: queued + running, unavailable: crew.unavailable }, policy.requestCount)
+  const running = groups.current.reduce((sum, worker) => sum + (inputs.heldNormal.get(worker.id) ?? 0), 0)
+  return desiredByRequestCount({ requests: queued + running, unavailable: groups.unavailable }, policy.requestCount)
 }
 
 function missingReason(inputs: ScalingInputs, demand: Demand, mayLaunch: boolean): string {
@@ -162,8 +162,8 @@ function missingReason(inputs: ScalingInputs, demand: Demand, mayLaunch: boolean
 }
 
 // At the limit the ages of waiting jobs are not read, so what they would ask for is not known.
-function isAtLimit({ policy, queued }: ScalingInputs, crew: Crew, demand: Demand, ceiling: number): boolean {
-  const full = policy.type === 'QUEUE_DELAY' && queued > 0 && crew.free === 0 && crew.current.length >= ceiling
+function isAtLimit({ policy, queued }: ScalingInputs, groups: WorkerGroups, demand: Demand, ceiling: number): boolean {
+  const full = policy.type === 'QUEUE_DELAY' && queued > 0 && groups.free === 0 && groups.current.length >= ceiling
   return full || demand.workers > ceiling
 }
 

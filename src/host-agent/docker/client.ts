@@ -115,6 +115,9 @@ function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
     outOfMemory: info.State.OOMKilled,
     startedAtMs: parseTime(info.State.StartedAt),
     endedAtMs: parseTime(info.State.FinishedAt),
+    addresses: Object.values(info.NetworkSettings.Networks).flatMap(({ IPAddress, GlobalIPv6Address }) =>
+      [IPAddress, GlobalIPv6Address].filter((address) => address !== ''),
+    ),
     anonymousVolumes: (info.Mounts ?? []).flatMap(({ Type, Name = '', Destination }) => {
       return Type === 'volume' && ANONYMOUS.test(Name) ? [{ name: Name, path: Destination }] : []
     }),

@@ -1,5 +1,6 @@
 import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../host-protocol/messages.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
+import { relayKeyHash } from '../relay/door/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import type { PublishedPort } from '../runtime.ts'
 import type { ContainerSpec, KeptDisk } from './engine.ts'
@@ -9,6 +10,8 @@ export const HOST_LABEL = 'podplane.host'
 export const WORKLOAD_LABEL = 'podplane.workload'
 export const GPUS_LABEL = 'podplane.gpus'
 export const PORTS_LABEL = 'podplane.ports'
+/** What stands for the worker's key, so that the next agent process knows it before it hears the plane. */
+export const RELAY_KEY_LABEL = 'podplane.relay-key'
 
 const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
 /** Unlike `none`, this leaves out the driver's libraries too, as if NVIDIA's runtime was not there. */
@@ -61,6 +64,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
       [WORKLOAD_LABEL]: workload.id,
       [GPUS_LABEL]: context.gpuIds.join(','),
       [PORTS_LABEL]: JSON.stringify(publishedPorts(ports)),
+      [RELAY_KEY_LABEL]: relayKeyHash(workload) ?? '',
     },
     ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}])),
     HostConfig: {

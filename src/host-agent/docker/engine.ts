@@ -13,6 +13,8 @@ export interface ContainerFacts {
   /** By the engine's clock, milliseconds; null: never. */
   startedAtMs: number | null
   endedAtMs: number | null
+  /** Where it speaks from, in all networks that it is connected to; none when it does not run. */
+  addresses: string[]
   /** Volumes that the engine made because the image asks for them. */
   anonymousVolumes: { name: string; path: string }[]
 }

@@ -15,7 +15,7 @@ export interface AssignedPort {
   type: string
 }
 
-export interface PortWishes {
+export interface PortRequest {
   /** `<port>/tcp` or `<port>/http`; both are TCP to the machine. */
   wanted: readonly string[]
   range: PortRange
@@ -28,20 +28,20 @@ export interface PortWishes {
 }
 
 /** A host port for each requested port, former ones first (HOST-56); undefined when the range has not enough. */
-export function choosePorts(wishes: PortWishes): AssignedPort[] | undefined {
+export function choosePorts(request: PortRequest): AssignedPort[] | undefined {
   // Said twice it is one: `22/tcp`, `022/tcp`.
-  const requests = [...new Map(wishes.wanted.map(parsePort).map((port) => [`${port.requested}/${port.type}`, port])).values()]
+  const requests = [...new Map(request.wanted.map(parsePort).map((port) => [`${port.requested}/${port.type}`, port])).values()]
   const inside = new Set(requests.map(({ requested }) => requested))
-  const taken = new Set(wishes.avoid)
+  const taken = new Set(request.avoid)
   const byRequest = new Map<number, AssignedPort>()
-  const formerSymmetric = wishes.former.filter((port) => port.private === port.public).map((port) => port.public)
+  const formerSymmetric = request.former.filter((port) => port.private === port.public).map((port) => port.public)
   for (const { requested, type } of requests) {
     // 8080/http and 8080/tcp are one port of the container.
     if (byRequest.has(requested)) continue
     const symmetric = requested >= SYMMETRIC_MIN
-    const former = symmetric ? formerSymmetric : wishes.former.filter((port) => port.private === requested).map((port) => port.public)
+    const former = symmetric ? formerSymmetric : request.former.filter((port) => port.private === requested).map((port) => port.public)
     // A symmetric port must not meet another one inside the container.
-    const port = firstFree([...former.filter((port) => isIn(wishes.range, port)), ...ring(wishes)], taken, symmetric ? inside : new Set())
+    const port = firstFree([...former.filter((port) => isIn(request.range, port)), ...ring(request)], taken, symmetric ? inside : new Set())
     if (port === undefined) return undefined
     taken.add(port)
     byRequest.set(requested, { requested, private: symmetric ? port : requested, public: port, type })
@@ -67,7 +67,7 @@ function firstFree(candidates: readonly number[], taken: ReadonlySet<number>, in
 }
 
 /** All ports of the range, from somewhere in it. */
-function ring({ range: { from, to }, offset }: PortWishes): number[] {
+function ring({ range: { from, to }, offset }: PortRequest): number[] {
   const size = to - from + 1
   const start = Math.min(size - 1, Math.floor(offset * size))
   return Array.from({ length: size }, (_, step) => from + ((start + step) % size))

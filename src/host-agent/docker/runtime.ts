@@ -5,6 +5,7 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
+import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import {
   type OutputChunk,
   type PublishedPort,
@@ -18,7 +19,7 @@ import {
 } from '../runtime.ts'
 import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages } from './container-image.ts'
-import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
+import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
 import { ContainerStarter } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
 import type { ContainerFacts, DockerEngine } from './engine.ts'
@@ -36,6 +37,7 @@ export interface DockerRuntimeOptions extends HostContext {
   gpus: HostGpus
   ports: HostPorts
   mounts: MountDrivers
+  callers: RelayCallers
   stateDir: string
   log: Log
 }
@@ -68,9 +70,11 @@ export class DockerRuntime implements Runtime {
       hooks.signal.throwIfAborted()
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
+      if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
       return await this.starter.start(workload, { gpuIds, mounts, disk }, hooks)
     } catch (error) {
       this.gpusInUse.delete(workload.id)
+      this.options.callers.release(workload.id)
       if (disk !== undefined) await this.disks.drop(workload.id)
       throw error
     }
@@ -111,6 +115,7 @@ export class DockerRuntime implements Runtime {
   private release(id: string): void {
     this.gpusInUse.delete(id)
     this.options.ports.release(id)
+    this.options.callers.release(id)
   }
 
   async followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
@@ -188,6 +193,9 @@ export class DockerRuntime implements Runtime {
         gpus.filter((gpu) => gpu !== ''),
       )
       this.options.ports.adopt(id, ports)
+      const keyHash = facts.labels[RELAY_KEY_LABEL]
+      // Pods have an empty one. A container that lacks it may be a worker, and the plane says its key again.
+      if (keyHash !== '') this.options.callers.admit(id, keyHash)
     }
     return { id, phase, ports, startedAtMs: facts.startedAtMs }
   }

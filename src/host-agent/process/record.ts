@@ -6,6 +6,7 @@ import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 import type { ProcessIdentity } from '../../node/process-identity.ts'
 
 const Identity = z.object({ pid: z.number().int().min(2), startTime: z.string() })
+const RelayKey = z.object({ hash: z.string() })
 const Exit = z.object({ exitCode: z.number().int() })
 const TAIL_BYTES = 8_192
 
@@ -52,6 +53,15 @@ export class ProcessRecord {
 
   readIdentity(): ProcessIdentity | undefined {
     return Identity.safeParse(readJsonFile(join(this.dir, 'process.json'))).data
+  }
+
+  /** What stands for the worker's key, so that the next agent process knows it before it hears the plane. */
+  writeRelayKey(hash: string): void {
+    writeJsonFile(join(this.dir, 'relay-key.json'), { hash })
+  }
+
+  readRelayKey(): string | undefined {
+    return RelayKey.safeParse(readJsonFile(join(this.dir, 'relay-key.json'))).data?.hash
   }
 
   readExitCode(): number | null {

@@ -8,6 +8,7 @@ import { sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import { identifyProcess, isAlive } from '../../node/process-identity.ts'
 import { describeExit } from '../exit-reason.ts'
+import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import {
   type OutputChunk,
@@ -31,6 +32,7 @@ export interface ProcessRuntimeOptions {
   /** The command that runs a built-in program when `__builtin <name> <exit file>` is appended: this very program. */
   command: readonly [string, ...string[]]
   relayUrl: string
+  callers: RelayCallers
 }
 
 /** Variables of an endpoint that built-in programs read. */
@@ -63,12 +65,21 @@ export class ProcessRuntime implements Runtime {
     const record = new ProcessRecord(this.options.dir, workload.id)
     record.create()
     try {
+      this.admit(workload, record)
       await this.spawnChild(workload, name, record)
       return { ports: [], startedAtMs: Date.now() }
     } catch (error) {
       record.remove()
+      this.options.callers.release(workload.id)
       throw new StartError(`could not start ${workload.image}: ${errorText(error)}`)
     }
+  }
+
+  private admit(workload: Workload, record: ProcessRecord): void {
+    const hash = relayKeyHash(workload)
+    if (hash === undefined) return
+    record.writeRelayKey(hash)
+    this.options.callers.admit(workload.id, hash)
   }
 
   private async spawnChild(workload: Workload, name: string, record: ProcessRecord): Promise<void> {
@@ -107,6 +118,7 @@ export class ProcessRuntime implements Runtime {
   async watch(id: string): Promise<WorkloadExit> {
     const record = new ProcessRecord(this.options.dir, id)
     const ended = await this.waitForEnd(id, record)
+    this.options.callers.release(id)
     const reason = describeExit({ ...ended, outOfMemory: false, tail: await record.readOutputTail() })
     return { exitCode: ended.exitCode, reason, endedAtMs: record.readExitTime() }
   }
@@ -169,17 +181,21 @@ export class ProcessRuntime implements Runtime {
 
   async remove(id: string): Promise<void> {
     this.children.delete(id)
+    this.options.callers.release(id)
     new ProcessRecord(this.options.dir, id).remove()
   }
 
   async list(): Promise<RuntimeWorkload[]> {
-    return listProcessRecords(this.options.dir).map((record) => ({
-      id: record.id,
-      phase:
-        record.readIdentity() === undefined && !this.children.has(record.id) ? 'created' : this.isRunning(record) ? 'running' : 'ended',
-      ports: [],
-      startedAtMs: null,
-    }))
+    return listProcessRecords(this.options.dir).map((record) => {
+      const phase = this.phaseOf(record)
+      if (phase === 'running') this.options.callers.admit(record.id, record.readRelayKey())
+      return { id: record.id, phase, ports: [], startedAtMs: null }
+    })
+  }
+
+  private phaseOf(record: ProcessRecord): RuntimeWorkload['phase'] {
+    if (record.readIdentity() === undefined && !this.children.has(record.id)) return 'created'
+    return this.isRunning(record) ? 'running' : 'ended'
   }
 
   async sweep(): Promise<void> {}

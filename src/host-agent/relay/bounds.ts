@@ -11,15 +11,25 @@ export interface RelayBounds {
   retryBaseMs: number
   retryMaxMs: number
   bodyMaxBytes: number
-  /** All buffered results together, those that are still arriving included; like the next two, one container may take a quarter of it. */
+  /** All buffered results together, those that are still arriving included; like the next two, shared as `RelayRoom` says. */
   bufferMaxBytes: number
   /** Posts on disk, and what their bodies take. */
   spoolMaxEntries: number
   spoolMaxBytes: number
   /** A post that waited longer is dropped. */
   spoolMaxAgeMs: number
-  /** Connections that one container may have open. */
-  sourceMaxConnections: number
+  /** Connections that one container may have open; with many workloads, its share of all. */
+  callerMaxConnections: number
+  /** Connections from an address of which no worker is known to speak yet. */
+  strangerMaxConnections: number
+  maxConnections: number
+  /** Requests to the plane that one workload may have under way; with many workloads, its share of all. */
+  callerMaxUpstream: number
+  maxUpstream: number
+  /** Faster askers are made to wait. */
+  callerRequestsPerSecond: number
+  /** How long a stranger waits for being told so. */
+  refusalDelayMs: number
   /** Posts from the disk that are on their way at the same time, each of another job. */
   deliverers: number
 }
@@ -40,6 +50,14 @@ export const RELAY_BOUNDS: RelayBounds = {
   // The longest ttl: no job is older.
   spoolMaxAgeMs: 7 * 24 * 3_600_000,
   // A worker has one for each job and three for its polls and pings.
-  sourceMaxConnections: 1_024,
+  callerMaxConnections: 1_024,
+  // A worker that has just started opens a handful before it is known.
+  strangerMaxConnections: 32,
+  maxConnections: 16_384,
+  callerMaxUpstream: 64,
+  maxUpstream: 2_048,
+  // 16 jobs that stream 30 chunks a second each.
+  callerRequestsPerSecond: 500,
+  refusalDelayMs: 500,
   deliverers: 8,
 }

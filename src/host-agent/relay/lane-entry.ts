@@ -14,8 +14,8 @@ export type PostKind = 'chunk' | 'result' | 'update'
 export interface LaneEntry {
   readonly number: number
   readonly verb: string
-  /** Which container it is of, as `sourceOf` says. */
-  readonly source: string
+  /** The workload that it is of. */
+  readonly caller: string
   /** For log lines; the query may hold more than an operator should see. */
   readonly path: string
   /** In memory; undefined when it is on disk only. */

@@ -26,6 +26,7 @@ export class Lane {
   /** Resolves when the last post has left, or when the relay closes. */
   readonly ended: Promise<void>
   private readonly context: LaneContext
+  private readonly caller: string
   private readonly turn: () => Promise<void> | undefined
   private readonly entries: LaneEntry[] = []
   private failures = 0
@@ -33,6 +34,7 @@ export class Lane {
   /** Begins with its first post; `onEmpty` is called when the last one has left. Before each try it waits for `turn`, if there is any to wait for. */
   constructor(context: LaneContext, first: LaneEntry, onEmpty: () => void, turn: () => Promise<void> | undefined) {
     this.context = context
+    this.caller = first.caller
     this.turn = turn
     this.add(first)
     this.ended = this.run(onEmpty)
@@ -58,7 +60,7 @@ export class Lane {
       const turn = this.turn()
       if (turn !== undefined) await turn
       const isPaced = this.failures > 0 || this.entries[0]?.keptAtMs !== undefined
-      if (isPaced) await pacer.enter()
+      if (isPaced) await pacer.enter(this.caller)
       // Looked up now: a newer update may have taken its place meanwhile.
       const [head] = this.entries
       const answer = head && !closing.aborted ? await this.deliver(head) : undefined
@@ -77,7 +79,7 @@ export class Lane {
     const { upstream, spool, pacer, bounds, log, closing } = this.context
     entry.inFlight = true
     const post = this.isTooOld(entry) ? undefined : (entry.post ?? (await spool.read(entry.number)))
-    const answer = post && (await offerPost(upstream, post, bounds.postIdleMs, closing))
+    const answer = post && (await offerPost(upstream, entry.caller, post, bounds.postIdleMs, closing))
     entry.inFlight = false
     if (post === undefined || (answer && isDecided(answer))) {
       this.failures = 0
@@ -135,7 +137,7 @@ export class Lane {
     const { post } = entry
     if (post === undefined) return
     const nowMs = Date.now()
-    if (!(await spool.keep(entry.number, post, nowMs, entry.source))) return
+    if (!(await spool.keep(entry.number, post, nowMs, entry.caller))) return
     // It was delivered while it was being written.
     if (entry.gone) return spool.remove(entry.number)
     clearTimeout(entry.timer)

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { RelayRoom, sourceOf } from './room.ts'
+import { RelayRoom } from './room.ts'
 
 /** What a piece costs besides its bytes; without it a body of one-byte pieces would hold far more than it counts. */
 const PIECE_OVERHEAD_BYTES = 256
@@ -7,8 +7,8 @@ const PIECE_OVERHEAD_BYTES = 256
 /** A result in memory; its room is taken until `release`. */
 export interface HeldBody {
   body: Buffer
-  /** Which container sent it, as `sourceOf` says. */
-  source: string
+  /** The workload that sent it. */
+  caller: string
   release(): void
 }
 
@@ -16,8 +16,8 @@ export interface HeldBody {
 export class RelayMemory {
   private readonly room: RelayRoom
 
-  constructor(maxBytes: number) {
-    this.room = new RelayRoom(maxBytes)
+  constructor(maxBytes: number, countCallers: () => number) {
+    this.room = new RelayRoom(maxBytes, countCallers)
   }
 
   /** What results take up now, unfinished ones included. */
@@ -29,13 +29,12 @@ export class RelayMemory {
    * Reads a result completely before it is offered to the plane, because it may have to be offered again; undefined when
    * it is bigger than `bodyMaxBytes` or there is no room. An upload that breaks off throws and holds nothing.
    */
-  async read(request: IncomingMessage, bodyMaxBytes: number): Promise<HeldBody | undefined> {
-    const source = sourceOf(request.socket.remoteAddress)
+  async read(caller: string, request: IncomingMessage, bodyMaxBytes: number): Promise<HeldBody | undefined> {
     const pieces: Buffer[] = []
     let bytes = 0
     let taken = 0
     const release = () => {
-      this.room.giveBack(source, taken)
+      this.room.giveBack(caller, taken)
       taken = 0
     }
     try {
@@ -43,11 +42,11 @@ export class RelayMemory {
       for await (const piece of request.iterator({ destroyOnReturn: false })) {
         bytes += piece.length
         const cost = piece.length + PIECE_OVERHEAD_BYTES
-        if (bytes > bodyMaxBytes || !this.room.fits(source, cost)) {
+        if (bytes > bodyMaxBytes || !this.room.fits(caller, cost)) {
           release()
           return undefined
         }
-        this.room.take(source, cost)
+        this.room.take(caller, cost)
         taken += cost
         pieces.push(piece)
       }
@@ -55,6 +54,6 @@ export class RelayMemory {
       release()
       throw error
     }
-    return { body: Buffer.concat(pieces, bytes), source, release }
+    return { body: Buffer.concat(pieces, bytes), caller, release }
   }
 }

@@ -20,13 +20,14 @@ const PASSING_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429])
 /** Offers a post to the plane once; undefined when no answer came. */
 export async function offerPost(
   upstream: Upstream,
+  caller: string,
   { body, ...post }: Post,
   idleMs: number,
   signal: AbortSignal,
 ): Promise<PostAnswer | undefined> {
   const headers = post.method === 'POST' ? { ...post.headers, 'content-length': body.length } : post.headers
   try {
-    const reply = await upstream.send({ ...post, headers, idleMs, signal, ...(post.method === 'POST' && { body }) })
+    const reply = await upstream.send({ ...post, caller, headers, idleMs, signal, ...(post.method === 'POST' && { body }) })
     return { reply, status: reply.statusCode ?? 500, text: await buffer(reply) }
   } catch {
     return undefined

@@ -3,10 +3,14 @@ import type { RelayBounds } from './bounds.ts'
 
 type PacerBounds = Pick<RelayBounds, 'deliverers' | 'retryBaseMs' | 'retryMaxMs'>
 
-/** Says when a post from the disk may be tried: a few at a time, and while the plane takes none, one after ever longer pauses. */
+/**
+ * Says when a post from the disk may be tried: a few at a time, the workloads in turn, and while the plane takes none, one after ever longer
+ * pauses.
+ */
 export class Pacer {
   private readonly bounds: PacerBounds
-  private readonly waiting: (() => void)[] = []
+  /** By workload, the next one first. */
+  private readonly waiting = new Map<string, (() => void)[]>()
   private active = 0
   private failures = 0
   private resumeAtMs = 0
@@ -18,9 +22,11 @@ export class Pacer {
   }
 
   /** Waits for a turn; every turn ends with `leave`. Once the pacer is closed it lets everybody pass. */
-  enter(): Promise<void> {
+  enter(caller: string): Promise<void> {
     return new Promise((resolve) => {
-      this.waiting.push(resolve)
+      const queue = this.waiting.get(caller)
+      if (queue === undefined) this.waiting.set(caller, [resolve])
+      else queue.push(resolve)
       this.admit()
     })
   }
@@ -58,14 +64,22 @@ export class Pacer {
   private admit(): void {
     clearTimeout(this.timer)
     const limit = this.failures > 0 ? 1 : this.bounds.deliverers
-    while (this.waiting.length > 0 && (this.closed || this.active < limit)) {
+    while (this.waiting.size > 0 && (this.closed || this.active < limit)) {
       const pauseMs = this.resumeAtMs - performance.now()
       if (pauseMs > 0 && !this.closed) {
         this.timer = setTimeout(() => this.admit(), pauseMs)
         return
       }
       this.active += 1
-      this.waiting.shift()?.()
+      this.nextInTurn()?.()
     }
+  }
+
+  private nextInTurn(): (() => void) | undefined {
+    const [caller, queue] = this.waiting.entries().next().value ?? ['', []]
+    const next = queue.shift()
+    this.waiting.delete(caller)
+    if (queue.length > 0) this.waiting.set(caller, queue)
+    return next
   }
 }

@@ -7,6 +7,7 @@ import type { RelayRoute } from './routes.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface RelayedPoll {
+  caller: string
   /** Looked up for every try, because what the relay keeps changes meanwhile. */
   route(): Pick<RelayRoute, 'method' | 'target'>
   headers: OutgoingHttpHeaders
@@ -21,14 +22,14 @@ export interface RelayedPoll {
 export async function relayPoll(
   upstream: Upstream,
   bounds: RelayBounds,
-  { route, headers, onAnswer }: RelayedPoll,
+  { caller, route, headers, onAnswer }: RelayedPoll,
   response: ServerResponse,
   gone: AbortSignal,
 ): Promise<void> {
   const deadline = performance.now() + bounds.pollHoldMs
   for (let attempt = 0; !gone.aborted; attempt += 1) {
     const sent = attempt === 0 ? headers : { ...headers, [TAKE_AGAIN_HEADER]: '1' }
-    const reply = await upstream.send({ ...route(), headers: sent, signal: gone }).catch(() => undefined)
+    const reply = await upstream.send({ caller, ...route(), headers: sent, signal: gone }).catch(() => undefined)
     if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) {
       onAnswer(reply.statusCode)
       return await passOn(reply, response)

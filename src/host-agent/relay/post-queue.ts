@@ -21,17 +21,29 @@ interface LaneOf extends Pick<RelayRoute, 'endpoint' | 'worker' | 'job'> {
   key: string
 }
 
+interface OwnLane {
+  of: LaneOf
+  lane: Lane
+}
+
+export interface PostQueueOptions extends Omit<LaneContext, 'spool' | 'pacer' | 'closing'> {
+  spoolDir: string
+  /** How many workloads there are. */
+  countCallers(): number
+}
+
 /** Everything that workers post through a relay, until the plane has it (HOST-20…HOST-24). */
 export class PostQueue {
   private readonly context: LaneContext
-  private readonly lanes = new Map<string, { of: LaneOf; lane: Lane }>()
+  /** By the workload that they are of: how many others have must not matter to one. */
+  private readonly lanes = new Map<string, Map<string, OwnLane>>()
   private readonly session = randomBytes(SESSION_BYTES).toString('base64url')
   private readonly closing = new AbortController()
   private lastNumber: number
 
   /** Begins with the delivery of what a former agent process left in `spoolDir`. */
-  constructor({ spoolDir, ...context }: Omit<LaneContext, 'spool' | 'pacer' | 'closing'> & { spoolDir: string }) {
-    const spool = new PostSpool(spoolDir, context.bounds, context.log)
+  constructor({ spoolDir, countCallers, ...context }: PostQueueOptions) {
+    const spool = new PostSpool(spoolDir, context.bounds, context.log, countCallers)
     this.context = { ...context, spool, pacer: new Pacer(context.bounds), closing: this.closing.signal }
     const left = spool.takeOver()
     this.lastNumber = left.at(-1)?.number ?? 0
@@ -40,13 +52,13 @@ export class PostQueue {
   }
 
   /** Takes over one post; the answer is what its worker is to be told. */
-  submit(route: RelayRoute, headers: Record<string, string>, { body, source, release }: HeldBody): Promise<PostOutcome> {
+  submit(route: RelayRoute, headers: Record<string, string>, { body, caller, release }: HeldBody): Promise<PostOutcome> {
     this.lastNumber += 1
     const number = this.lastNumber
     const delivery = formatDelivery({ session: this.session, number })
     const { promise, resolve } = Promise.withResolvers<PostOutcome>()
     this.add(laneOf(route, headers), {
-      ...newEntry(number, route, source),
+      ...newEntry(number, route, caller),
       post: { method: route.method, target: route.target, headers: { ...headers, [DELIVERY_HEADER]: delivery }, body },
       settle: resolve,
       release,
@@ -57,7 +69,7 @@ export class PostQueue {
   /** Jobs whose results this worker has handed over and the plane has not got yet. */
   keptJobs(route: RelayRoute, headers: Record<string, string>): string[] {
     const asked = laneOf(route, headers)
-    return [...this.lanes.values()].flatMap(({ of, lane }) => (isSameWorker(of, asked) && lane.keepsResult() ? [of.job] : []))
+    return this.lanesOf(route.worker).flatMap(({ of, lane }) => (isSameWorker(of, asked) && lane.keepsResult() ? [of.job] : []))
   }
 
   /** The plane has answered something, so it is worth trying what waits. */
@@ -67,18 +79,22 @@ export class PostQueue {
 
   /** Waits for a moment until the plane has everything that these workers posted (HOST-25). */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined {
-    return this.endOf(({ worker }) => workerIds.has(worker))
+    return this.endOf([...workerIds].flatMap((id) => this.lanesOf(id)))
   }
 
   /** Ends all deliveries and keeps on disk what was under way. */
   async close(): Promise<void> {
     this.closing.abort()
     this.context.pacer.close()
-    await Promise.all([...this.lanes.values()].map(({ lane }) => lane.ended))
+    const lanes = [...this.lanes.values()].flatMap((own) => [...own.values()])
+    await Promise.all(lanes.map(({ lane }) => lane.ended))
   }
 
-  private endOf(isMeant: (of: LaneOf) => boolean): Promise<void> | undefined {
-    const lanes = [...this.lanes.values()].filter(({ of }) => isMeant(of))
+  private lanesOf(worker: string): OwnLane[] {
+    return [...(this.lanes.get(worker)?.values() ?? [])]
+  }
+
+  private endOf(lanes: readonly OwnLane[]): Promise<void> | undefined {
     if (lanes.length === 0) return undefined
     this.context.pacer.tryNow()
     const enough = new AbortController()
@@ -90,19 +106,27 @@ export class PostQueue {
     const route = parseRelayRoute(method, target)
     // No agent writes such a file.
     if (route === undefined) this.context.spool.remove(number)
-    else this.add(laneOf(route, headers), { ...newEntry(number, route, ''), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
+    else this.add(laneOf(route, headers), { ...newEntry(number, route, route.worker), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
   }
 
   private add(of: LaneOf, entry: LaneEntry): void {
     const name = JSON.stringify(of)
-    const known = this.lanes.get(name)
+    const own = this.lanes.get(of.worker) ?? new Map<string, OwnLane>()
+    this.lanes.set(of.worker, own)
+    const known = own.get(name)
     if (known) {
       known.lane.add(entry)
       return
     }
+
     // A worker that calls itself unhealthy loses its jobs, so the plane hears of it behind their results.
-    const turn = () => (of.job === '' ? this.endOf((other) => isSameWorker(other, of) && other.job !== '') : undefined)
-    this.lanes.set(name, { of, lane: new Lane(this.context, entry, () => this.lanes.delete(name), turn) })
+    const results = () => this.lanesOf(of.worker).filter((other) => isSameWorker(other.of, of) && other.of.job !== '')
+    const turn = () => (of.job === '' ? this.endOf(results()) : undefined)
+    const onEmpty = () => {
+      own.delete(name)
+      if (own.size === 0) this.lanes.delete(of.worker)
+    }
+    own.set(name, { of, lane: new Lane(this.context, entry, onEmpty, turn) })
   }
 }
 
@@ -114,11 +138,11 @@ function isSameWorker(a: LaneOf, b: LaneOf): boolean {
   return a.endpoint === b.endpoint && a.worker === b.worker && a.key === b.key
 }
 
-function newEntry(number: number, { verb, target }: RelayRoute, source: string): LaneEntry {
+function newEntry(number: number, { verb, target }: RelayRoute, caller: string): LaneEntry {
   return {
     number,
     verb,
-    source,
+    caller,
     path: target.replace(/[?&].*/, ''),
     post: undefined,
     kind: undefined,

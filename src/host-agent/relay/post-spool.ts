@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { RelayRoom } from './room.ts'
+import { parseRelayRoute } from './routes.ts'
 
 const Head = z.object({
   method: z.enum(['GET', 'POST']).default('POST'),
@@ -45,24 +46,24 @@ export class PostSpool {
   private readonly dir: string
   private readonly log: Log
   /** What each post takes, also while it is being written. */
-  private readonly sizes = new Map<number, { source: string; bytes: number }>()
+  private readonly sizes = new Map<number, { caller: string; bytes: number }>()
   private readonly bytes: RelayRoom
   private readonly entries: RelayRoom
   private readonly paths = new Map<number, string>()
 
-  constructor(dir: string, bounds: SpoolBounds, log: Log) {
+  constructor(dir: string, bounds: SpoolBounds, log: Log, countCallers: () => number) {
     this.dir = dir
-    this.bytes = new RelayRoom(bounds.spoolMaxBytes)
-    this.entries = new RelayRoom(bounds.spoolMaxEntries)
+    this.bytes = new RelayRoom(bounds.spoolMaxBytes, countCallers)
+    this.entries = new RelayRoom(bounds.spoolMaxEntries, countCallers)
     this.log = log
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   }
 
   /** Keeps a post: true once it would survive a power cut, false when there is no room. The file holds the worker's key, hence the mode. */
-  async keep(number: number, { body, ...head }: Post, keptAtMs: number, source = ''): Promise<boolean> {
+  async keep(number: number, { body, ...head }: Post, keptAtMs: number, caller: string): Promise<boolean> {
     const content = Buffer.concat([Buffer.from(`${JSON.stringify({ ...head, bytes: body.length, keptAtMs })}\n`), body])
-    if (!this.entries.fits(source, 1) || !this.bytes.fits(source, content.length)) return false
-    this.take(number, content.length, source)
+    if (!this.entries.fits(caller, 1) || !this.bytes.fits(caller, content.length)) return false
+    this.take(number, content.length, caller)
     const path = join(this.dir, `${String(number).padStart(NAME_DIGITS, '0')}.post`)
     this.paths.set(number, path)
     if (this.sizes.size === 1) this.log.info('the plane does not take what workers post; it is kept on disk')
@@ -93,9 +94,9 @@ export class PostSpool {
     const path = this.paths.get(number)
     if (path === undefined) return
     this.paths.delete(number)
-    const { source, bytes } = this.sizes.get(number) ?? { source: '', bytes: 0 }
-    this.bytes.giveBack(source, bytes)
-    this.entries.giveBack(source, 1)
+    const { caller, bytes } = this.sizes.get(number) ?? { caller: '', bytes: 0 }
+    this.bytes.giveBack(caller, bytes)
+    this.entries.giveBack(caller, 1)
     this.sizes.delete(number)
     this.removeFile(path)
     if (this.sizes.size === 0) this.log.info('nothing that workers posted is left on disk')
@@ -114,9 +115,9 @@ export class PostSpool {
         continue
       }
       this.paths.set(number, path)
-      // Whose it is nobody knows any more.
-      this.take(number, found.size, '')
       const { method, target, headers, keptAtMs } = found.head
+      // Nothing is kept of a worker but under its own name.
+      this.take(number, found.size, parseRelayRoute(method, target)?.worker ?? '')
       kept.push({ number, method, target, headers, keptAtMs })
     }
     return kept.toSorted((a, b) => a.number - b.number)
@@ -131,10 +132,10 @@ export class PostSpool {
     }
   }
 
-  private take(number: number, bytes: number, source: string): void {
-    this.sizes.set(number, { source, bytes })
-    this.bytes.take(source, bytes)
-    this.entries.take(source, 1)
+  private take(number: number, bytes: number, caller: string): void {
+    this.sizes.set(number, { caller, bytes })
+    this.bytes.take(caller, bytes)
+    this.entries.take(caller, 1)
   }
 }
 

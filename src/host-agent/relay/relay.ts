@@ -1,16 +1,19 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Workload } from '../../host-protocol/messages.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './bounds.ts'
+import type { RelayCallers } from './door/callers.ts'
+import { boundConnections } from './door/connections.ts'
+import { Door } from './door/door.ts'
 import { RelayMemory } from './memory.ts'
 import { answerPost } from './offer-post.ts'
 import { PingRelay } from './ping.ts'
 import { relayPoll } from './poll.ts'
 import { PostQueue } from './post-queue.ts'
-import { sourceOf } from './room.ts'
 import { isReport, isTake, parseRelayRoute, type RelayRoute, tellKeptJobs } from './routes.ts'
-import { createUpstream, pickHeaders, type Upstream } from './upstream.ts'
+import { createUpstream, pickHeaders, shareUpstream, type Upstream } from './upstream.ts'
 
 const RETRY_AFTER_SECONDS = 5
 
@@ -22,6 +25,8 @@ export interface RelayOptions {
   port?: number | undefined
   /** Where posts are kept that the plane has not taken yet. */
   spoolDir: string
+  /** Who is served. */
+  callers: RelayCallers
   bounds?: Partial<RelayBounds>
   log: Log
   /** A worker is about to hear that it has been given a job, or several. */
@@ -31,6 +36,8 @@ export interface RelayOptions {
 export interface Relay {
   address: string
   port: number
+  /** Hears of the workloads that the plane wants here, with their keys. */
+  learn(workloads: readonly Workload[]): void
   /** Waits for a moment until the plane has everything that these workers posted; undefined when it has. */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
@@ -39,26 +46,33 @@ export interface Relay {
 /** Starts the server that workloads speak to in place of the plane. It knows the worker routes and nothing else. */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const bounds = { ...RELAY_BOUNDS, ...options.bounds }
-  const upstream: Upstream = noticeAnswers(createUpstream(options.planeUrl), () => posts.planeAnswered())
+  const { callers, log } = options
+  const countCallers = () => callers.count
+  const shared = shareUpstream(createUpstream(options.planeUrl), bounds, countCallers)
+  const upstream: Upstream = noticeAnswers(shared, () => posts.planeAnswered())
   const closing = new AbortController()
-  const posts = new PostQueue({ upstream, bounds, log: options.log, spoolDir: options.spoolDir })
+  const door = new Door({ callers, bounds, closing: closing.signal })
+  const posts = new PostQueue({ upstream, bounds, log, spoolDir: options.spoolDir, countCallers })
   const pings = new PingRelay({ upstream, bounds, closing: closing.signal })
-  const memory = new RelayMemory(bounds.bufferMaxBytes)
+  const memory = new RelayMemory(bounds.bufferMaxBytes, countCallers)
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
-      options.log.debug('relay request ended early', { error: errorText(error) })
+      log.debug('relay request ended early', { error: errorText(error) })
       response.destroy()
     })
   })
   // Long polls are idle by nature; Node's own request timeout is about slow senders and stays.
   server.keepAliveTimeout = 120_000
-  boundConnections(server, bounds.sourceMaxConnections)
+  boundConnections(server, callers, bounds)
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const caller = await door.admit(request, response)
+    if (caller === undefined) return
     const route = parseRelayRoute(request.method, request.url)
     if (route === undefined) return answerJson(response, 404, { error: 'the relay serves worker routes only' })
-    if (route.treatment === 'post' || isReport(route)) return await handlePost(route, request, response)
+    if (route.worker !== caller) return await door.refuse(response)
+    if (route.treatment === 'post' || isReport(route)) return await handlePost(caller, route, request, response)
     const headers = pickHeaders(request.headers)
     const target = () => tellKeptJobs(route, posts.keptJobs(route, headers))
     if (route.treatment === 'poll') {
@@ -67,14 +81,14 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       const onAnswer = (status: number) => {
         if (isTake(route) && status === 200) options.onTaken?.(route.worker)
       }
-      return await relayPoll(upstream, bounds, { route: current, headers, onAnswer }, response, signal)
+      return await relayPoll(upstream, bounds, { caller, route: current, headers, onAnswer }, response, signal)
     }
-    await pings.relay(route, target, headers)
+    await pings.relay(caller, target, headers)
     answerJson(response, 200, {})
   }
 
-  async function handlePost(route: RelayRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const held = await memory.read(request, bounds.bodyMaxBytes)
+  async function handlePost(caller: string, route: RelayRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const held = await memory.read(caller, request, bounds.bodyMaxBytes)
     // 503 is tried again by workers, and by then the buffer may have room.
     if (held === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
     const outcome = await posts.submit(route, pickHeaders(request.headers), held)
@@ -87,6 +101,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   return {
     address: options.address,
     port,
+    learn: (workloads) => callers.learn(workloads),
     settled: (workerIds) => posts.settled(workerIds),
     close: async () => {
       closing.abort()
@@ -98,22 +113,6 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
-}
-
-// A container that opens connections without end must not use up the files that this process may have open.
-function boundConnections(server: Server, max: number): void {
-  const room = new Map<string, number>()
-  server.on('connection', (socket: Socket) => {
-    const source = sourceOf(socket.remoteAddress)
-    const open = (room.get(source) ?? 0) + 1
-    if (source !== '' && open > max) return void socket.destroy()
-    room.set(source, open)
-    socket.once('close', () => {
-      const left = (room.get(source) ?? 1) - 1
-      if (left > 0) room.set(source, left)
-      else room.delete(source)
-    })
-  })
 }
 
 // Whatever the plane answers, it is there: what waits for it need not wait longer.

@@ -1,39 +1,47 @@
-/** Of a room that all containers share, one may take so much. */
+/** Of a room that all workloads share, one may take so much. */
 const SHARE = 1 / 4
+/** This part is divided among the workloads; the rest is for whoever comes first. */
+const OWN_PART = 1 / 2
 
-/** Whose a request is: the address of its container, or empty for programs of this machine itself, which no tenant writes. */
-export function sourceOf(address: string | undefined): string {
-  return address === undefined || /^(::ffff:)?127\.0\.0\.1$|^::1$/.test(address) ? '' : address
-}
-
-/** A bounded amount of something, of which no container can take all from the others (HOST-26). */
+/**
+ * A bounded amount of something. Each workload has a part of its own that no other can take, and may have a quarter of all while there is room
+ * (HOST-26).
+ */
 export class RelayRoom {
   private readonly max: number
-  private readonly bySource = new Map<string, number>()
+  private readonly countCallers: () => number
+  private readonly byCaller = new Map<string, number>()
   private total = 0
 
-  constructor(max: number) {
+  /** `countCallers`: how many workloads there are, also those that have nothing in here. */
+  constructor(max: number, countCallers: () => number) {
     this.max = max
+    this.countCallers = countCallers
   }
 
   get taken(): number {
     return this.total
   }
 
-  fits(source: string, amount: number): boolean {
-    const own = (this.bySource.get(source) ?? 0) + amount
-    return this.total + amount <= this.max && (source === '' || own <= this.max * SHARE)
+  fits(caller: string, amount: number): boolean {
+    const own = this.byCaller.get(caller) ?? 0
+    const callers = Math.max(1, this.countCallers(), this.byCaller.size + (own === 0 ? 1 : 0))
+    const part = Math.min(this.max * SHARE, (this.max * OWN_PART) / callers)
+    if (own + amount <= part) return true
+    if (own + amount > this.max * SHARE) return false
+    const others = [...this.byCaller].reduce((sum, [name, taken]) => sum + (name === caller ? 0 : Math.max(0, taken - part)), 0)
+    return others + own + amount - part <= this.max * (1 - OWN_PART)
   }
 
-  take(source: string, amount: number): void {
+  take(caller: string, amount: number): void {
     this.total += amount
-    this.bySource.set(source, (this.bySource.get(source) ?? 0) + amount)
+    this.byCaller.set(caller, (this.byCaller.get(caller) ?? 0) + amount)
   }
 
-  giveBack(source: string, amount: number): void {
+  giveBack(caller: string, amount: number): void {
     this.total -= amount
-    const left = (this.bySource.get(source) ?? 0) - amount
-    if (left > 0) this.bySource.set(source, left)
-    else this.bySource.delete(source)
+    const left = (this.byCaller.get(caller) ?? 0) - amount
+    if (left > 0) this.byCaller.set(caller, left)
+    else this.byCaller.delete(caller)
   }
 }

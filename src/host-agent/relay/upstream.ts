@@ -1,12 +1,16 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { TLSSocket } from 'node:tls'
+import type { RelayBounds } from './bounds.ts'
+import { Places } from './door/places.ts'
 
 /** Longer than any long poll of the worker protocol (a worker gives up after 90 s). */
 const UPSTREAM_IDLE_MS = 120_000
 const FORWARDED_HEADERS = ['authorization', 'content-type', 'user-agent'] as const
 
 export interface UpstreamRequest {
+  /** The workload that it is for. */
+  caller: string
   method: string
   target: string
   headers: OutgoingHttpHeaders
@@ -17,11 +21,16 @@ export interface UpstreamRequest {
   signal: AbortSignal
 }
 
+/** However many workloads there are, each may have so many requests under way. */
+const LEAST_UPSTREAM = 8
+
 /** Sends requests to the plane over kept-alive connections. */
 export interface Upstream {
   send(request: UpstreamRequest): Promise<IncomingMessage>
   close(): void
 }
+
+type UpstreamBounds = Pick<RelayBounds, 'callerMaxUpstream' | 'maxUpstream'>
 
 export function createUpstream(planeUrl: string): Upstream {
   const plane = new URL(planeUrl)
@@ -48,6 +57,30 @@ export function createUpstream(planeUrl: string): Upstream {
     })
   }
   return { send, close: () => agent.destroy() }
+}
+
+/** Each workload waits for its own requests only, and none has more under way than its share (HOST-76). */
+export function shareUpstream(
+  upstream: Upstream,
+  { callerMaxUpstream, maxUpstream }: UpstreamBounds,
+  countCallers: () => number,
+): Upstream {
+  const share = () => Math.min(callerMaxUpstream, Math.max(LEAST_UPSTREAM, Math.floor(maxUpstream / Math.max(1, countCallers()))))
+  const places = new Places(share)
+  return {
+    ...upstream,
+    async send(request) {
+      const leave = await places.enter(request.caller, request.signal)
+      if (leave === undefined) throw new Error('dropped before it was sent')
+      try {
+        const reply = await upstream.send(request)
+        return reply.once('close', leave)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+  }
 }
 
 /** Only what the worker protocol needs goes upstream; cookies, forwarding headers and the like stay here. */

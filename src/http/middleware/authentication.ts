@@ -2,13 +2,16 @@ import type { Next } from 'hono'
 import { Problem } from '../../contract/problems.ts'
 import { authenticate, authenticateOperator } from '../../services/accounts/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
+import { authenticationProblem } from '../authentication-problem.ts'
+import { clientSource } from '../client-address.ts'
 
 /** Lets in callers with a good API key and sets `principal`; everyone else gets 401 (ERR-8). */
 export async function requireApiKey(c: AppContext, next: Next): Promise<void> {
-  const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), (promise) =>
-    c.executionCtx.waitUntil(promise),
-  )
-  if (!result.ok) throw new Problem(result.problem)
+  const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), {
+    source: () => clientSource(c.req.raw),
+    waitUntil: (promise) => c.executionCtx.waitUntil(promise),
+  })
+  if (!result.ok) throw authenticationProblem(result)
   c.set('principal', result.principal)
   await next()
 }

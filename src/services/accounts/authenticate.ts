@@ -9,14 +9,35 @@ import type { Env } from '../../env.ts'
 import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import type { Principal } from '../context.ts'
+import { forgetMisses, lookUpFor } from './lookups.ts'
 
 /** What is wrong with an `Authorization` header (ERR-8). */
 export type KeyProblem = Extract<ProblemKey, 'missingToken' | 'invalidToken'>
-export type Authentication = { ok: true; principal: Principal } | { ok: false; problem: KeyProblem }
+export type Authentication = { ok: true; principal: Principal } | { ok: false; problem: KeyProblem } | TooManyMisses
+/** Unknown keys came too often from where this one comes (PP-200): it was not looked up. */
+interface TooManyMisses {
+  ok: false
+  problem: 'rateLimited'
+  waitSeconds: number
+}
+
+/** What the slow path of a key needs besides the key. */
+export interface Visit {
+  /** Whose failed look-ups count together. */
+  source(): string
+  /** Lets the note of last use outlive the response. */
+  waitUntil(promise: Promise<unknown>): void
+}
 
 /** How long a verdict may outlive its revocation. */
 export const VERDICT_TTL_MS = 60_000
 const MAX_VERDICTS = 10_000
+/** How long a key that nobody issued is refused without a look (PP-200). */
+const REFUSED_TTL_MS = 5_000
+/** How long a key that was good is looked up again whatever else comes from its address. */
+const FAMILIAR_TTL_MS = 3_600_000
+/** The longest header that is read: a key is far shorter, and a few spaces before it do no harm. */
+const MAX_HEADER_CHARS = 512
 const MAX_OWNERS = 10_000
 /** An operator key shorter than this is taken as "not set": an empty or toy secret must not open the operator API. */
 const MIN_OPERATOR_KEY_LENGTH = 16
@@ -26,33 +47,47 @@ interface Verdict {
   expiresAtMs: number | null
 }
 
-/** Good verdicts only, by the whole header, in memory only. A bad key always asks D1, so a new key works at once. */
+/** Good verdicts, by the key's text and not by the header: however a header is spelled, a key is one entry. In memory only. */
 const verdicts = new ExpiringCache<Verdict>(VERDICT_TTL_MS, MAX_VERDICTS)
+const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_VERDICTS)
+/** Keys that D1 did not know. Ids are random, so nobody has asked for a new key before it was made. */
+const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_VERDICTS)
 const owners = new ExpiringCache<string>(VERDICT_TTL_MS, MAX_OWNERS)
 
 const MISSING: Authentication = { ok: false, problem: 'missingToken' }
 const INVALID: Authentication = { ok: false, problem: 'invalidToken' }
 
 /**
- * Tells who an `Authorization` header belongs to (ERR-8). Zero D1 queries when warm; a malformed key never reaches D1.
- * `waitUntil` lets the note of last use outlive the response; without it no note is written.
+ * Tells who an `Authorization` header belongs to (ERR-8). Zero D1 queries when warm; a malformed key never reaches D1, an unknown one only
+ * so often (PP-200). Without a `visit` nothing is counted and no note of last use is written.
  */
-export async function authenticate(
-  env: Env,
-  authorization: string | null,
-  nowMs: number,
-  waitUntil?: (promise: Promise<unknown>) => void,
-): Promise<Authentication> {
-  if (authorization === null) return MISSING
-  const known = verdicts.get(authorization, nowMs)
-  if (known) return isExpired(known, nowMs) ? INVALID : { ok: true, principal: known.principal }
-  const token = bearerToken(authorization)
+export async function authenticate(env: Env, authorization: string | null, nowMs: number, visit?: Visit): Promise<Authentication> {
+  const token = authorization === null ? null : bearerToken(authorization)
   if (token === null) return MISSING
-  const verdict = await lookUp(env, token, nowMs)
-  if (!verdict) return INVALID
-  verdicts.set(authorization, verdict, nowMs)
-  if (parseApiKey(token)) waitUntil?.(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
+  const known = verdicts.get(token, nowMs)
+  if (known) return isExpired(known, nowMs) ? INVALID : { ok: true, principal: known.principal }
+  if (refused.get(token, nowMs)) return INVALID
+  const isFamiliar = visit === undefined || familiar.get(token, nowMs) !== undefined
+  const lookup = isFamiliar ? { found: await lookUp(env, token, nowMs) } : await lookUpStranger(env, token, nowMs, visit)
+  if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
+  return judge(env, token, lookup.found, nowMs, visit)
+}
+
+function judge(env: Env, token: string, verdict: Verdict | null, nowMs: number, visit: Visit | undefined): Authentication {
+  if (!verdict) {
+    refused.set(token, true, nowMs)
+    return INVALID
+  }
+  verdicts.set(token, verdict, nowMs)
+  familiar.set(token, true, nowMs)
+  if (parseApiKey(token)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
   return { ok: true, principal: verdict.principal }
+}
+
+// What no formatter wrote costs D1 nothing, so it is no miss.
+function lookUpStranger(env: Env, token: string, nowMs: number, visit: Visit) {
+  const find = () => lookUp(env, token, nowMs)
+  return parseApiKey(token) ? lookUpFor(`key ${visit.source()}`, nowMs, find) : find().then((found) => ({ found }))
 }
 
 /** Says whether a header carries the operator's key (AUT-4a); null means it does, else why not. */
@@ -75,11 +110,18 @@ export async function findEndpointTeam(env: Env, endpointId: string, nowMs: numb
 /** Forgets every key verdict of this isolate: a revocation made here bites here at once. */
 export function forgetVerdicts(): void {
   verdicts.clear()
+  refused.clear()
+  forgetMisses()
+}
+
+/** How much this isolate remembers of keys. */
+export function rememberedKeys(): number {
+  return verdicts.size + familiar.size + refused.size
 }
 
 /** Forgets the key of a pod that is terminated. */
 export async function forgetPodKey(env: Env, podId: string): Promise<void> {
-  verdicts.delete(`Bearer ${await issuePodKey(env, podId)}`)
+  verdicts.delete(await issuePodKey(env, podId))
 }
 
 /** Forgets who owns an endpoint, after its deletion. */
@@ -87,9 +129,9 @@ export function forgetEndpointTeam(endpointId: string): void {
   owners.delete(endpointId)
 }
 
-/** The token of `Bearer <token>`; the scheme's case does not matter (RFC 9110). Null for any other header. */
+/** The token of `Bearer <token>`; the scheme's case does not matter (RFC 9110). Null for any other header, and for an overlong one. */
 function bearerToken(authorization: string): string | null {
-  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null
+  return authorization.length > MAX_HEADER_CHARS ? null : (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null)
 }
 
 async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict | null> {

@@ -18,7 +18,7 @@ import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
-import { requireRegistry } from '../resources/registries.ts'
+import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { assertMergedSize, useTemplate } from '../resources/templates.ts'
 
 const LIST_BINDING = 'listEndpoints'
@@ -26,6 +26,7 @@ const LIST_BINDING = 'listEndpoints'
 /** Creates an endpoint and its queue (END-1 to END-7, PP-125). Throws 400, 403, 404 (template), 409 (its key is in use) and 422. */
 export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest, key: string | undefined): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
+  requireRegistryScope(ctx, body.registry)
   return onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store))
 }
 
@@ -33,7 +34,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   const { teamId } = ctx.principal
   const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
-  await requireRegistry(ctx.env, teamId, result.config.container.registry)
+  await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
   await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
   await endpointStub(ctx.env, result.config.id).configure(result.config)
@@ -61,6 +62,7 @@ export async function listEndpoints(
 /** Changes an endpoint (END-11, END-12). Throws 400, 403, 404, 422, and 409 when others kept changing it meanwhile. */
 export async function updateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
+  requireRegistryScope(ctx, patch.registry)
   const asked = await filledUpdate(ctx, id, patch)
   return decideAgain('endpoint', async () => {
     const before = await requireOwnEndpoint(ctx, id)
@@ -72,7 +74,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
       return before
     }
     const { config, releaseDiff } = result
-    if (asked.registry !== undefined) await requireRegistry(ctx.env, config.teamId, config.container.registry)
+    if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     if (await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row)) {

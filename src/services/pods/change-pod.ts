@@ -13,6 +13,7 @@ import { forgetPodKey } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
+import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
 
@@ -42,12 +43,14 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
   if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
+  requireRegistryScope(ctx, body.registry)
   const pod = await change(ctx, id, ifMatch, async (before) => {
     const { name, locked, spec, clusterId } = before
     const references = await loadPatchReferences(ctx.env, ctx.principal, body)
     const plan = planPatch({ name, locked, spec, clusterId }, body, references)
     if (!plan.ok) throw problemOf(plan.problem)
     if (!plan.isChanged) return null
+    if (namesImage(body)) await claimRegistry(ctx, plan.pod.spec.container)
     const after: PodRow = { ...before, ...plan.pod, registryId: plan.pod.spec.container.registry }
     return plan.needsNewContainer ? decideRecreate(after, Date.now()) : { pod: { ...after, version: before.version + 1 }, usage: null }
   })

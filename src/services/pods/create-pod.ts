@@ -17,6 +17,7 @@ import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
+import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { loadReferences } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
@@ -57,7 +58,9 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
 }
 
 async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
-  const draft = draftOf(ctx, body.name, await planOrThrow(ctx, body))
+  const plan = await planOrThrow(ctx, body)
+  await claimRegistry(ctx, plan.spec.container)
+  const draft = draftOf(ctx, body.name, plan)
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
   const db = openDatabase(ctx.env.DB)
@@ -73,12 +76,15 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
   return answerOf(placed.pod)
 }
 
-async function planOrThrow({ env, principal }: VerbContext, body: CreatePodRequest): Promise<PodPlan> {
+async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlan> {
+  const { env, principal } = ctx
+  requireRegistryScope(ctx, body.registry)
   const problem = refuseCreate(body)
   if (problem) throw problemOf(problem)
   const [references] = await Promise.all([loadReferences(env, principal, body), requireRoomForPods(env, principal.teamId)])
   const result = planPod(body, references, newJupyterPassword())
   if (!result.ok) throw problemOf(result.problem)
+  await requireRegistry(ctx, result.plan.spec.container)
   return result.plan
 }
 

@@ -1,9 +1,10 @@
 import { Problem } from '../../contract/problems.ts'
+import { normalRegistryHost, registryHostOf } from '../../contract/registry-host.ts'
 import type { CreateRegistryRequest, Registry } from '../../contract/resources/registries.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/registries.ts'
+import type { ContainerSpec } from '../../domain/resources/container.ts'
 import { sealLogin } from '../../effects/registry-login.ts'
-import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
@@ -17,25 +18,26 @@ export async function createRegistry(ctx: VerbContext, body: CreateRegistryReque
 }
 
 async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, store: StoreAnswer<Registry>): Promise<Registry> {
+  const host = body.host === undefined ? null : normalRegistryHost(body.host)
   const place = { id: newResourceId(), teamId: ctx.principal.teamId }
-  const row = { ...place, name: body.name, ...sealLogin(ctx.env, place, body), createdAt: ctx.nowMs }
-  const answer = { id: row.id, name: row.name }
+  const row = { ...place, name: body.name, ...sealLogin(ctx.env, place, body), createdAt: ctx.nowMs, host }
+  const answer = shown(row)
   if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row, store(answer)))) throw tooMany('registry credentials')
   return answer
 }
 
-/** Id and name of a credential. Throws 403 and 404. */
+/** Id, name and host of a credential. Throws 403 and 404. */
 export async function getRegistry(ctx: VerbContext, id: string): Promise<Registry> {
   requireScope(ctx.principal, 'registries:read')
   const registry = await table.findRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!registry) throw new Problem('notFound')
-  return registry
+  return shown(registry)
 }
 
 /** All credentials of the account, newest first. Throws 403. */
 export async function listRegistries(ctx: VerbContext): Promise<Registry[]> {
   requireScope(ctx.principal, 'registries:read')
-  return table.listRegistries(openDatabase(ctx.env.DB), ctx.principal.teamId)
+  return (await table.listRegistries(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown)
 }
 
 /** Deletes a credential that no live pod and no endpoint pulls with (REG-2). Throws 400, 403 and 404. */
@@ -44,8 +46,37 @@ export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void
   assertDeleted(await table.deleteRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id), 'Registry credential')
 }
 
-/** Refuses a container that names a credential which the team does not have (CON-7). Throws 400. */
-export async function requireRegistry(env: Env, teamId: string, id: string | null): Promise<void> {
-  if (id === null || (await table.findRegistry(openDatabase(env.DB), teamId, id))) return
-  throw new Problem('badRequest', { detail: `container registry auth ${id} not found` })
+/** Naming a credential takes the scope for reading it: it is sent to a registry on the caller's word (PP-196). Throws 403. */
+export function requireRegistryScope({ principal }: VerbContext, registry: string | null | undefined): void {
+  if (registry) requireScope(principal, 'registries:read')
+}
+
+/**
+ * Refuses a container whose credential the team does not have (CON-7), or whose image is on another registry than the credential belongs to
+ * (PP-195). Throws 400, and 403 for a credential of no registry yet that the key may not read.
+ */
+export async function requireRegistry(ctx: VerbContext, { registry, image }: Pick<ContainerSpec, 'image' | 'registry'>): Promise<void> {
+  if (registry === null) return
+  const { env, principal } = ctx
+  const found = await table.findRegistry(openDatabase(env.DB), principal.teamId, registry)
+  if (!found) throw new Problem('badRequest', { detail: `container registry auth ${registry} not found` })
+  const host = registryHostOf(image)
+  if (found.host === null) requireRegistryScope(ctx, registry)
+  else if (found.host !== host) {
+    const detail = `container registry auth ${registry} belongs to ${found.host}, and image ${image} is on ${host}; name a credential for ${host}`
+    throw new Problem('badRequest', { detail })
+  }
+}
+
+/** `requireRegistry` for what is about to be written: a credential that belongs to no registry yet becomes one of the image's. */
+export async function claimRegistry(ctx: VerbContext, container: Pick<ContainerSpec, 'image' | 'registry'>): Promise<void> {
+  await requireRegistry(ctx, container)
+  if (container.registry === null) return
+  await table.claimRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, container.registry, registryHostOf(container.image))
+  // Of two who claim it for different registries at once, one is refused.
+  await requireRegistry(ctx, container)
+}
+
+function shown({ id, name, host }: Pick<table.RegistryRow, 'id' | 'name' | 'host'>): Registry {
+  return { id, name, ...(host !== null && { host }) }
 }

@@ -6,7 +6,13 @@ import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/resources/templates.ts'
 import { hasScope } from '../../domain/access.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
-import { createTemplate as decideCreate, patchTemplate, type TemplateResult, withoutCredential } from '../../domain/resources/template.ts'
+import {
+  createTemplate as decideCreate,
+  patchTemplate,
+  registryIdOf,
+  type TemplateResult,
+  withoutCredential,
+} from '../../domain/resources/template.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import type { Principal, VerbContext } from '../context.ts'
@@ -14,7 +20,7 @@ import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
-import { requireRegistry } from './registries.ts'
+import { claimRegistry, requireRegistryScope } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
 const LIST_BINDING = 'listTemplates'
@@ -24,12 +30,13 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024
 /** Creates a template (TPL-2, PP-125). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
 export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest, key: string | undefined): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
+  requireRegistryScope(ctx, registryIdOf(body.registry ?? null))
   return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store))
 }
 
 async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
   const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
-  await requireRegistry(ctx.env, template.teamId, template.container.registry)
+  await claimRegistry(ctx, template.container)
   const outcome = await table.insertTemplate(openRecords(ctx.env), template, ctx.nowMs, store(template))
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('templates')
@@ -67,12 +74,13 @@ export async function listTemplates(
 /** Changes an own template; what was made from it keeps what it got. Throws 400, 403, 404, and 409 when others kept changing it. */
 export async function updateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
+  requireRegistryScope(ctx, registryIdOf(patch.registry ?? null))
   const db = openRecords(ctx.env)
   return decideAgain('template', async () => {
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
     const template = accepted(patchTemplate(before.template, patch))
-    if (patch.registry !== undefined) await requireRegistry(ctx.env, template.teamId, template.container.registry)
+    if (patch.registry !== undefined || patch.image !== undefined) await claimRegistry(ctx, template.container)
     const outcome = await table.updateTemplate(db, template, before.revision)
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome === 'written') return template

@@ -12,7 +12,7 @@ import {
   type PodState,
   type UsageInterval,
 } from '../../../src/domain/pod/pod.ts'
-import { containerWishes } from '../../../src/domain/pod/workloads.ts'
+import { desiredContainers } from '../../../src/domain/pod/workloads.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { PodWorld } from '../../model/pod-world.ts'
 import { makePod } from '../../support/pod-state.ts'
@@ -153,16 +153,16 @@ function expectAgreement({ pod, charged }: PlayedPod, oracle: PodOracle): void {
 
 /** P7: of all the containers that its host still has, the last one runs if any does. */
 function expectOneContainer({ pod }: PlayedPod, known: Set<number>): void {
-  const wishes = containerWishes(pod, [...known])
-  const running = wishes.filter(({ desired }) => desired === 'running').map(({ generation }) => generation)
+  const wanted = desiredContainers(pod, [...known])
+  const running = wanted.filter(({ desired }) => desired === 'running').map(({ generation }) => generation)
   expect(running).toEqual(isToRun(pod) ? [pod.generation] : [])
-  expect(wishes.map(({ generation }) => generation)).toEqual([...new Set(wishes.map(({ generation }) => generation))])
+  expect(wanted.map(({ generation }) => generation)).toEqual([...new Set(wanted.map(({ generation }) => generation))])
   for (const generation of known)
     expect(
-      wishes.some((wish) => wish.generation === generation),
+      wanted.some((container) => container.generation === generation),
       'none is forgotten',
     ).toBe(true)
-  for (const wish of wishes) known.add(wish.generation)
+  for (const container of wanted) known.add(container.generation)
 }
 
 describe('a pod and the oracle', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ContainerWish, containerWishes, generationOf, type PodOnHost, workloadIdOf } from '../../../src/domain/pod/workloads.ts'
+import { type DesiredContainer, desiredContainers, generationOf, type PodOnHost, workloadIdOf } from '../../../src/domain/pod/workloads.ts'
 
 const pod = (change: Partial<PodOnHost> = {}): PodOnHost => ({
   status: 'RUNNING',
@@ -8,7 +8,7 @@ const pod = (change: Partial<PodOnHost> = {}): PodOnHost => ({
   hostLost: false,
   ...change,
 })
-const wish = (generation: number, desired: ContainerWish['desired'], change: Partial<ContainerWish> = {}): ContainerWish => ({
+const container = (generation: number, desired: DesiredContainer['desired'], change: Partial<DesiredContainer> = {}): DesiredContainer => ({
   generation,
   desired,
   replaces: [],
@@ -19,53 +19,53 @@ const wish = (generation: number, desired: ContainerWish['desired'], change: Par
 
 describe('what a host is to do with the containers of a pod', () => {
   test.each(['PROVISIONING', 'STARTING', 'RUNNING'] as const)('[POD-2] %s: its present container is to run', (status) => {
-    expect(containerWishes(pod({ status, generation: 1 }), [])).toEqual([wish(1, 'running')])
-    expect(containerWishes(pod({ status, generation: 1 }), [1])).toEqual([wish(1, 'running')])
+    expect(desiredContainers(pod({ status, generation: 1 }), [])).toEqual([container(1, 'running')])
+    expect(desiredContainers(pod({ status, generation: 1 }), [1])).toEqual([container(1, 'running')])
   })
 
   test.each(['EXITED', 'ERROR'] as const)(
     '[POD-14] %s: its container is stopped and kept; one that never was to run is not made up',
     (status) => {
-      expect(containerWishes(pod({ status }), [3])).toEqual([wish(3, 'held')])
-      expect(containerWishes(pod({ status }), [])).toEqual([])
+      expect(desiredContainers(pod({ status }), [3])).toEqual([container(3, 'held')])
+      expect(desiredContainers(pod({ status }), [])).toEqual([])
     },
   )
 
   test('[POD-23] a pod whose host is silent goes on there', () => {
-    expect(containerWishes(pod({ status: 'ERROR', hostLost: true }), [3])).toEqual([wish(3, 'running')])
+    expect(desiredContainers(pod({ status: 'ERROR', hostLost: true }), [3])).toEqual([container(3, 'running')])
   })
 
   test('[POD-14, P7] a start goes on with the disk of the newest former container that has one; all must be down first', () => {
-    expect(containerWishes(pod({ status: 'STARTING', keepsDisk: true }), [1, 2])).toEqual([
-      wish(2, 'held'),
-      wish(1, 'held'),
-      wish(3, 'running', { replaces: [2, 1], keepDisk: true }),
+    expect(desiredContainers(pod({ status: 'STARTING', keepsDisk: true }), [1, 2])).toEqual([
+      container(2, 'held'),
+      container(1, 'held'),
+      container(3, 'running', { replaces: [2, 1], keepDisk: true }),
     ])
     // Stopped again before it ran: what it would have gone on with is still kept.
-    expect(containerWishes(pod({ status: 'EXITED', keepsDisk: true }), [2, 3])).toEqual([
-      wish(2, 'held'),
-      wish(3, 'held', { replaces: [2], keepDisk: true }),
+    expect(desiredContainers(pod({ status: 'EXITED', keepsDisk: true }), [2, 3])).toEqual([
+      container(2, 'held'),
+      container(3, 'held', { replaces: [2], keepDisk: true }),
     ])
-    expect(containerWishes(pod({ status: 'EXITED', keepsDisk: true }), [2])).toEqual([wish(2, 'held')])
+    expect(desiredContainers(pod({ status: 'EXITED', keepsDisk: true }), [2])).toEqual([container(2, 'held')])
   })
 
   test('[POD-14, P7] a restart removes the former ones and waits until they are down', () => {
-    expect(containerWishes(pod({ status: 'STARTING' }), [3, 1, 2])).toEqual([
-      wish(2, 'stopped'),
-      wish(1, 'stopped'),
-      wish(3, 'running', { replaces: [2, 1] }),
+    expect(desiredContainers(pod({ status: 'STARTING' }), [3, 1, 2])).toEqual([
+      container(2, 'stopped'),
+      container(1, 'stopped'),
+      container(3, 'running', { replaces: [2, 1] }),
     ])
   })
 
   test('there is no disk to go on with where no former container is known', () => {
-    expect(containerWishes(pod({ status: 'STARTING', keepsDisk: true }), [])).toEqual([wish(3, 'running')])
+    expect(desiredContainers(pod({ status: 'STARTING', keepsDisk: true }), [])).toEqual([container(3, 'running')])
   })
 
   test.each([pod({ status: 'TERMINATED' }), null])(
     '[POD-18] of a pod that is terminated or no longer here nothing stays, its volume goes too',
     (gone) => {
-      expect(containerWishes(gone, [2, 3])).toEqual([wish(2, 'stopped', { wipe: true }), wish(3, 'stopped', { wipe: true })])
-      expect(containerWishes(gone, [])).toEqual([])
+      expect(desiredContainers(gone, [2, 3])).toEqual([container(2, 'stopped', { wipe: true }), container(3, 'stopped', { wipe: true })])
+      expect(desiredContainers(gone, [])).toEqual([])
     },
   )
 })

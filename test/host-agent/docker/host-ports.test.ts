@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { HostPorts } from '../../../src/host-agent/docker/host-ports.ts'
-import { choosePorts, type PortWishes } from '../../../src/host-agent/docker/port-choice.ts'
+import { choosePorts, type PortRequest } from '../../../src/host-agent/docker/port-choice.ts'
 
-const wishes = (change: Partial<PortWishes>): PortWishes => ({
+const request = (change: Partial<PortRequest>): PortRequest => ({
   wanted: ['22/tcp'],
   range: { from: 30_000, to: 30_009 },
   avoid: new Set(),
@@ -11,7 +11,7 @@ const wishes = (change: Partial<PortWishes>): PortWishes => ({
   offset: 0,
   ...change,
 })
-const publics = (change: Partial<PortWishes>) => choosePorts(wishes(change))?.map((port) => port.public)
+const publics = (change: Partial<PortRequest>) => choosePorts(request(change))?.map((port) => port.public)
 
 describe('choosePorts', () => {
   test('[HOST-56] begins somewhere in the range and goes round', ({ expect }) => {
@@ -29,24 +29,24 @@ describe('choosePorts', () => {
   })
 
   test('a port that is asked for twice is published and told once', ({ expect }) => {
-    expect(choosePorts(wishes({ wanted: ['22/tcp', '022/tcp', '22/tcp'] }))).toEqual([
+    expect(choosePorts(request({ wanted: ['22/tcp', '022/tcp', '22/tcp'] }))).toEqual([
       { requested: 22, private: 22, public: 30_000, type: 'tcp' },
     ])
   })
 
   test('both types of one port are one port of the host', ({ expect }) => {
-    expect(choosePorts(wishes({ wanted: ['80/http', '80/tcp'] }))).toEqual([
+    expect(choosePorts(request({ wanted: ['80/http', '80/tcp'] }))).toEqual([
       { requested: 80, private: 80, public: 30_000, type: 'http' },
       { requested: 80, private: 80, public: 30_000, type: 'tcp' },
     ])
   })
 
   test('[NET-4] from 70000 on it is the same inside and outside, and meets no other port inside', ({ expect }) => {
-    expect(choosePorts(wishes({ wanted: ['70000/tcp', '30000/tcp'] }))).toEqual([
+    expect(choosePorts(request({ wanted: ['70000/tcp', '30000/tcp'] }))).toEqual([
       { requested: 70_000, private: 30_001, public: 30_001, type: 'tcp' },
       { requested: 30_000, private: 30_000, public: 30_000, type: 'tcp' },
     ])
-    expect(choosePorts(wishes({ wanted: ['69999/tcp'] }))).toMatchObject([{ private: 69_999, public: 30_000 }])
+    expect(choosePorts(request({ wanted: ['69999/tcp'] }))).toMatchObject([{ private: 69_999, public: 30_000 }])
     const former = [{ private: 30_004, public: 30_004, type: 'tcp' }]
     expect(publics({ wanted: ['70000/tcp'], former })).toEqual([30_004])
   })

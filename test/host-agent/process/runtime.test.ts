@@ -2,9 +2,11 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { ProcessRuntime } from '../../../src/host-agent/process/runtime.ts'
+import { RelayCallers } from '../../../src/host-agent/relay/door/callers.ts'
 import type { StartHooks } from '../../../src/host-agent/runtime.ts'
 import { parseProcStat } from '../../../src/node/process-identity.ts'
 import { waitUntil } from '../../support/time.ts'
+import { keyOf } from '../support/callers.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { makeWorkload, workerEnv } from '../support/workload.ts'
 
@@ -26,8 +28,8 @@ describe('process runtime', () => {
     rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   })
 
-  function open(): ProcessRuntime {
-    return new ProcessRuntime({ dir, command: [process.execPath, ENTRY], relayUrl: 'http://127.0.0.1:9' })
+  function open(callers = new RelayCallers('loopback')): ProcessRuntime {
+    return new ProcessRuntime({ dir, command: [process.execPath, ENTRY], relayUrl: 'http://127.0.0.1:9', callers })
   }
 
   test('starts, stops by SIGTERM and leaves nothing behind', async ({ expect }) => {
@@ -44,6 +46,21 @@ describe('process runtime', () => {
     const output = () => readFileSync(join(dir, id, 'output.log'), 'utf8')
     return waitUntil(`${pattern} in the output of ${id}`, () => pattern.test(output()) && output())
   }
+
+  test('[HOST-75] the relay knows a worker by its key while it runs, also in the next agent process', async ({ expect }) => {
+    const callers = [new RelayCallers('loopback'), new RelayCallers('loopback')]
+    const known = () => Promise.all(callers.map((door) => door.identify('127.0.0.1', keyOf('a'))))
+    const platformEnv = { ...workerEnv('ep', 'a'), RUNPOD_AI_API_KEY: keyOf('a') }
+    const first = open(callers[0])
+    await first.start(makeWorkload({ id: 'a', kind: 'worker', platformEnv }), hooks)
+    expect(await known()).toEqual(['a', undefined])
+    const second = open(callers[1])
+    await second.list()
+    expect(await known()).toEqual(['a', 'a'])
+    await first.stop('a', 5_000)
+    await Promise.all([first.watch('a'), second.watch('a')])
+    expect(await known()).toEqual([undefined, undefined])
+  })
 
   test('after the grace comes SIGKILL', async ({ expect }) => {
     await runtime.start(makeWorkload({ id: 'a' }), hooks)

@@ -10,21 +10,26 @@ import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../../src/host-agent/relay/relay.ts'
 import { parseRelayRoute, tellKeptJobs } from '../../../src/host-agent/relay/routes.ts'
 import { realTime } from '../../support/time.ts'
+import { admitted, asWorker, keyOf } from '../support/callers.ts'
 import { PostPlane } from '../support/post-plane.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-const KEY = 'ppw_the_key_of_a_worker'
+const KEY = keyOf('w1')
 /** Never reached by a test: waiting for it would show as a time-out. */
 const LONG_MS = 3_600_000
 
-/** The status of a result that is posted from another address, as another container does. */
-async function postFrom(localAddress: string, port: number, job: string, body: string): Promise<number | undefined> {
-  const headers = { authorization: KEY, 'content-length': body.length }
+/** Containers by their addresses, of which a Linux machine has plenty. */
+const ADDRESSES: Record<string, string> = { w1: '127.0.0.1', w2: '127.0.0.2', w3: '127.0.0.3' }
+const HERE = '127.0.0.1'
+
+/** The status of a result that a worker posts from the address of its container. */
+async function postAs(worker: string, port: number, job: string, body: string): Promise<number | undefined> {
+  const headers = { authorization: keyOf(worker), 'content-length': body.length }
   const post = request({
     host: '127.0.0.1',
-    localAddress,
+    localAddress: ADDRESSES[worker],
     port,
-    path: `/v2/ep/job-done/w1/${job}?boot=b1`,
+    path: `/v2/ep/job-done/${worker}/${job}?boot=b1`,
     method: 'POST',
     headers,
     agent: false,
@@ -63,7 +68,8 @@ class Agent {
     const lines: string[] = []
     const bounds = { pollHoldMs: 300, spoolAfterMs: LONG_MS, retryBaseMs: 5, retryMaxMs: 20, ...more }
     const log = createLog('info', (line) => lines.push(line))
-    const relay = await startRelay({ planeUrl: plane.url, address: '127.0.0.1', bounds, log, spoolDir })
+    const callers = admitted(Object.keys(ADDRESSES), async (id) => [ADDRESSES[id] ?? '', HERE])
+    const relay = await startRelay({ planeUrl: plane.url, address: '127.0.0.1', callers, bounds, log, spoolDir })
     cleanups.push(() => relay.close())
     return new Agent(relay, spoolDir, lines)
   }
@@ -74,7 +80,7 @@ class Agent {
   }
 
   async ask(path: string): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.relay.port}/v2/ep/${path}`, { headers: { authorization: KEY } })
+    const response = await fetch(`http://127.0.0.1:${this.relay.port}/v2/ep/${path}`, { headers: asWorker(`/v2/ep/${path}`) })
     await response.arrayBuffer()
     return response.status
   }
@@ -226,7 +232,13 @@ describe('while it does not', () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     plane.mood = 'hang'
-    const dying = request({ host: '127.0.0.1', port: agent.relay.port, path: '/v2/ep/job-done/w1/j1?boot=b1', method: 'POST' })
+    const dying = request({
+      host: '127.0.0.1',
+      port: agent.relay.port,
+      path: '/v2/ep/job-done/w1/j1?boot=b1',
+      method: 'POST',
+      headers: { authorization: KEY },
+    })
     dying.on('error', () => {})
     dying.end('r')
     await expect.poll(() => plane.arrivals.length).toBe(1)
@@ -253,20 +265,20 @@ describe('while it does not', () => {
     expect(plane.bodies()).toEqual(['r', 'stuck', 'behind it'])
   })
 
-  test('[HOST-21] what a container posts under the name of another worker does not touch what that one posts', async () => {
+  test('[HOST-21, HOST-75] what a container posts under the name of another worker does not touch what that one posts', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     const progress = JSON.stringify({ status: 'IN_PROGRESS', output: 1 })
-    const forge = (body: string) => agent.post('job-done', 'j1', body, { authorization: 'ppw_the_key_of_another' })
+    const forge = (body: string) => agent.post('job-done', 'j1', body, { authorization: keyOf('w2') })
     await plane.close()
     await agent.result('j1', progress)
-    await forge(progress)
-    await forge('{"output":"forged"}')
-    expect(agent.files()).toHaveLength(3)
+    const before = agent.files()
+    expect(await statuses([forge(progress), forge('{"output":"forged"}')])).toEqual([401, 401])
+    expect(agent.files()).toEqual(before)
     await plane.open()
     await agent.ask('ping/w1?boot=b1')
     await agent.drained()
-    expect(plane.taken.filter(({ authorization }) => authorization === KEY).map(({ body }) => body)).toEqual([progress])
+    expect(plane.arrivals.map(({ authorization, body }) => [authorization, body])).toEqual([[KEY, progress]])
     expect(plane.asked).toEqual(['/v2/ep/ping/w1?boot=b1'])
   })
 
@@ -304,8 +316,8 @@ describe('while it does not', () => {
 
 describe('bounds', () => {
   test.each([
-    ['entries', { spoolMaxEntries: 2 }],
-    ['bytes', { spoolMaxBytes: 5_000 }],
+    ['entries', { spoolMaxEntries: 8 }],
+    ['bytes', { spoolMaxBytes: 20_000 }],
   ])('[HOST-23] with no room left on disk (%s) a post is answered 503, and what was kept arrives', async (_, bounds) => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), bounds)
@@ -330,9 +342,9 @@ describe('bounds', () => {
     const agent = await Agent.start(plane, tempDir('spool'), bounds)
     await plane.close()
     const body = 'x'.repeat(1_000)
-    const greedy = (job: string) => postFrom('127.0.0.2', agent.relay.port, job, body)
+    const greedy = (job: string) => postAs('w2', agent.relay.port, job, body)
     expect([await greedy('j1'), await greedy('j2'), await greedy('j3')]).toEqual([200, 200, 503])
-    expect(await postFrom('127.0.0.3', agent.relay.port, 'j4', body)).toBe(200)
+    expect(await postAs('w3', agent.relay.port, 'j4', body)).toBe(200)
     await plane.open()
     await agent.drained()
     expect(await greedy('j3')).toBe(200)
@@ -340,18 +352,18 @@ describe('bounds', () => {
 
   test('[HOST-26] one container holds at most a quarter of the memory, and so many connections', async () => {
     const plane = await openPlane()
-    const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 8_000, sourceMaxConnections: 2 })
+    const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 8_000, callerMaxConnections: 2 })
     const { port } = agent.relay
     const open = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
     cleanups.push(() => open.destroy())
     await once(open, 'connect')
-    expect(await postFrom('127.0.0.2', port, 'j1', 'x'.repeat(3_000))).toBe(503)
-    expect(await postFrom('127.0.0.3', port, 'j1', 'x'.repeat(1_000))).toBe(200)
+    expect(await postAs('w2', port, 'j1', 'x'.repeat(3_000))).toBe(503)
+    expect(await postAs('w3', port, 'j1', 'x'.repeat(1_000))).toBe(200)
     const second = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
     cleanups.push(() => second.destroy())
     await once(second, 'connect')
-    await expect(postFrom('127.0.0.2', port, 'j1', 'x')).rejects.toThrow()
-    expect(await postFrom('127.0.0.3', port, 'j1', 'x')).toBe(200)
+    await expect(postAs('w2', port, 'j1', 'x')).rejects.toThrow()
+    expect(await postAs('w3', port, 'j1', 'x')).toBe(200)
   })
 
   test('[HOST-23] a disk that takes nothing: 503, and a line that says why', async () => {
@@ -367,7 +379,7 @@ describe('bounds', () => {
 
   test('[HOST-20] what is on disk takes no memory', async () => {
     const plane = await openPlane()
-    const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 5_000 })
+    const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 20_000 })
     await plane.close()
     const body = 'x'.repeat(2_000)
     for (const job of ['j1', 'j2', 'j3', 'j4']) expect((await agent.result(job, body)).status).toBe(200)

@@ -8,12 +8,18 @@ import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../../src/host-agent/relay/relay.ts'
 import { parseRelayRoute } from '../../../src/host-agent/relay/routes.ts'
 import { waitUntil } from '../../support/time.ts'
+import { admitted, asWorker, keyOf } from '../support/callers.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
+
+/** Asks as the worker that the path names. */
+function ask(url: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, headers: { ...asWorker(url), ...(headers as Record<string, string> | undefined) } })
+}
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -39,6 +45,7 @@ async function startTestRelay(
     planeUrl,
     address: '127.0.0.1',
     bounds,
+    callers: admitted(['w1', 'w2', 'w3', 'w4', 'w5']),
     log: silentLog(),
     spoolDir,
     onTaken,
@@ -61,11 +68,11 @@ describe('relay', () => {
       setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"j","input":1}'), 400)
     })
     const { origin } = await startTestRelay(plane.url)
-    const headers = { authorization: 'raw-key', 'content-type': 'application/json', cookie: 'a=b', 'x-forwarded-for': '1.1.1.1' }
-    const response = await fetch(`${origin}/v2/ep/job-take/w1?gpu=NVIDIA+L4&boot=n&job_in_progress=0`, { headers })
+    const headers = { authorization: keyOf('w1'), 'content-type': 'application/json', cookie: 'a=b', 'x-forwarded-for': '1.1.1.1' }
+    const response = await ask(`${origin}/v2/ep/job-take/w1?gpu=NVIDIA+L4&boot=n&job_in_progress=0`, { headers })
     expect(await response.json()).toEqual({ id: 'j', input: 1 })
     expect(seen?.url).toBe('/v2/ep/job-take/w1?gpu=NVIDIA+L4&boot=n&job_in_progress=0')
-    expect(seen?.headers).toMatchObject({ authorization: 'raw-key', 'content-type': 'application/json' })
+    expect(seen?.headers).toMatchObject({ authorization: keyOf('w1'), 'content-type': 'application/json' })
     expect(seen?.headers.cookie).toBeUndefined()
     expect(seen?.headers['x-forwarded-for']).toBeUndefined()
   })
@@ -81,7 +88,7 @@ describe('relay', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     cleanups.push(() => void server.close())
     const { relay } = await startTestRelay(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    const take = request({ host: '127.0.0.1', port: relay.port, path: '/v2/ep/job-take/w1?a=b' })
+    const take = request({ host: '127.0.0.1', port: relay.port, path: '/v2/ep/job-take/w1?a=b', headers: { authorization: keyOf('w1') } })
     take.on('error', () => {})
     take.end()
     await upstream.promise
@@ -105,7 +112,7 @@ describe('relay', () => {
     const { origin } = await startTestRelay(plane.url, undefined, {}, (workerId) => taken.push(workerId))
     for (const [route] of answers) {
       const before = taken.length
-      await fetch(`${origin}/v2/ep/${route}?a=b`)
+      await ask(`${origin}/v2/ep/${route}?a=b`)
       expect(taken.slice(before)).toEqual(['job-take/w1', 'job-take-batch/w4'].includes(route) ? [route.split('/')[1]] : [])
     }
   })
@@ -113,7 +120,7 @@ describe('relay', () => {
   test('while the plane is away a take is held, then answered 204', async ({ expect }) => {
     const { origin } = await startTestRelay(`http://127.0.0.1:${await freePort()}`)
     const start = performance.now()
-    const response = await fetch(`${origin}/v2/ep/job-take/w1?a=b`)
+    const response = await ask(`${origin}/v2/ep/job-take/w1?a=b`)
     expect(response.status).toBe(204)
     expect(performance.now() - start).toBeGreaterThan(250)
   })
@@ -121,7 +128,7 @@ describe('relay', () => {
   test('a held take is served when the plane comes back', async ({ expect }) => {
     const port = await freePort()
     const { origin } = await startTestRelay(`http://127.0.0.1:${port}`)
-    const response = fetch(`${origin}/v2/ep/job-take-batch/w1?a=b`)
+    const response = ask(`${origin}/v2/ep/job-take-batch/w1?a=b`)
     await startPlane((_, answer) => answer.writeHead(200, { 'content-type': 'application/json' }).end('[]'), port)
     expect((await response).status).toBe(200)
   })
@@ -130,14 +137,14 @@ describe('relay', () => {
     let status = 500
     const plane = await startPlane((_, response) => response.writeHead(status).end())
     const { origin } = await startTestRelay(plane.url)
-    expect((await fetch(`${origin}/v2/ep/job-stop/w1?a=b`)).status).toBe(204)
+    expect((await ask(`${origin}/v2/ep/job-stop/w1?a=b`)).status).toBe(204)
     status = 401
-    expect((await fetch(`${origin}/v2/ep/job-take/w1?a=b`)).status).toBe(429)
+    expect((await ask(`${origin}/v2/ep/job-take/w1?a=b`)).status).toBe(429)
   })
 
   test('a ping succeeds without a plane', async ({ expect }) => {
     const { origin } = await startTestRelay(`http://127.0.0.1:${await freePort()}`)
-    const response = await fetch(`${origin}/v2/ep/ping/w1?a=b`)
+    const response = await ask(`${origin}/v2/ep/ping/w1?a=b`)
     expect([response.status, await response.json()]).toEqual([200, {}])
   })
 
@@ -153,8 +160,14 @@ describe('relay', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     })
     const { relay, origin } = await startTestRelay(plane.url)
-    const waiting = fetch(`${origin}/v2/ep/job-done/w1/j1?a=b&isStream=false`, { method: 'POST', body: '{"output":1}' })
-    const dying = request({ host: '127.0.0.1', port: relay.port, path: '/v2/ep/job-done/w1/j2?a=b', method: 'POST' })
+    const waiting = ask(`${origin}/v2/ep/job-done/w1/j1?a=b&isStream=false`, { method: 'POST', body: '{"output":1}' })
+    const dying = request({
+      host: '127.0.0.1',
+      port: relay.port,
+      path: '/v2/ep/job-done/w1/j2?a=b',
+      method: 'POST',
+      headers: { authorization: keyOf('w1') },
+    })
     dying.on('error', () => {})
     dying.end('{"output":2}')
     await waitUntil('both are offered', () => offered.includes('{"output":1}') && offered.includes('{"output":2}'))
@@ -170,10 +183,8 @@ describe('relay', () => {
     const spoolDir = tempDir('relay-spool')
     const port = await freePort()
     const first = await startTestRelay(`http://127.0.0.1:${port}`, spoolDir)
-    const headers = { authorization: 'raw-key', 'content-type': 'application/x-www-form-urlencoded' }
-    const lost = fetch(`${first.origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: '{"output":"\\n1"}', headers }).catch(
-      () => 'cut',
-    )
+    const headers = { authorization: keyOf('w1'), 'content-type': 'application/x-www-form-urlencoded' }
+    const lost = ask(`${first.origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: '{"output":"\\n1"}', headers }).catch(() => 'cut')
     await expect.poll(() => readdirSync(spoolDir).length).toBe(1)
     await first.relay.close()
     await lost
@@ -184,27 +195,27 @@ describe('relay', () => {
       response.end('{}')
     }, port)
     await startTestRelay(plane.url, spoolDir)
-    await expect.poll(() => seen).toEqual([['/v2/ep/job-done/w1/j1?a=b', 'raw-key', '{"output":"\\n1"}']])
+    await expect.poll(() => seen).toEqual([['/v2/ep/job-done/w1/j1?a=b', keyOf('w1'), '{"output":"\\n1"}']])
     await expect.poll(() => readdirSync(spoolDir)).toEqual([])
   })
 
   test('a result over the limit is answered 503', async ({ expect }) => {
     const plane = await startPlane((_, response) => response.end('{}'))
     const { origin } = await startTestRelay(plane.url)
-    expect((await fetch(`${origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: 'x'.repeat(2_000) })).status).toBe(503)
+    expect((await ask(`${origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: 'x'.repeat(2_000) })).status).toBe(503)
   })
 
   test('unfinished uploads count against the memory, and give it back when they break off', async ({ expect }) => {
     const plane = await startPlane((incoming, response) => incoming.resume().on('end', () => response.end('{}')))
-    const { relay, origin } = await startTestRelay(plane.url, undefined, { bufferMaxBytes: 2_000 })
+    const { relay, origin } = await startTestRelay(plane.url, undefined, { bufferMaxBytes: 8_000 })
     const path = '/v2/ep/job-done/w1/j1?a=b'
     const uploads = [1, 2].map(() => {
-      const upload = request({ host: '127.0.0.1', port: relay.port, path, method: 'POST' })
+      const upload = request({ host: '127.0.0.1', port: relay.port, path, method: 'POST', headers: { authorization: keyOf('w1') } })
       upload.on('error', () => {})
       upload.write('x'.repeat(700))
       return upload
     })
-    const post = () => fetch(origin + path, { method: 'POST', body: 'y'.repeat(700) })
+    const post = () => ask(origin + path, { method: 'POST', body: 'y'.repeat(700) })
     await expect.poll(async () => (await post()).status).toBe(503)
     expect((await post()).headers.get('retry-after')).toBe('5')
     for (const upload of uploads) upload.destroy()
@@ -215,9 +226,9 @@ describe('relay', () => {
     const plane = await startPlane((_, response) => response.end('{}'))
     const { origin } = await startTestRelay(plane.url)
     for (const path of ['/', '/v2/ep/run', '/v2/pods', '/host/v1/token', '/v2/ep/job-take/', '/v1/ep/ping/w1']) {
-      expect((await fetch(origin + path)).status, path).toBe(404)
+      expect((await ask(origin + path, { headers: { authorization: keyOf('w1') } })).status, path).toBe(404)
     }
-    expect((await fetch(`${origin}/v2/ep/ping/w1`, { method: 'POST' })).status).toBe(404)
+    expect((await ask(`${origin}/v2/ep/ping/w1`, { method: 'POST' })).status).toBe(404)
   })
 })
 

@@ -1,16 +1,61 @@
+import type { EndpointCore } from '../../../durable-objects/endpoint/core.ts'
+import { RecentJobs } from '../../../durable-objects/endpoint/store/recent-jobs.ts'
+import { finishJob, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
-import { createAccount, createEndpoint, env, it, runInDurableObject } from '../../support/harness.ts'
+import { createAccount, createEndpoint, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { STATE_CASES } from '../../support/queue-state.ts'
 
-it.each(STATE_CASES)('the tables of an endpoint object: $title', async ({ check }) => {
+it.each(STATE_CASES)('the tables of an endpoint object: $title', ({ check }) => withState(({ state }) => check(state)))
+
+describe('what is remembered of a job', () => {
+  it('is what its row says, over every transition', () =>
+    withState(({ state }) => {
+      // A list is always read from the rows.
+      const seen = () => [state.jobs.bySeq(1), ...state.jobs.newest(1)]
+      const held = leaseJob(JOB, { workerId: 'w', boot: 'b' }, 5, { pingIntervalMs: 10_000 })
+      const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2 }
+      state.jobs.insert(JOB)
+      expect(seen()).toEqual([JOB, JOB])
+      state.jobs.save(JOB, held)
+      expect(seen()).toEqual([held, held])
+      state.jobs.save(held, over)
+      expect(seen()).toEqual([over, over])
+      state.jobs.remove(over)
+      expect(state.jobs.bySeq(1)).toBeNull()
+    }))
+
+  it('is forgotten with the rows that a rollback takes back', () =>
+    withState(({ state, ctx }) => {
+      const undo = () =>
+        ctx.storage.transactionSync(() => {
+          state.jobs.insert(JOB)
+          throw new Error('undo')
+        })
+      expect(undo).toThrow('undo')
+      state.reload()
+      expect(state.jobs.bySeq(1)).toBeNull()
+    }))
+
+  it('is bounded in jobs and in what one of them may weigh', () => {
+    const recent = new RecentJobs()
+    for (let seq = 1; seq <= 1_001; seq += 1) recent.keep({ ...JOB, seq })
+    recent.keep({ ...JOB, seq: 2, errorDetail: 'x'.repeat(2_000) })
+    expect([1, 2, 3, 1_001].map((seq) => recent.get(seq)?.seq)).toEqual([undefined, undefined, 3, 1_001])
+  })
+})
+
+const TIMES = { createdAtMs: 1, ttlAtMs: 2, executionTimeoutMs: 3, retentionMs: 4 }
+const JOB = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: 'https://example.com/', hasS3Config: true, ...TIMES })
+
+/** Runs on an endpoint's tables, rolled back at the end, so that the object itself sees nothing of it. */
+async function withState(check: (core: EndpointCore) => void): Promise<void> {
   const { key } = await createAccount()
   const stub = endpointStub(env, `${await createEndpoint(key)}-of-its-own`)
-  // Rolled back at the end, so that the object itself sees nothing of it.
   await runInDurableObject(stub, ({ core }) => {
     const undo = new Error('undo')
     try {
       core.ctx.storage.transactionSync(() => {
-        check(core.state)
+        check(core)
         throw undo
       })
     } catch (error) {
@@ -19,4 +64,4 @@ it.each(STATE_CASES)('the tables of an endpoint object: $title', async ({ check 
       core.state.reload()
     }
   })
-})
+}

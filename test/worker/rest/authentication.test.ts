@@ -103,8 +103,9 @@ describe('verdict cache', () => {
   it('notes the last use once a fill', async () => {
     const { key, keyId } = await createAccount()
     const pending: Promise<unknown>[] = []
-    await authenticate(env, `Bearer ${key}`, NOW, (promise) => pending.push(promise))
-    await authenticate(env, `Bearer ${key}`, NOW + 5, (promise) => pending.push(promise))
+    const visit = { source: () => 'here', waitUntil: (promise: Promise<unknown>) => void pending.push(promise) }
+    await authenticate(env, `Bearer ${key}`, NOW, visit)
+    await authenticate(env, `Bearer ${key}`, NOW + 5, visit)
     await Promise.all(pending)
     expect(pending).toHaveLength(1)
     expect(await env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first()).toEqual({ at: NOW })

@@ -108,7 +108,7 @@ describe('registry of an endpoint', () => {
     const host = await FakeHost.join()
     const id = await createEndpoint(key, { registry: await createRegistry(key), workers: { min: 1, max: 1 } })
     const workload = await host.waitFor(({ platformEnv }) => platformEnv.RUNPOD_ENDPOINT_ID === id)
-    expect(workload.registryAuth).toEqual({ username: 'octocat', password: 'p' })
+    expect(workload.registryAuth).toEqual({ username: 'octocat', password: 'p', host: 'docker.io' })
     expect(JSON.stringify((await api(key).get(`${PATH}/${id}/workers`)).body)).not.toContain('octocat')
     await api(key).delete(`${PATH}/${id}`)
   })

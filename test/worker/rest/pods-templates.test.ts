@@ -146,12 +146,13 @@ describe('a template in a PATCH', () => {
 
 describe('what else a pod refers to', () => {
   it('[CON-7] [REG-2] a registry credential: its login goes to the host alone, and it is in use', async () => {
-    const pod = await scene.create({ registry, image: 'registry.example.com/private:1' })
-    expect(pod.registry).toBe(registry)
+    const own = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'secret-password' })).body.id
+    const pod = await scene.create({ registry: own, image: 'registry.example.com/private:1' })
+    expect(pod.registry).toBe(own)
     const workload = await scene.host.waitFor(({ id }) => id === `${pod.id}-1`)
-    expect(workload.registryAuth).toEqual({ username: 'u', password: 'secret-password' })
+    expect(workload.registryAuth).toEqual({ username: 'u', password: 'secret-password', host: 'registry.example.com' })
     expect(JSON.stringify(pod)).not.toContain('secret-password')
-    expect((await scene.call.delete(`/v2/registries/${registry}`)).status).toBe(400)
+    expect((await scene.call.delete(`/v2/registries/${own}`)).status).toBe(400)
     const foreign = (await api((await createAccount()).key).post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
     for (const id of ['noregistry', foreign]) {
       expect((await scene.call.post(PODS, podBody({ registry: id }))).body.detail).toBe(`container registry auth ${id} not found`)

@@ -1,6 +1,5 @@
 import { openLogin } from '../../../src/effects/registry-login.ts'
 import { Vault } from '../../../src/platform/seal.ts'
-import { requireRegistry } from '../../../src/services/resources/registries.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 
@@ -102,11 +101,13 @@ describe('secrets', () => {
   it('[REG-1][RES-3] open for the account that stored them, and for no other', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const { id } = await create(mine.key)
-    expect(await openLogin(env, await teamOf(mine), id)).toEqual({ username: BODY.username, password: BODY.password })
-    expect(await openLogin(env, await teamOf(theirs), id)).toBeNull()
-    expect(await openLogin(env, await teamOf(mine), 'nosuchcredential')).toBeNull()
-    await requireRegistry(env, await teamOf(mine), id)
-    await expect(requireRegistry(env, await teamOf(theirs), id)).rejects.toThrow(`container registry auth ${id} not found`)
+    expect(await openLogin(env, await teamOf(mine), id, 'ghcr.io/a')).toEqual({
+      username: BODY.username,
+      password: BODY.password,
+      host: 'ghcr.io',
+    })
+    expect(await openLogin(env, await teamOf(theirs), id, 'ghcr.io/a')).toBeNull()
+    expect(await openLogin(env, await teamOf(mine), 'nosuchcredential', 'ghcr.io/a')).toBeNull()
   })
 
   it('[RES-3] do not open in another row, in another field, under another secret, or once tampered with', async () => {
@@ -118,13 +119,13 @@ describe('secrets', () => {
         .bind(from, id)
         .run()
     await set(a.id, 'password_sealed', b.id, 'password_sealed')
-    expect(await openLogin(env, teamId, a.id)).toBeNull()
-    expect(await openLogin({ ...env, TOKEN_SECRET: 'another-secret-of-32-characters-or-so' }, teamId, b.id)).toBeNull()
+    expect(await openLogin(env, teamId, a.id, 'a')).toBeNull()
+    expect(await openLogin({ ...env, TOKEN_SECRET: 'another-secret-of-32-characters-or-so' }, teamId, b.id, 'a')).toBeNull()
     await set(b.id, 'password_sealed', b.id, 'username_sealed')
-    expect(await openLogin(env, teamId, b.id)).toBeNull()
+    expect(await openLogin(env, teamId, b.id, 'a')).toBeNull()
     const c = await create(account.key)
     await env.DB.prepare("UPDATE registries SET password_sealed = 'AAAA' WHERE id = ?").bind(c.id).run()
-    expect(await openLogin(env, teamId, c.id)).toBeNull()
+    expect(await openLogin(env, teamId, c.id, 'a')).toBeNull()
   })
 
   it('[RES-3] the same text is sealed differently each time', async () => {

@@ -39,15 +39,17 @@ async function plant() {
   const template = { name: 't', image: 'acme/a:1', env: { T: 'plant-template-env' } }
   const templateId = (await call.post('/v2/templates', template)).body.id
   await call.patch(`/v2/templates/${templateId}`, { env: { T: 'plant-template-env-2' } })
-  await call.post('/v2/registries', { name: 'r', registry: 'r.example', username: 'plant-registry-user', password: 'plant-registry-pass' })
+  const login = { name: 'r', username: 'plant-registry-user', password: 'plant-registry-pass' }
+  expect((await call.post('/v2/registries', login)).status).toBe(201)
   const pod = await scene.create({ env: { DB_PASSWORD: 'plant-pod-env' }, startJupyter: true, ports: ['8888/http'] })
   const podWorkload = await host.waitFor(({ id }) => id.startsWith(`${pod.id}-`))
   await call.patch(`/v2/pods/${pod.id}`, { env: { DB_PASSWORD: 'plant-pod-env-2' } })
-  await call.post('/v2/pods', podBody({ env: { K: 'plant-idempotent-env' } }), { 'Idempotency-Key': 'once' })
+  const once = await call.post('/v2/pods', podBody({ env: { K: 'plant-idempotent-env' } }), { 'Idempotency-Key': 'once' })
+  expect(once).toMatchObject({ status: 201, body: { env: { K: 'plant-idempotent-env' } } })
   await owner.patch(`/v2/serverless/${queue.endpointId}`, { env: { TOKEN: 'plant-endpoint-env-2' } })
   const signing = (await owner.get('/v2/webhooks/signing-secret')).body.secret
   const former = (await owner.post('/v2/webhooks/signing-secret/rotate')).body.secret
-  await queue.post('/run', { input: {}, s3Config: S3 })
+  expect((await queue.post('/run', { input: {}, s3Config: S3 })).status).toBe(200)
   const worker = await queue.host.startWorker(queue.endpointId)
   const workload = await queue.host.waitFor(({ id }) => id === worker.id)
   const made = {

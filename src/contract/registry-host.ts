@@ -1,0 +1,25 @@
+/** The registry of images that name none. */
+export const DEFAULT_REGISTRY = 'docker.io'
+/** Other names of it. */
+const DEFAULT_ALIASES: readonly string[] = ['index.docker.io', 'registry-1.docker.io']
+
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
+export const REGISTRY_HOST = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9a-fA-F:]+\\])(?::[0-9]{1,5})?$`)
+export const REGISTRY_HOST_FORM = 'want the host of a registry such as ghcr.io or registry.example.com:5000, without https:// and path'
+
+/** The one spelling of a registry's host: in lower case, without the port of https, `docker.io` by its usual name. */
+export function normalRegistryHost(host: string): string {
+  const plain = host.toLowerCase().replace(/:0*443$/, '')
+  return DEFAULT_ALIASES.includes(plain) ? DEFAULT_REGISTRY : plain
+}
+
+/**
+ * The registry that an image reference leads to. As the engines read it: the first part is a host when it could be no repository, by its dot,
+ * its port or its capitals, or when it is `localhost`.
+ */
+export function registryHostOf(image: string): string {
+  const slash = image.indexOf('/')
+  const first = slash < 0 ? '' : image.slice(0, slash)
+  const isHost = /[.:A-Z]/.test(first) || first === 'localhost'
+  return isHost ? normalRegistryHost(first) : DEFAULT_REGISTRY
+}

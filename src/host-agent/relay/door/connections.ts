@@ -1,0 +1,33 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { RelayBounds } from '../bounds.ts'
+import { isLoopback, plainAddress, type RelayCallers } from './callers.ts'
+
+/** However many workloads there are, each may have so many. */
+const LEAST_CONNECTIONS = 64
+
+type ConnectionBounds = Pick<RelayBounds, 'maxConnections' | 'callerMaxConnections' | 'strangerMaxConnections'>
+
+/** Ends connections beyond what their container may have, so that none uses up the files that this process may have open (HOST-76). */
+export function boundConnections(server: Server, callers: RelayCallers, bounds: ConnectionBounds): void {
+  const open = new Map<string, number>()
+  server.maxConnections = bounds.maxConnections
+  server.on('connection', (socket: Socket) => {
+    const address = plainAddress(socket.remoteAddress ?? '')
+    const count = (open.get(address) ?? 0) + 1
+    // Programs of this machine itself are not told apart by their address.
+    if (!isLoopback(address) && count > roomFor(address, callers, bounds)) return void socket.destroy()
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left > 0) open.set(address, left)
+      else open.delete(address)
+    })
+  })
+}
+
+function roomFor(address: string, callers: RelayCallers, bounds: ConnectionBounds): number {
+  if (!callers.isAt(address)) return bounds.strangerMaxConnections
+  const share = Math.floor(bounds.maxConnections / Math.max(1, callers.count))
+  return Math.min(bounds.callerMaxConnections, Math.max(LEAST_CONNECTIONS, share))
+}

@@ -1,0 +1,19 @@
+import { parseIp } from '../domain/webhook/ip-address.ts'
+
+/** An IPv6 customer has at least a network of this many bits: their addresses are one. */
+const IPV6_NETWORK_BITS = 64n
+const NOBODY = 'unknown'
+const MAX_ADDRESS_CHARS = 64
+
+/**
+ * Whose failed look-ups are counted together (PP-200): the network address of a request's sender. Cloudflare writes it, a proxy before a
+ * plane on one machine appends it, and the plane itself listens on loopback alone; without either all senders are one.
+ */
+export function clientSource(request: Request): string {
+  const text = request.cf
+    ? request.headers.get('cf-connecting-ip')
+    : (request.headers.get('x-forwarded-for')?.slice(-MAX_ADDRESS_CHARS).split(',').at(-1)?.trim() ?? null)
+  const address = text === null ? null : parseIp(text)
+  if (!address) return NOBODY
+  return address.width === 32 ? String(address.bits) : `${address.bits >> IPV6_NETWORK_BITS}/64`
+}

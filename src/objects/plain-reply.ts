@@ -1,0 +1,17 @@
+import type { ProblemReply } from '../contract/problem-body.ts'
+
+/**
+ * A small reply as plain data: what an RPC carries for a third of the cost of a `Response`. A text alone is a 200 with this JSON, which
+ * costs less again: it is the reply of nearly every call.
+ */
+export type PlainReply = string | ProblemReply
+
+/** The reply as it goes to the client. */
+export function toResponse(reply: PlainReply): Response {
+  return typeof reply === 'string' ? jsonReply(reply) : new Response(reply.body, { status: reply.status, headers: reply.headers })
+}
+
+/** A 200 with this JSON. */
+export function jsonReply(body: string): Response {
+  return new Response(body, { headers: { 'content-type': 'application/json' } })
+}

@@ -1,0 +1,115 @@
+import { formatApiKey } from '../../../src/domain/access.ts'
+import { MAX_MISSES, MISS_WINDOW_MS } from '../../../src/domain/misses.ts'
+import { clientSource } from '../../../src/http/client-address.ts'
+import { authenticate, forgetVerdicts, rememberedKeys, VERDICT_TTL_MS, type Visit } from '../../../src/services/accounts/authenticate.ts'
+import { api, beforeEach, createAccount, describe, env, expect, it, send, vi } from '../../support/harness.ts'
+
+const NOW = Date.UTC(2031, 0, 1)
+const unknownKey = () => formatApiKey('0000000000', crypto.getRandomValues(new Uint8Array(32)))
+
+function visitFrom(address: string): Visit & { ended(): Promise<unknown> } {
+  const pending: Promise<unknown>[] = []
+  return { source: () => address, waitUntil: (promise) => void pending.push(promise), ended: () => Promise.all(pending) }
+}
+
+/** Queries that D1 is asked during `run`. */
+async function queriesOf(run: () => Promise<unknown>): Promise<number> {
+  const prepare = vi.spyOn(env.DB, 'prepare')
+  await run()
+  const { length } = prepare.mock.calls
+  prepare.mockRestore()
+  return length
+}
+
+describe('floods of keys', () => {
+  beforeEach(forgetVerdicts)
+
+  it('[H6][PP-200] a thousand spellings of a header are one key in memory, one read and one write', async () => {
+    const { key } = await createAccount()
+    const spellings = ['Bearer', 'bearer', 'BEARER', 'bEARER'].flatMap((scheme) =>
+      Array.from({ length: 250 }, (_, spaces) => `${scheme}${' '.repeat(spaces + 1)}${key}`),
+    )
+    const visit = visitFrom('a')
+    const before = rememberedKeys()
+    const queries = await queriesOf(async () => {
+      for (const spelling of spellings) expect((await authenticate(env, spelling, NOW, visit)).ok).toBe(true)
+      await visit.ended()
+    })
+    // The key is remembered as good and as familiar.
+    expect({ queries, remembered: rememberedKeys() - before }).toEqual({ queries: 2, remembered: 2 })
+  })
+
+  it('[H6][PP-200] a header of 130 kB is no key, and nothing of it is kept', async () => {
+    const { key } = await createAccount()
+    const before = rememberedKeys()
+    const header = `Bearer${' '.repeat(130_000)}${key}`
+    expect(await authenticate(env, header, NOW)).toEqual({ ok: false, problem: 'missingToken' })
+    expect(rememberedKeys()).toBe(before)
+  })
+
+  it('[H6][PP-200] a key in use is noted in D1 at most once a minute, whoever meets it', async () => {
+    const { key, keyId } = await createAccount()
+    const lastUse = () => env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first('at')
+    for (const nowMs of [NOW, NOW + 59_999, NOW + 60_000]) {
+      forgetVerdicts()
+      const visit = visitFrom('a')
+      await authenticate(env, `Bearer ${key}`, nowMs, visit)
+      await visit.ended()
+      expect(await lastUse()).toBe(nowMs === NOW + 59_999 ? NOW : nowMs)
+    }
+  })
+
+  it('[M3][PP-200] a key that nobody issued is looked up once in five seconds', async () => {
+    const header = `Bearer ${unknownKey()}`
+    const ask = (nowMs: number) => authenticate(env, header, nowMs, visitFrom('a'))
+    const queries = await queriesOf(async () => {
+      for (const nowMs of [NOW, NOW + 1, NOW + 4_999, NOW + 5_000]) expect(await ask(nowMs)).toEqual({ ok: false, problem: 'invalidToken' })
+    })
+    expect(queries).toBe(2)
+  })
+
+  it('[M3][PP-200] an address with too many unknown keys asks D1 nothing more, and nobody else feels it', async () => {
+    const honest = await createAccount()
+    const header = `Bearer ${honest.key}`
+    expect((await authenticate(env, header, NOW - VERDICT_TTL_MS, visitFrom('a'))).ok).toBe(true)
+    const flood = () => Promise.all(Array.from({ length: 300 }, () => authenticate(env, `Bearer ${unknownKey()}`, NOW, visitFrom('a'))))
+    const queries = await queriesOf(async () => {
+      const answers = await flood()
+      expect(answers.filter((answer) => !answer.ok && answer.problem === 'rateLimited')).toHaveLength(300 - MAX_MISSES)
+    })
+    expect(queries).toBe(MAX_MISSES)
+    // A key that was good before is looked up from the same address; others wait for the next window, elsewhere they need not.
+    expect((await authenticate(env, header, NOW, visitFrom('a'))).ok).toBe(true)
+    const newcomer = `Bearer ${(await createAccount()).key}`
+    expect(await authenticate(env, newcomer, NOW, visitFrom('a'))).toEqual({ ok: false, problem: 'rateLimited', waitSeconds: 10 })
+    expect((await authenticate(env, newcomer, NOW, visitFrom('b'))).ok).toBe(true)
+    expect((await authenticate(env, `Bearer ${(await createAccount()).key}`, NOW + MISS_WINDOW_MS, visitFrom('a'))).ok).toBe(true)
+  })
+
+  it('[M3][PP-200] the answer is 429 with the time to wait, on REST and the job API', async () => {
+    const from = { 'X-Forwarded-For': '203.0.113.7' }
+    await vi.waitFor(async () => {
+      await Promise.all(Array.from({ length: MAX_MISSES }, () => api(unknownKey()).get('/v2/serverless', undefined, from)))
+      const detail = expect.stringMatching(/^too many unknown keys from this address; try again in \d+ seconds$/)
+      for (const path of ['/v2/serverless', '/v2/someendpoint/health']) {
+        const reply = await api(unknownKey()).get(path, undefined, from)
+        expect(reply).toMatchObject({ status: 429, body: { title: 'Too Many Requests', status: 429, detail } })
+        expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+    })
+    expect((await api(unknownKey()).get('/v2/serverless', undefined, { 'X-Forwarded-For': '203.0.113.8' })).status).toBe(401)
+    expect((await send('/v2/serverless', { headers: from })).status).toBe(401)
+  })
+})
+
+describe('where a request comes from', () => {
+  const source = (headers: Record<string, string>) => clientSource(new Request('http://plane.test/', { headers }))
+
+  it('[M3][PP-200] is what the nearest proxy says, an IPv6 customer is a network, and everybody else is one', () => {
+    expect(source({ 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' })).toBe(source({ 'X-Forwarded-For': '203.0.113.7' }))
+    expect(source({ 'X-Forwarded-For': '2001:db8:1:2::5' })).toBe(source({ 'X-Forwarded-For': '2001:db8:1:2:ffff::1' }))
+    expect(source({ 'X-Forwarded-For': '2001:db8:1:3::5' })).not.toBe(source({ 'X-Forwarded-For': '2001:db8:1:2::5' }))
+    expect(source({ 'CF-Connecting-IP': '203.0.113.7' })).toBe(source({}))
+    expect(source({ 'X-Forwarded-For': `${'x'.repeat(1000)}` })).toBe(source({}))
+  })
+})
