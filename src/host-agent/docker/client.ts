@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
+import { readEngineFacts } from '../profile/engine-facts.ts'
 import type { ContainerFacts, ContainerUsage, DockerEngine, RegistryAuth } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 import { guardTransport, type Modem } from './engine-transport.ts'
@@ -39,7 +40,10 @@ export function compareVersions(a: string, b: string): number {
 
 function wrapDockerode(docker: Docker): DockerEngine {
   return {
-    info: async () => ({ liveRestore: (await docker.info()).LiveRestoreEnabled === true }),
+    info: async () => {
+      const [info, version] = await Promise.all([docker.info(), docker.version()])
+      return readEngineFacts({ info, version })
+    },
     imageNames: async (image) => {
       const found = await orUndefined(docker.getImage(image).inspect())
       return found === undefined ? undefined : [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])]
