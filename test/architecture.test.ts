@@ -50,7 +50,7 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
     'src/services',
   ],
   'src/app.ts': ['src/contract', 'src/platform', 'src/http'],
-  'src/worker.ts': ['durable-objects', 'src/app.ts', 'src/env.ts', 'src/http', 'src/platform'],
+  'src/worker.ts': ['src/contract', 'durable-objects', 'src/app.ts', 'src/env.ts', 'src/http', 'src/platform'],
 }
 /** Programs for Node, each with all that it knows beside itself. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 import type { Pagination } from '../../contract/pagination.ts'
 import type { ListPodsQuery, Pod } from '../../contract/pods/pods.ts'
 import { Problem } from '../../contract/problems.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openRecords } from '../../db/client.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import * as table from '../../db/pods/pods.ts'
 import { etagOf } from '../../domain/text/etag.ts'
@@ -28,7 +28,7 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   requireScope(ctx.principal, 'pods:read')
   const binding = `${LIST_BINDING} ${query.includeClusterPods}`
   const after = decodeCursor(binding, query.cursor)
-  const { rows, found } = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
+  const { rows, found } = await table.listPods(openRecords(ctx.env), ctx.principal.teamId, after, query.limit + 1)
   const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
   const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
   const pods = query.includeClusterPods ? shown : shown.filter(({ clusterId }) => clusterId === null)
@@ -51,7 +51,7 @@ export async function showPod({ env, nowMs }: Pick<VerbContext, 'env' | 'nowMs'>
 
 /** A live pod of the caller's account. Throws 404. */
 export async function findPodOrThrow({ env, principal }: VerbContext, id: string): Promise<PodRow> {
-  const pod = await table.findPod(openDatabase(env.DB), principal.teamId, id)
+  const pod = await table.findPod(openRecords(env), principal.teamId, id)
   if (!pod) throw new Problem('notFound', { detail: 'pod not found' })
   return pod
 }
