@@ -36,7 +36,7 @@ export class DesiredState {
 
   /** Adds a workload or changes what is wanted of it. `isWanted` is asked again in the transaction that writes it. */
   async want(storage: DurableObjectStorage, workload: Workload, ownerId: string, isWanted: () => boolean = () => true): Promise<void> {
-    const { workload: bare, sealedLogin } = await this.logins.take(workload)
+    const { workload: bare, sealedLogin } = this.logins.take(workload)
     storage.transactionSync(() => {
       if (isWanted()) this.store.want(bare, ownerId, sealedLogin)
     })
@@ -44,8 +44,8 @@ export class DesiredState {
 
   /** All of it, or the part behind `after` for an agent that takes it in parts. */
   async sendTo(socket: WebSocket, after: string | null = null): Promise<void> {
-    if (takesParts(socket)) sendTo(socket, await this.part(after))
-    else if (!this.refuseOversize()) sendTo(socket, await this.snapshot())
+    if (takesParts(socket)) sendTo(socket, this.part(after))
+    else if (!this.refuseOversize()) sendTo(socket, this.snapshot())
   }
 
   async broadcast(): Promise<void> {
@@ -88,19 +88,19 @@ export class DesiredState {
     return refused
   }
 
-  private async snapshot(): Promise<DesiredMessage> {
+  private snapshot(): DesiredMessage {
     return this.messageOf(this.store.wanted())
   }
 
-  private async part(after: string | null): Promise<DesiredMessage> {
+  private part(after: string | null): DesiredMessage {
     const { rows, more } = this.store.wantedPart(after ?? '', PART_BYTES)
-    const message = await this.messageOf(rows)
+    const message = this.messageOf(rows)
     return { ...message, ...(after === null ? {} : { after }), ...(more ? { more } : {}) }
   }
 
-  private async messageOf(rows: readonly HostWorkload[]): Promise<DesiredMessage> {
+  private messageOf(rows: readonly HostWorkload[]): DesiredMessage {
     const revision = this.store.revision()
-    const workloads = await Promise.all(rows.map((row) => this.logins.give(row)))
+    const workloads = rows.map((row) => this.logins.give(row))
     return { type: 'desired', revision, workloads, silenceMaxMs: this.silenceMaxMs }
   }
 }

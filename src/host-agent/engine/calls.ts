@@ -35,6 +35,7 @@ const ContainerFacts = z.object({
   addresses: Texts,
   anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
 })
+const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
 const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
 /** Goes back to the engine as it came. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
@@ -43,8 +44,8 @@ const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().opt
 /** Every call that the agent makes of its engine. A new one gets its row here. */
 export const CALL_RULES: Rules = {
   info: { timeoutMs: LOOK_MS, again: true, answer: EngineFacts },
-  imageNames: { timeoutMs: LOOK_MS, again: true, answer: Texts.optional() },
-  pull: { timeoutMs: null, again: true, answer: 'nothing' },
+  imageFacts: { timeoutMs: LOOK_MS, again: true, answer: ImageFacts.optional() },
+  load: { timeoutMs: null, again: true, answer: 'nothing' },
   // What was created by the first of two would be in the way of the second; whoever starts a container tries again himself.
   create: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },
   start: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },

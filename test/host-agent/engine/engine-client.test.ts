@@ -13,6 +13,7 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const COMMAND = [process.execPath, join(import.meta.dirname, '../../../src/host-agent/main.ts')] as const
 const ENDED = 'the engine client ended; it is started again'
+const IMAGE = { config: 'e30=', layers: [], tag: 'a:1' }
 const never = new AbortController().signal
 
 /** A container as the engine describes it. */
@@ -64,11 +65,8 @@ describe('[HOST-70] the process that speaks to the engine', () => {
     expect([await client.engine.start('c'), await client.engine.stop('c', 1)]).toEqual([undefined, undefined])
     fake.answer = (_path, _request, response) => response.end(Buffer.from([1, 0, 0, 0, 0, 0, 0, 1, 255]))
     expect(await client.engine.readLogs('c', 5)).toEqual(Buffer.from([1, 0, 0, 0, 0, 0, 0, 1, 255]))
-    fake.answer = (_path, request, response) => {
-      response.end(request.headers['x-registry-auth'] === undefined ? '{"error":"without a login"}' : '{"status":"done"}')
-    }
-    await client.engine.pull('a', never, { username: 'u', password: 'p' })
-    await expect(client.engine.pull('a', never)).rejects.toThrow('without a login')
+    fake.answer = (_path, _request, response) => response.end('{"error":"no space left"}')
+    await expect(client.engine.load(IMAGE, never)).rejects.toThrow('no space left')
     expect(said).toEqual([])
   })
 
@@ -181,11 +179,11 @@ describe('[HOST-70] the process that speaks to the engine', () => {
     for await (const _piece of await client.engine.followLogs('c', 0, never)) break
     await until(() => closed === 1)
     const stop = new AbortController()
-    const pull = client.engine.pull('a', stop.signal)
+    const load = client.engine.load(IMAGE, stop.signal)
     const stream = await client.engine.followLogs('c', 0, stop.signal)
-    await until(() => answersTo('/images/create') === 1)
+    await until(() => answersTo('/images/load') === 1)
     stop.abort(new Error('not wanted any more'))
-    await expect(pull).rejects.toThrow('not wanted any more')
+    await expect(load).rejects.toThrow('not wanted any more')
     await expect(readAll(stream)).rejects.toThrow('not wanted any more')
     await until(() => closed === 3)
   })
