@@ -114,12 +114,9 @@ describe('[HOST-70] the process that speaks to the engine', () => {
       response.write(Buffer.concat([line(1), line(2)]))
       if (answersTo('/logs') > 1) response.end(Buffer.concat([line(3), line(4)]))
     }
-    const runtime = new DockerRuntime({
-      engine: client.engine,
-      hostId: 'h',
-      stateDir: '/x',
-      log: silentLog(),
-    } as unknown as DockerRuntimeOptions)
+    const images = { allowed: new Map() }
+    const options = { engine: client.engine, hostId: 'h', stateDir: tempDir('follow'), images, log: silentLog() }
+    const runtime = new DockerRuntime(options as unknown as DockerRuntimeOptions)
     const lines: string[] = []
     let position: unknown
     const follow = () =>
