@@ -8,6 +8,7 @@ import { findPodForHost, type PodRow } from '../../db/pods/pods.ts'
 import { ACCOUNT_SUSPENDED, decideSuspension } from '../../domain/pod/pod.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
 import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import { forgetVerdicts } from './authenticate.ts'
@@ -49,7 +50,9 @@ async function tellEndpoints(env: Env, teamId: string, isSuspended: boolean, fai
     const ids = await listEndpointIds(openDatabase(env.DB), teamId, afterId)
     const last = ids.at(-1)
     if (last === undefined) return told
-    const outcomes = await Promise.allSettled(ids.map((id) => endpointStub(env, id).suspend(isSuspended)))
+    const outcomes = await Promise.allSettled(
+      ids.map((id) => endpointStub(env, asPlane('endpoint', id, 'suspends an account')).suspend(isSuspended)),
+    )
     told += count(outcomes, ids, 'endpoint', failed)
     afterId = last
   }
