@@ -49,7 +49,7 @@ export class DesiredState {
   }
 
   async broadcast(): Promise<void> {
-    for (const socket of this.links.open()) await this.sendTo(socket)
+    for (const socket of this.links.inUse()) await this.sendTo(socket)
   }
 
   /** Whether there is room for another workload in what the host is told (HOST-69). */
@@ -77,7 +77,7 @@ export class DesiredState {
   }
 
   private isToldInParts(): boolean {
-    return this.links.open().every(takesParts)
+    return this.links.inUse().every(takesParts)
   }
 
   // The host goes on with what it was told last.

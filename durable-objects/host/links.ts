@@ -1,10 +1,23 @@
-import { AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
+import { AGENT_PROCESS_HEADER, AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
 
 const MAX_MESSAGE_CHARS = 1_000_000
+const REPLACED = 'replaced by a newer link'
+/** Set by the network in front of the plane, where there is one. */
+const ADDRESS_HEADER = 'cf-connecting-ip'
 
-interface LinkState {
+/** Who is at the other end of a link. */
+export interface LinkEnd {
+  /** Which agent process; null: one that does not say. */
+  process: string | null
+  address: string | null
+}
+
+interface LinkState extends LinkEnd {
   lastBeatAtMs: number
+  /** Its agent takes the desired state in parts. */
   takesParts: boolean
+  /** It has said hello. Before, it is nobody's: it is told nothing and counts as nothing (HOST-78). */
+  greeted: boolean
 }
 
 /** The hibernatable sockets of one host. When each was last heard is kept with the socket, so it survives hibernation without a write. */
@@ -17,18 +30,30 @@ export class HostLinks {
     this.now = now
   }
 
-  /** Accepts a new link, replacing any older one; returns the socket that goes to the agent. */
-  accept(): { agent: WebSocket; plane: WebSocket } {
-    for (const socket of this.ctx.getWebSockets()) socket.close(4000, 'replaced by a newer link')
+  /** Accepts a new link; returns the socket that goes to the agent. The one in use stays until the new one has said hello. */
+  accept(request: Request): { agent: WebSocket; plane: WebSocket } {
+    for (const socket of this.ctx.getWebSockets()) if (!isGreeted(socket)) socket.close(4000, REPLACED)
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
-    this.heard(pair[1])
+    const end = { process: request.headers.get(AGENT_PROCESS_HEADER), address: request.headers.get(ADDRESS_HEADER) }
+    pair[1].serializeAttachment({ ...end, lastBeatAtMs: this.now(), takesParts: false, greeted: false } satisfies LinkState)
     return { agent: pair[0], plane: pair[1] }
   }
 
-  /** `takesParts`: of its agent, when it says so. */
+  /** The link has said hello and is the one in use; those that were before are ended, and handed to `onReplaced`. */
+  greet(socket: WebSocket, onReplaced: (newer: LinkEnd, older: LinkEnd) => void): void {
+    const newer = stateOf(socket)
+    socket.serializeAttachment({ ...newer, greeted: true } satisfies LinkState)
+    for (const other of this.inUse()) {
+      if (other === socket) continue
+      onReplaced(newer, stateOf(other))
+      other.close(4000, REPLACED)
+    }
+  }
+
+  /** `takesPartsNow`: of its agent, when it says so. */
   heard(socket: WebSocket, takesPartsNow = takesParts(socket)): void {
-    socket.serializeAttachment({ lastBeatAtMs: this.now(), takesParts: takesPartsNow } satisfies LinkState)
+    socket.serializeAttachment({ ...stateOf(socket), lastBeatAtMs: this.now(), takesParts: takesPartsNow } satisfies LinkState)
   }
 
   /** Whether the host was heard of within the last `ms`. */
@@ -39,23 +64,28 @@ export class HostLinks {
 
   /** When an open link was last heard; null without one. */
   lastHeardAtMs(): number | null {
-    const times = this.open().map(lastBeat)
+    const times = this.inUse().map(lastBeat)
     return times.length === 0 ? null : Math.max(...times)
   }
 
   none(): boolean {
-    return this.open().length === 0
+    return this.inUse().length === 0
   }
 
   broadcast(message: PlaneMessage): void {
-    for (const socket of this.open()) sendTo(socket, message)
+    for (const socket of this.inUse()) sendTo(socket, message)
   }
 
   closeAll(code: number, reason: string): void {
     for (const socket of this.open()) socket.close(code, reason)
   }
 
-  open(): WebSocket[] {
+  /** Those that are more than a connection. */
+  inUse(): WebSocket[] {
+    return this.open().filter(isGreeted)
+  }
+
+  private open(): WebSocket[] {
     return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
   }
 }
@@ -71,16 +101,22 @@ export function sendTo(socket: WebSocket, message: PlaneMessage): void {
 
 /** When a socket was last heard, also one that has closed. */
 export function lastBeat(socket: WebSocket): number {
-  return stateOf(socket)?.lastBeatAtMs ?? 0
+  return stateOf(socket).lastBeatAtMs
 }
 
 /** Whether the agent at the other end takes the desired state in parts (HOST-71). */
 export function takesParts(socket: WebSocket): boolean {
-  return stateOf(socket)?.takesParts ?? false
+  return stateOf(socket).takesParts
 }
 
-function stateOf(socket: WebSocket): LinkState | null {
-  return socket.deserializeAttachment() as LinkState | null
+/** Whether a link is more than a connection: its agent has said hello. */
+export function isGreeted(socket: WebSocket): boolean {
+  return stateOf(socket).greeted
+}
+
+function stateOf(socket: WebSocket): LinkState {
+  const state = socket.deserializeAttachment() as Partial<LinkState> | null
+  return { process: null, address: null, lastBeatAtMs: 0, greeted: false, takesParts: false, ...state }
 }
 
 /** What an agent says; null when it is not understood. */
