@@ -91,8 +91,9 @@ function lookUpStranger(env: Env, token: string, nowMs: number, visit: Visit) {
 export async function authenticateOperator(env: Env, authorization: string | null): Promise<KeyProblem | null> {
   const token = authorization === null ? null : bearerToken(authorization)
   if (token === null) return 'missingToken'
-  const isSet = (env.OPERATOR_KEY ?? '').length >= MIN_OPERATOR_KEY_LENGTH
-  return isSet && (await sameSecret(token, env.OPERATOR_KEY)) ? null : 'invalidToken'
+  const operatorKey = env.OPERATOR_KEY ?? ''
+  const isSet = operatorKey.length >= MIN_OPERATOR_KEY_LENGTH
+  return isSet && (await sameSecret(token, operatorKey)) ? null : 'invalidToken'
 }
 
 /** Forgets every key verdict of this isolate: a revocation made here bites here at once. */
