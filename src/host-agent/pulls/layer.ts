@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Transform } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -82,6 +81,18 @@ function isLocal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(String(error.code))
 }
 
+/** Resolves when a stream takes more, or nothing any more. */
+function drained(stream: Transform): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+    if (stream.destroyed) done()
+  })
+}
+
 /** What is inside of a layer: counted and hashed, never kept. */
 class Content {
   private readonly hash = createHash('sha256')
@@ -134,7 +145,7 @@ class Content {
   private async pass(piece: Buffer): Promise<void> {
     if (this.unpacker === null) this.take(piece)
     else if (this.unpacker && this.failure === undefined && !this.unpacker.write(piece)) {
-      await Promise.race([once(this.unpacker, 'drain'), once(this.unpacker, 'close')]).catch(() => {})
+      await drained(this.unpacker)
     }
     this.throwFailure()
   }
