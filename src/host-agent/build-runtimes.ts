@@ -19,6 +19,7 @@ import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import { ProcessRuntime } from './process/runtime.ts'
+import { readKernelFacts } from './profile/kernel-facts.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
@@ -29,6 +30,8 @@ export interface RuntimesContext {
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
+  /** The engine's name for the runtime of containers; undefined: its default. */
+  engineRuntime: string | undefined
   volumes: PersistentVolumes
   /** A worker has been given a job. */
   onTaken(workerId: string): void
@@ -89,6 +92,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         log: context.log,
         hostId: context.hostId,
         relayUrl: `http://${bridge.advertise}:${relay.port}`,
+        ...readKernelFacts(),
+        engineRuntime: context.engineRuntime,
         realVcpus: cpus().length,
         realMemoryMb: context.machine.memoryMb,
       }),

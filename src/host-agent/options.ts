@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
+import { type GpuInventory, type PortRange, RUNTIME_CLASSES, type RuntimeClass } from '../host-protocol/messages.ts'
 import { OperatorError } from '../node/fail.ts'
 import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
@@ -18,6 +18,7 @@ export interface Flags {
   name?: string
   stateDir?: string
   runtime?: string[]
+  runtimeClass?: string
   dataCenter?: string
   simulateGpus?: string
   volumeDir?: string
@@ -40,6 +41,8 @@ export interface AgentOptions {
   stateDir: string
   /** Runtimes asked for by name; undefined: process, and docker where it answers. */
   runtimes: ReadonlySet<RuntimeName> | undefined
+  /** What runs containers. */
+  runtimeClass: RuntimeClass
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
   /** Where the persistent volumes of pods are. */
@@ -83,6 +86,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     name,
     stateDir,
     runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
+    runtimeClass: oneOf('--runtime-class', flags.runtimeClass ?? 'runc', RUNTIME_CLASSES),
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),

@@ -232,4 +232,16 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     find: '    this.deps.ledger.repeatAll()\n',
     replace: '',
   },
+  {
+    id: 'a container keeps the powers that it was not given',
+    file: 'src/host-agent/profile/container-profile.ts',
+    find: "CapDrop: ['ALL']",
+    replace: "CapDrop: ['MKNOD']",
+  },
+  {
+    id: 'an old runc is not told to the operator',
+    file: 'src/host-agent/profile/versions.ts',
+    find: 'if (difference !== 0) return difference < 0',
+    replace: 'if (difference !== 0) return difference > 0',
+  },
 ]

@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
+import { readEngineFacts } from '../profile/engine-facts.ts'
 import type { ContainerFacts, ContainerUsage, DockerEngine } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 import { guardTransport, type Modem } from './engine-transport.ts'
@@ -40,8 +41,8 @@ export function compareVersions(a: string, b: string): number {
 function wrapDockerode(docker: Docker): DockerEngine {
   return {
     info: async () => {
-      const { LiveRestoreEnabled, DockerRootDir } = await docker.info()
-      return { liveRestore: LiveRestoreEnabled === true, dataRoot: String(DockerRootDir) }
+      const [info, version] = await Promise.all([docker.info(), docker.version()])
+      return readEngineFacts({ info, version })
     },
     // dockerode would repeat plain options, environment included, in the URL; this form keeps them in the body.
     create: async (name, spec) => void (await docker.createContainer({ _query: { name }, _body: spec } as ContainerCreateOptions)),

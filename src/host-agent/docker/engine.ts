@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { EngineMount } from '../mounts/mount-driver.ts'
+import type { EngineFacts } from '../profile/engine-facts.ts'
 
 export type ContainerSpec = ContainerCreateOptions
 
@@ -55,13 +56,6 @@ export interface ContainerUsage {
   /** Without what the kernel would give back at once. */
   memoryBytes: number
   memoryLimitBytes: number
-}
-
-export interface EngineFacts {
-  /** Containers outlive the engine. */
-  liveRestore: boolean
-  /** Where it keeps images and containers, by its own file system. */
-  dataRoot: string
 }
 
 /** The few calls of the Docker Engine that the agent makes; tests put a fake here. A container goes by its name. */
