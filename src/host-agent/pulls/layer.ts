@@ -27,7 +27,8 @@ export interface LayerRequest {
   client: RegistryClient
   descriptor: Descriptor
   path: string
-  /** Called with what has been unpacked since it was called last; throws when it is too much. */
+  /** Both are called with what has come, packed and unpacked, since they were called last; they throw when it is too much. */
+  onPacked(bytes: number): void
   onUnpacked(bytes: number): void
   signal: AbortSignal
 }
@@ -36,7 +37,7 @@ export interface LayerRequest {
  * Fetches a layer into a file. It is as long as its manifest says, it is what its digest says, and what is inside is measured while it comes, so
  * that nothing is unpacked that was not measured before (HOST-99). One that breaks off goes on where it was.
  */
-export async function fetchLayer({ client, descriptor, path, onUnpacked, signal }: LayerRequest): Promise<Layer> {
+export async function fetchLayer({ client, descriptor, path, onPacked, onUnpacked, signal }: LayerRequest): Promise<Layer> {
   const { digest, size } = descriptor
   const file = await open(path, 'wx', 0o600)
   const packed = createHash('sha256')
@@ -49,6 +50,7 @@ export async function fetchLayer({ client, descriptor, path, onUnpacked, signal 
         for await (const piece of body as AsyncIterable<Buffer>) {
           offset += piece.length
           if (offset > size) throw new PullError('unusable', `${digest} is longer than its manifest says`)
+          onPacked(piece.length)
           packed.update(piece)
           await writeAll(file, piece)
           await content.write(piece)

@@ -344,6 +344,27 @@ describe('the space for images', () => {
     expect(await provide(push('fifth'))).toMatch(/^sha256:/)
   })
 
+  test('[H8] [HOST-99] a registry that announces much and sends nothing takes nothing from others', async () => {
+    const [fake, silent] = [await registry(), await registry()]
+    const { provide, stateDir } = host([fake, silent], { maxBytes: 1e6 })
+    const stopped = new AbortController()
+    let asked = false
+    const announced = layerOf(noise('announced', 900 * KB), (bytes) => bytes)
+    const name = silent.push('evil/x:1', imageOf([announced]))
+    silent.override = (request, response) => {
+      if (!request.url?.endsWith(sha256(announced.packed))) return false
+      asked = true
+      response.writeHead(200, { 'content-length': announced.packed.length }).flushHeaders()
+      return true
+    }
+    const hanging = provide(name, undefined, stopped.signal)
+    await waitUntil('it is asked for', () => asked)
+    expect(await provide(fake.push('a/b:1', imageOf([layerOf(noise('of another', 600 * KB))])))).toMatch(/^sha256:/)
+    stopped.abort()
+    await hanging
+    expect(readdirSync(join(stateDir, 'pulls'))).toEqual([])
+  })
+
   test('[HOST-98] none is loaded that could not be remembered', async () => {
     const fake = await registry()
     const { provide, stateDir, store } = host([fake])
