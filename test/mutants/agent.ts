@@ -151,7 +151,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a layer may hold another than the configuration says',
     file: 'src/host-agent/pulls/pull-image.ts',
-    find: 'layer !== undefined && layer.diffId !== this.diffIds[index]',
+    find: 'layer !== undefined && layer.diffId !== this.context.diffIds[index]',
     replace: "layer !== undefined && layer.diffId === ''",
   },
   {
