@@ -36,6 +36,7 @@ const ContainerFacts = z.object({
   anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
 })
 const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
+const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
 const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
 /** Goes back to the engine as it came. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
@@ -62,6 +63,9 @@ export const CALL_RULES: Rules = {
   flatten: { timeoutMs: null, again: false, answer: Config },
   listImages: { timeoutMs: LOOK_MS, again: true, answer: Texts },
   removeImage: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
+  listNetworks: { timeoutMs: LOOK_MS, again: true, answer: z.array(EngineNetwork) },
+  createNetwork: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },
+  removeNetwork: { timeoutMs: WORK_MS, again: true, answer: z.boolean() },
   bridge: { timeoutMs: LOOK_MS, again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
 }
 
