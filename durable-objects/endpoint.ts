@@ -138,6 +138,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   override async alarm(): Promise<void> {
     try {
       await this.core.transact((tx) => this.core.settleDue(tx))
+      const config = this.core.config()
+      if (config) await this.core.grant.trim(config)
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; a new one keeps the deadlines alive.
       logEvent('error', 'endpoint alarm failed', { error: String(error) })

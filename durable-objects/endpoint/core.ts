@@ -14,6 +14,7 @@ import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
 import { Parking } from './parking.ts'
 import { Seal } from './seal.ts'
+import { StorageGrant } from './storage-grant.ts'
 import { SqlState } from './store/sql-state.ts'
 
 /** What follows a commit. */
@@ -27,6 +28,7 @@ export class EndpointCore {
   readonly state: SqlState
   readonly seal: Seal
   readonly outbox: Outbox
+  readonly grant: StorageGrant
   readonly parking = new Parking()
   readonly limits: CallLimits
   /** Workers with an outside call (placement, removal) under way. */
@@ -65,6 +67,7 @@ export class EndpointCore {
       },
       reload: () => this.state.reload(),
     })
+    this.grant = new StorageGrant(env, ctx.storage, () => this.now())
     this.outbox = new Outbox({ env, state: this.state, now: () => this.now(), transact: (run) => this.transact(run) })
   }
 
