@@ -8,6 +8,7 @@ import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { parsePlaneUrl } from './plane/http.ts'
+import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import type { RuntimeName } from './runtime.ts'
 
 /** Flags as commander hands them over. */
@@ -23,6 +24,9 @@ export interface Flags {
   volumeDir?: string
   networkVolumes?: string
   globalVolumes?: string
+  registryAllow?: string[]
+  localImages?: boolean
+  imageSpace?: string
   publicIp?: string
   portRange: string
   onExit: string
@@ -46,6 +50,12 @@ export interface AgentOptions {
   /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
   networkVolumes: string | NfsExport | undefined
   globalVolumes: string | undefined
+  /** Registries that may be on private addresses, and which of them are spoken to without TLS. */
+  allowedRegistries: AllowedRegistries
+  /** Whether images of the engine's own store are for every tenant. */
+  localImages: boolean
+  /** What images may take of the disk, bytes; undefined: half of it. */
+  imageSpaceBytes: number | undefined
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
   /** Host ports for container ports. */
@@ -82,6 +92,9 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
     networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
     globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
+    allowedRegistries: parseAllowedRegistries(flags.registryAllow ?? [env.PODPLANE_REGISTRY_ALLOW ?? '']),
+    localImages: flags.localImages ?? false,
+    imageSpaceBytes: flags.imageSpace === undefined ? undefined : parseImageSpace(flags.imageSpace),
     publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
     portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
@@ -100,6 +113,11 @@ function parseIp(text: string): string {
   if (isIP(text) === 0 || text.includes('%'))
     throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
   return text
+}
+
+function parseImageSpace(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text) * 1e9
+  throw new OperatorError(`--image-space '${text}' is no size; use whole GB, such as 200`)
 }
 
 function parsePortRange(text: string): PortRange {

@@ -9,6 +9,7 @@ import { registerAdminAccounts } from './routes/admin-accounts.ts'
 import { registerAdminBudgets } from './routes/admin-budgets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerAdminSecrets } from './routes/admin-secrets.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -28,6 +29,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminBudgets(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
+  registerAdminSecrets(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
 }

@@ -18,6 +18,8 @@ export async function countBody(env: Env, request: Request, teamId: string, maxB
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
   if (used + bytes > bound) {
+    // Unread, it would reset the connection, and its sender would not hear why.
+    await request.body?.pipeTo(new WritableStream())
     const detail = describeExcess('inFlightBytes', used, bytes, bound)
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
   }

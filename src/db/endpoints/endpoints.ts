@@ -1,9 +1,10 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
-import type { Database, Statement } from '../client.ts'
+import type { Database, Records, Statement } from '../client.ts'
 import { isNullFailure } from '../refusals.ts'
 import { endpoints, releases } from '../schema.ts'
+import { openConfig, sealConfig } from './endpoint-config.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
 
@@ -18,18 +19,19 @@ export interface EndpointPosition {
  * have no room for it (PP-203): then nothing of it is stored.
  */
 export async function insertEndpoint(
-  db: Database,
+  db: Records,
   config: EndpointConfig,
   createdAtMs: number,
   release: ReleaseRow,
   together: readonly Statement[],
 ): Promise<boolean> {
   const { teamId, name, revision } = config
+  const sealed = sealConfig(db.vault, config)
   // A NULL fails the batch as a whole, so that nothing is left of what there is no room for.
-  const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', configBytes(config))}`
+  const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', bytesOf(sealed))}`
   const id = sql<string>`(CASE WHEN ${hasRoom} THEN ${config.id} END)`
   const insert = db.batch([
-    db.insert(endpoints).values({ id, teamId, name, config, revision, createdAt: createdAtMs, deletedAt: null }),
+    db.insert(endpoints).values({ id, teamId, name, config: sealed, revision, createdAt: createdAtMs, deletedAt: null }),
     db.insert(releases).values(release),
     ...together,
   ])
@@ -37,9 +39,9 @@ export async function insertEndpoint(
 }
 
 /** A team's endpoint; null when it is unknown, deleted or another team's. */
-export async function findEndpoint(db: Database, teamId: string, id: string): Promise<EndpointConfig | null> {
+export async function findEndpoint(db: Records, teamId: string, id: string): Promise<EndpointConfig | null> {
   const row = await db.select({ config: endpoints.config }).from(endpoints).where(ownedBy(teamId, id)).get()
-  return row?.config ?? null
+  return row ? await openConfig(db.vault, row.config) : null
 }
 
 /** Says whether an endpoint is a team's, without reading its configuration: for the job API. */
@@ -50,7 +52,7 @@ export async function ownsEndpoint(db: Database, teamId: string, id: string): Pr
 
 /** A team's endpoints behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
 export async function listEndpoints(
-  db: Database,
+  db: Records,
   teamId: string,
   after: EndpointPosition | null,
   limit: number,
@@ -65,7 +67,7 @@ export async function listEndpoints(
     .orderBy(desc(endpoints.createdAt), desc(endpoints.id))
     .limit(limit)
     .all()
-  return rows.map(({ config, createdAt, id }) => ({ config, position: { createdAt, id } }))
+  return rows.map(({ config, createdAt, id }) => ({ config: openConfig(db.vault, config), position: { createdAt, id } }))
 }
 
 /** Releases of an endpoint, newest first, behind the one that is named; at most `limit`. The caller has checked whose endpoint it is. */
@@ -89,16 +91,17 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
  * beyond the team's number of them go (PP-206).
  */
 export async function updateEndpoint(
-  db: Database,
+  db: Records,
   config: EndpointConfig,
   revision: number,
   release: ReleaseRow | null,
 ): Promise<'done' | 'lost' | 'noRoom'> {
-  const more = sql`${configBytes(config) + (release ? bytesOf(release.diff) : 0)} - octet_length(config)`
+  const sealed = sealConfig(db.vault, config)
+  const more = sql`${bytesOf(sealed) + (release ? bytesOf(release.diff) : 0)} - octet_length(config)`
   const hasRoom = sql`${more} <= 0 OR ${withinBudget(config.teamId, 'storedBytes', more)}`
   const update = db
     .update(endpoints)
-    .set({ name: sql`CASE WHEN ${hasRoom} THEN ${config.name} END`, config, revision: config.revision })
+    .set({ name: sql`CASE WHEN ${hasRoom} THEN ${config.name} END`, config: sealed, revision: config.revision })
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
   let changes = 0
   const written = await unlessNull(

@@ -38,9 +38,7 @@ describe('the storage of queues', () => {
     await runInDurableObject(stub, async ({ core }) => {
       const now = core.now()
       core.now = () => now + 86_400_000
-      await core.transact((tx) => core.settleDue(tx))
-      const config = core.config()
-      if (config) await core.grant.trim(config)
+      await core.wake()
     })
     expect((await call.get('/v2/account/limits')).body.queuedBytes.used).toBe(0)
     expect((await call.post(`/v2/${first}/run`, INPUT)).status).toBe(200)
