@@ -148,7 +148,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   override async alarm(): Promise<void> {
     try {
-      await this.core.transact((tx) => this.core.settleDue(tx))
+      await this.core.wake()
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; a new one keeps the deadlines alive.
       logEvent('error', 'endpoint alarm failed', { error: String(error) })
