@@ -80,6 +80,11 @@ export class PodAgent {
     })
   }
 
+  /** Of the agent's process, while it lives. */
+  get pid(): number | undefined {
+    return this.child?.exitCode === null && this.child.signalCode === null ? this.child.pid : undefined
+  }
+
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return
     this.child.kill(signal)
