@@ -15,6 +15,7 @@ import { clientSource } from './client-address.ts'
 import { countBody } from './in-flight-body.ts'
 import { problemResponse } from './problem-response.ts'
 import { requestIdOf } from './request-id.ts'
+import { watchedByKey } from './watched-stream.ts'
 
 const RETRY_SECONDS = '5'
 /** An oversize body is read to its end up to this size, so that its sender hears why; beyond it the connection is cut. */
@@ -36,13 +37,19 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
   try {
     const admitted = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    const { teamId } = admitted
-    if (teamId === null) return await callEndpoint(env, request, call, admitted)
-    const leave = await countBody(env, request, teamId, call.route.maxBodyBytes ?? 0)
-    return await callEndpoint(env, request, call, admitted).finally(leave)
+    const response = await callCounted({ request, env, ctx }, call, admitted)
+    const isStream = admitted.caller !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
+    return isStream ? watchedByKey(response, env, request.headers.get('authorization')) : response
   } catch (error) {
     return refuse(request, call, error)
   }
+}
+
+// A body is counted until its call is answered.
+async function callCounted({ request, env }: Incoming, call: JobCall, admitted: AdmittedCall): Promise<Response> {
+  if (admitted.teamId === null) return callEndpoint(env, request, call, admitted)
+  const leave = await countBody(env, request, admitted.teamId, call.route.maxBodyBytes ?? 0)
+  return callEndpoint(env, request, call, admitted).finally(leave)
 }
 
 /** What was admitted, and with whose bodies under way its own counts. Null: a worker's, which its queue has asked for. */

@@ -1,9 +1,11 @@
 import { and, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { specBytesOn, withinBudget } from '../accounts/budgets.ts'
+import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
+import { takesAccount } from '../hosts/tenancy.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, pods, podUsage } from '../schema.ts'
 import { openPod, type PodRow, sealPodSpec } from './sealed-pod.ts'
@@ -90,7 +92,8 @@ export async function insertPod(db: Records, pod: PodRow, resources: PodResource
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
+      AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
       AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
       AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
@@ -158,7 +161,7 @@ async function updateWithAllocation(
     : sql``
   const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${before.teamId} AND id <> ${before.id})`
   const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget}`
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget} AND ${isActive(before.teamId)}`
   const allocate = db
     .update(allocations)
     .set(held)
@@ -188,7 +191,8 @@ export async function movePod(
   { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
 ): Promise<boolean> {
   const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
-    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL)
+    AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
+      AND ${takesAccount(after.hostId, after.teamId)})
     AND NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = ${before.id} AND host_id = ${after.hostId})`
   const leave = db
     .update(allocations)
