@@ -7,7 +7,7 @@ import { HttpConnection } from '../load/http-connection.ts'
 import { amountRow, type Latencies, latencyRow, percentiles, type Row, ratioRow } from '../report.ts'
 import { type BenchPlane, createAccount, createEndpoint, startBenchPlane } from '../setup.ts'
 
-const PER_SECOND = 100
+const PER_SECOND = 50
 const SECONDS = 8
 /** Time for the flood to be at its full height. */
 const RISE_MS = 2_000
