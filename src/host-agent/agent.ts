@@ -28,6 +28,7 @@ import { TakeTimes } from './plane/take-times.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
+import { missingOfImages } from './pulls/missing.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
@@ -114,7 +115,8 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
   const engine = await detectDocker(options, log)
   const facts = await engine?.info()
   const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
-  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [])
+  const alsoMissing = facts === undefined ? [] : missingOfImages(options, facts.dataRoot)
+  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, alsoMissing)
   for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
