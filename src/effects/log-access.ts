@@ -1,5 +1,6 @@
 import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
+import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
 
@@ -27,8 +28,18 @@ function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }:
   return keyedDigest(secret, ['log', hostId, kind, ownerId, workloadId].join('\n'))
 }
 
-/** True when this host was given this workload and its log. */
-export async function checkLogAccess(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
+/** The log that a workload of this host writes; null when the host was not given this workload. */
+export async function ownByLogGrant(
+  env: Env,
+  host: Owned<'host'>,
+  workloadId: string,
+  access: LogAccess,
+): Promise<Owned<LogKind, null> | null> {
+  if (!(await isGranted(env, host.id, workloadId, access))) return null
+  return Owned.prove(access.kind, access.kind === 'pod' ? access.ownerId : workloadId, null)
+}
+
+async function isGranted(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
   const entry = [hostId, workloadId, access.kind, access.ownerId, access.grant].join('\n')
   if (verified.has(entry)) return true
   const good = await Promise.all(masterSecrets(env).map((secret) => logGrant(secret, hostId, { ...access, workloadId })))

@@ -24,6 +24,9 @@ import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
 import { TakeTimes } from './plane/take-times.ts'
+import { judgeHost } from './profile/judge-host.ts'
+import { readKernelFacts } from './profile/kernel-facts.ts'
+import { engineRuntimeOf } from './profile/runtime-class.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
@@ -51,6 +54,7 @@ interface Survey {
   machine: Machine
   devices: GpuDevice[]
   engine: DockerEngine | undefined
+  engineRuntime: string | undefined
   inventory: Inventory
 }
 
@@ -105,6 +109,10 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
+  const facts = await engine?.info()
+  const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
+  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [])
+  for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
@@ -112,24 +120,26 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
     machine,
     devices,
     engine,
+    engineRuntime,
     inventory: {
       ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options),
+      isolation,
     },
   }
 }
 
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine }: Survey,
+  { machine, devices, engine, engineRuntime }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, volumes, onTaken }
+  const common = { ...context, machine, gpus, engine, engineRuntime, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }

@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -5,6 +6,7 @@ import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import { type BridgeAddress, findBridgeAddress } from './docker/bridge.ts'
 import { connectDocker } from './docker/client.ts'
+import type { ImagePolicy } from './docker/container-image.ts'
 import { containerName } from './docker/container-spec.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { engineText } from './docker/engine-errors.ts'
@@ -17,6 +19,7 @@ import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import { ProcessRuntime } from './process/runtime.ts'
+import { readKernelFacts } from './profile/kernel-facts.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
@@ -27,6 +30,8 @@ export interface RuntimesContext {
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
+  /** The engine's name for the runtime of containers; undefined: its default. */
+  engineRuntime: string | undefined
   volumes: PersistentVolumes
   /** A worker has been given a job. */
   onTaken(workerId: string): void
@@ -81,17 +86,30 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         callers,
         ports: new HostPorts({ range: options.portRange }),
         mounts: buildMountDrivers(options, context.volumes),
+        images: await imagePolicyOf(options, engine),
         stateDir: options.stateDir,
         publicIp: options.publicIp,
         log: context.log,
         hostId: context.hostId,
         relayUrl: `http://${bridge.advertise}:${relay.port}`,
+        ...readKernelFacts(),
+        engineRuntime: context.engineRuntime,
         realVcpus: cpus().length,
         realMemoryMb: context.machine.memoryMb,
       }),
     )
   }
   return { runtimes, relays }
+}
+
+/** What the operator says about images. Without a word they may take half of the engine's disk. */
+async function imagePolicyOf(options: AgentOptions, engine: DockerEngine): Promise<ImagePolicy> {
+  const { allowedRegistries: allowed, localImages, imageSpaceBytes, stateDir } = options
+  if (imageSpaceBytes !== undefined) return { allowed, localImages, maxBytes: imageSpaceBytes }
+  const { dataRoot } = await engine.info()
+  // That of an engine in a virtual machine is not seen from here.
+  const { blocks, bsize } = statfsSync(existsSync(dataRoot) ? dataRoot : stateDir)
+  return { allowed, localImages, maxBytes: Math.floor((blocks * bsize) / 2) }
 }
 
 /** Who may speak to the relay of the containers: an engine in a virtual machine hides their addresses, and their keys alone are left (HOST-75). */

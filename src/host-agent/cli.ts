@@ -21,6 +21,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       'where the host key and its workloads are kept (or PODPLANE_AGENT_STATE; default: ~/.podplane-agent/<name>)',
     )
     .option('--runtime <names...>', 'docker, process or both (default: process, and docker where it answers)')
+    .option('--runtime-class <class>', 'what runs containers: runc, runsc (gVisor) or kata', 'runc')
     .option('--data-center <id>', 'informational; the join token decides')
     .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
     .option('--volume-dir <dir>', 'where persistent volumes of pods are kept (default: <state dir>/volumes)')
@@ -29,6 +30,12 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       'where network volumes are: a directory mounted on every host of the data center, or an NFS export',
     )
     .option('--global-volumes <dir>', 'where global volumes are: a directory on which the bucket is mounted')
+    .option(
+      '--registry-allow <registries...>',
+      'registries on private addresses, <host>[:<port>], with http:// before one without TLS (or PODPLANE_REGISTRY_ALLOW)',
+    )
+    .option('--image-space <GB>', 'what pulled images may take of the disk (default: half of it)')
+    .option('--local-images', "let every tenant run the images in the container engine's own store by their names")
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
     .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')

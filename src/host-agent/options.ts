@@ -1,13 +1,14 @@
 import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { GpuInventory, PortRange } from '../host-protocol/messages.ts'
+import { type GpuInventory, type PortRange, RUNTIME_CLASSES, type RuntimeClass } from '../host-protocol/messages.ts'
 import { OperatorError } from '../node/fail.ts'
 import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { parsePlaneUrl } from './plane/http.ts'
+import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import type { RuntimeName } from './runtime.ts'
 
 /** Flags as commander hands them over. */
@@ -17,11 +18,15 @@ export interface Flags {
   name?: string
   stateDir?: string
   runtime?: string[]
+  runtimeClass?: string
   dataCenter?: string
   simulateGpus?: string
   volumeDir?: string
   networkVolumes?: string
   globalVolumes?: string
+  registryAllow?: string[]
+  localImages?: boolean
+  imageSpace?: string
   publicIp?: string
   portRange: string
   onExit: string
@@ -36,6 +41,8 @@ export interface AgentOptions {
   stateDir: string
   /** Runtimes asked for by name; undefined: process, and docker where it answers. */
   runtimes: ReadonlySet<RuntimeName> | undefined
+  /** What runs containers. */
+  runtimeClass: RuntimeClass
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
   /** Where the persistent volumes of pods are. */
@@ -43,6 +50,12 @@ export interface AgentOptions {
   /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
   networkVolumes: string | NfsExport | undefined
   globalVolumes: string | undefined
+  /** Registries that may be on private addresses, and which of them are spoken to without TLS. */
+  allowedRegistries: AllowedRegistries
+  /** Whether images of the engine's own store are for every tenant. */
+  localImages: boolean
+  /** What images may take of the disk, bytes; undefined: half of it. */
+  imageSpaceBytes: number | undefined
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
   /** Host ports for container ports. */
@@ -73,11 +86,15 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     name,
     stateDir,
     runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
+    runtimeClass: oneOf('--runtime-class', flags.runtimeClass ?? 'runc', RUNTIME_CLASSES),
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
     networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
     globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
+    allowedRegistries: parseAllowedRegistries(flags.registryAllow ?? [env.PODPLANE_REGISTRY_ALLOW ?? '']),
+    localImages: flags.localImages ?? false,
+    imageSpaceBytes: flags.imageSpace === undefined ? undefined : parseImageSpace(flags.imageSpace),
     publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
     portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
@@ -96,6 +113,11 @@ function parseIp(text: string): string {
   if (isIP(text) === 0 || text.includes('%'))
     throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
   return text
+}
+
+function parseImageSpace(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text) * 1e9
+  throw new OperatorError(`--image-space '${text}' is no size; use whole GB, such as 200`)
 }
 
 function parsePortRange(text: string): PortRange {

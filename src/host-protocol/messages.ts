@@ -44,8 +44,18 @@ const Port = z.number().int().min(1).max(65_535)
 export const PortRange = z.object({ from: Port, to: Port })
 export type PortRange = z.infer<typeof PortRange>
 
-/** How far this host keeps accounts apart; absent: an agent that does not say. */
-const Isolation = z.object({
+/** What runs containers: `runc` shares the machine's kernel with them, the others put a kernel of their own in between. */
+export const RUNTIME_CLASSES = ['runc', 'runsc', 'kata'] as const
+export const RuntimeClass = z.enum(RUNTIME_CLASSES)
+export type RuntimeClass = z.infer<typeof RuntimeClass>
+
+/** How far workloads are kept from the machine and from one another (HOST-87); what is absent the agent does not say. */
+export const Isolation = z.object({
+  runtimeClass: RuntimeClass.optional(),
+  /** Root inside a container is nobody on the machine. */
+  userNamespaces: z.boolean().optional(),
+  /** What this host cannot enforce, a line each, in words for its operator. */
+  missing: z.array(z.string().min(1).max(300)).max(32).optional(),
   /** Whether containers reach neither those of other accounts nor the host and what is private behind it. */
   network: z.boolean().optional(),
   /** Why they do. */
@@ -76,6 +86,7 @@ export const Inventory = z.object({
     .array(z.enum(['network', 'global']))
     .max(8)
     .optional(),
+  /** Absent: an agent that does not say, whose containers run in `runc`. */
   isolation: Isolation.optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
@@ -161,7 +172,7 @@ export const Workload = z.object({
   mounts: z.array(WorkloadMount).max(8).optional(),
   /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
   wipe: z.boolean().optional(),
-  /** Credential for pulling the image, and the registry that it may be sent to (PP-195). */
+  /** Credential for pulling the image, and the registry that it may be sent to (HOST-94). */
   registryAuth: z.object({ username: z.string(), password: z.string(), host: z.string().optional() }).optional(),
 })
 export type Workload = z.infer<typeof Workload>

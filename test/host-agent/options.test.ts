@@ -25,6 +25,14 @@ describe('flags', () => {
     }
   })
 
+  test('[HOST-87] class of the container runtime', ({ expect }) => {
+    expect(readOptions(flags, {}).runtimeClass).toBe('runc')
+    expect(readOptions({ ...flags, runtimeClass: 'kata' }, {}).runtimeClass).toBe('kata')
+    expect(() => readOptions({ ...flags, runtimeClass: 'gvisor' }, {})).toThrow(
+      "--runtime-class 'gvisor' is unknown; use one of: runc, runsc, kata",
+    )
+  })
+
   test('[HOST-40] address and port range of the machine', ({ expect }) => {
     for (const publicIp of ['203.0.113.7', '2001:db8::7']) expect(readOptions({ ...flags, publicIp }, {}).publicIp).toBe(publicIp)
     const range = (portRange: string) => readOptions({ ...flags, portRange }, {}).portRange

@@ -115,14 +115,50 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'any image that the engine finds will do',
     file: 'src/host-agent/docker/container-image.ts',
-    find: 'return names !== undefined && isNamed(image, names)',
-    replace: 'return names !== undefined && (isNamed(image, names) || true)',
+    find: 'if (local !== undefined && isNamed(image, local.names)) return local.id',
+    replace: "if (local !== undefined && image !== '') return local.id",
   },
   {
     id: 'a private image is everybody’s once it is here',
     file: 'src/host-agent/docker/container-image.ts',
-    find: '|| this.privateRepositories.has(repositoryOf(image))) return false',
-    replace: ') return false',
+    find: 'publicText: isPublic ? reference.text : undefined',
+    replace: "publicText: isPublic || reference.text !== '' ? reference.text : undefined",
+  },
+  {
+    id: 'a layer that is here is any registry’s',
+    file: 'src/host-agent/pulls/pull-image.ts',
+    find: 'index >= known || !layers.isProven(index)',
+    replace: 'index >= known',
+  },
+  {
+    id: 'a layer may hold another than the configuration says',
+    file: 'src/host-agent/pulls/pull-image.ts',
+    find: 'layer !== undefined && layer.diffId !== this.diffIds[index]',
+    replace: "layer !== undefined && layer.diffId === ''",
+  },
+  {
+    id: 'a name leads anywhere',
+    file: 'src/host-agent/pulls/egress.ts',
+    find: 'addresses.find(({ address }) => !isPublicAddress(address))',
+    replace: "addresses.find(({ address }) => address === '')",
+  },
+  {
+    id: 'a login follows a redirect',
+    file: 'src/host-agent/pulls/egress.ts',
+    find: "filter(([name]) => name !== 'authorization')",
+    replace: "filter(([name]) => name !== '')",
+  },
+  {
+    id: 'a login goes to any token service',
+    file: 'src/host-agent/pulls/registry-client.ts',
+    find: 'basic !== undefined && !isNeighbour(this.origin, url)',
+    replace: "basic === '' && !isNeighbour(this.origin, url)",
+  },
+  {
+    id: 'a layer unpacks without bound',
+    file: 'src/host-agent/pulls/pull-image.ts',
+    find: 'if (this.unpackedBytes > maxBytes) throw',
+    replace: 'if (this.unpackedBytes > maxBytes * 2 ** 20) throw',
   },
   {
     id: 'one host port for two workloads',
@@ -195,5 +231,17 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: 'src/host-agent/workloads/supervisor.ts',
     find: '    this.deps.ledger.repeatAll()\n',
     replace: '',
+  },
+  {
+    id: 'a container keeps the powers that it was not given',
+    file: 'src/host-agent/profile/container-profile.ts',
+    find: "CapDrop: ['ALL']",
+    replace: "CapDrop: ['MKNOD']",
+  },
+  {
+    id: 'an old runc is not told to the operator',
+    file: 'src/host-agent/profile/versions.ts',
+    find: 'if (difference !== 0) return difference < 0',
+    replace: 'if (difference !== 0) return difference > 0',
   },
 ]

@@ -84,6 +84,30 @@ const Problem = z
   .object({ gpu: z.number().int().nullable().meta({ description: 'Index on the machine; null for all of them.' }), problem: z.string() })
   .meta({ id: 'HostGpuProblem', example: { gpu: 2, problem: 'uncorrectable ECC errors' } })
 
+const HostIsolation = z
+  .object({
+    runtimeClass: z.string().nullable().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
+    userNamespaces: z.boolean().nullable().meta({ description: 'Root inside a container is nobody on the machine.' }),
+    network: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Containers reach neither those of other accounts nor the host and what is private behind it.' }),
+    networkReason: z.string().nullable().meta({ description: 'Why they do.' }),
+    trustedTenants: z.boolean().meta({ description: 'The accounts of this host trust one another, its operator says.' }),
+    missing: z.array(z.string()).meta({ description: 'What else this host cannot enforce, a line each.' }),
+  })
+  .meta({
+    id: 'HostIsolation',
+    example: {
+      runtimeClass: 'runc',
+      userNamespaces: false,
+      network: true,
+      networkReason: null,
+      trustedTenants: false,
+      missing: ['user namespaces: the container engine runs without "userns-remap"'],
+    },
+  })
+
 export const Host = z
   .object({
     id: z.string(),
@@ -108,6 +132,9 @@ export const Host = z
       .array(z.string())
       .nullable()
       .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: its agent does not say.' }),
+    isolation: HostIsolation.meta({
+      description: 'How far workloads are kept from the machine and from one another; null in it: its agent does not say.',
+    }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),
     portRange: z

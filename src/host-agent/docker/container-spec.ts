@@ -1,5 +1,6 @@
 import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../host-protocol/messages.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
+import { containerProfile, type ProfileFacts } from '../profile/container-profile.ts'
 import { relayKeyHash } from '../relay/door/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import type { PublishedPort } from '../runtime.ts'
@@ -17,18 +18,16 @@ const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
 /** Unlike `none`, this leaves out the driver's libraries too, as if NVIDIA's runtime was not there. */
 const NO_GPU = 'void'
 
-const PIDS_MAX = 4_096
 /** The engine refuses less. */
 const MEMORY_MIN_BYTES = 6 * 2 ** 20
 
 /** What a host adds to every container. */
-export interface HostContext {
+export interface HostContext extends Omit<ProfileFacts, 'raisesLimits'> {
   hostId: string
   relayUrl: string
   /** Where the published ports can be reached from outside; null: nowhere. */
   publicIp: string | null
-  /** Real capacity: simulated machines promise more than the engine accepts as a limit. */
-  realVcpus: number
+  /** Real capacity, as `realVcpus`: simulated machines promise more than the engine accepts as a limit. */
   realMemoryMb: number
 }
 
@@ -39,6 +38,7 @@ export interface SpecContext extends HostContext {
   mounts: readonly EngineMount[]
   /** Goes on with this instead of the image. */
   disk: KeptDisk | undefined
+  raisesLimits: boolean
   /** The engine can limit the writable layer. */
   limitDisk: boolean
 }
@@ -69,10 +69,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
     ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}])),
     HostConfig: {
       ...resourceLimits(workload.resources, context),
-      PidsLimit: PIDS_MAX,
-      SecurityOpt: ['no-new-privileges'],
-      // Raw sockets would let one tenant answer for another's address on the shared bridge.
-      CapDrop: ['NET_RAW', 'MKNOD'],
+      ...containerProfile(workload.resources, context),
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
       PortBindings: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, [{ HostPort: String(port.public) }]])),

@@ -39,6 +39,8 @@ export class ContainerStarter {
   private readonly deps: ContainerStarterDeps
   /** Whether the engine can limit a container's disk; found out by the first container that is to have a limit. */
   private limitsDisk = true
+  /** Whether the engine can give a container more than it has itself; found out by the first start. */
+  private raisesLimits = true
 
   constructor(deps: ContainerStarterDeps) {
     this.deps = deps
@@ -47,19 +49,32 @@ export class ContainerStarter {
   /** Throws a `StartError`; then there is no container. */
   async start(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
     const refused = new Set<number>()
+    let raisesLimits = this.raisesLimits
     for (let attempt = 1; ; attempt += 1) {
       const ports = await this.deps.ports.reserve(workload.id, workload.ports, hooks.formerPorts ?? [], refused)
-      const context = { ...this.deps, ...prepared, ports, limitDisk: false }
+      const context = { ...this.deps, ...prepared, ports, limitDisk: false, raisesLimits }
       try {
-        return await this.startOnce(workload, context)
+        const started = await this.startOnce(workload, context)
+        // Not before: those may have been a tenant's words, a command say, in an error about something else.
+        if (!raisesLimits && this.raisesLimits) this.noteOwnLimits()
+        return started
       } catch (error) {
         this.deps.ports.release(workload.id)
+        if (raisesLimits && /error setting rlimit/i.test(engineText(error))) {
+          raisesLimits = false
+          continue
+        }
         const port = takenPort(engineText(error), publishedPorts(ports))
         if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
         if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
         refused.add(port)
       }
     }
+  }
+
+  private noteOwnLimits(): void {
+    this.raisesLimits = false
+    this.deps.log.warn('this engine may not raise limits; containers have its own, for open files and locked memory')
   }
 
   private async startOnce(workload: Workload, context: SpecContext): Promise<Started> {

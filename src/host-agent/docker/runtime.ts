@@ -18,11 +18,11 @@ import {
   type WorkloadExit,
 } from '../runtime.ts'
 import { ContainerDisks } from './container-disk.ts'
-import { ContainerImages } from './container-image.ts'
+import { ContainerImages, type ImagePolicy } from './container-image.ts'
 import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
 import { ContainerStarter } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
-import type { ContainerFacts, DockerEngine } from './engine.ts'
+import type { ContainerFacts, DockerEngine, KeptDisk } from './engine.ts'
 import { ignoring } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 import { DockerOutput } from './output.ts'
@@ -37,6 +37,7 @@ export interface DockerRuntimeOptions extends HostContext {
   gpus: HostGpus
   ports: HostPorts
   mounts: MountDrivers
+  images: ImagePolicy
   callers: RelayCallers
   stateDir: string
   log: Log
@@ -64,14 +65,14 @@ export class DockerRuntime implements Runtime {
   }
 
   async start(workload: Workload, hooks: StartHooks): Promise<Started> {
-    const disk = await this.provideDisk(workload, hooks)
+    const { disk, image } = await this.provideRoot(workload, hooks)
     try {
       const mounts = await provideMounts(workload.mounts ?? [], this.options.mounts)
       hooks.signal.throwIfAborted()
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
-      return await this.starter.start(workload, { gpuIds, mounts, disk }, hooks)
+      return await this.starter.start({ ...workload, image }, { gpuIds, mounts, disk }, hooks)
     } catch (error) {
       this.gpusInUse.delete(workload.id)
       this.options.callers.release(workload.id)
@@ -80,16 +81,15 @@ export class DockerRuntime implements Runtime {
     }
   }
 
-  /** The disk to go on with, or undefined when the image is what it starts from; that one is there then. */
-  private async provideDisk(workload: Workload, hooks: StartHooks) {
+  /** The disk to go on with, or else the image that it starts from, by its id: a name may lead elsewhere a moment later. */
+  private async provideRoot(workload: Workload, hooks: StartHooks): Promise<{ disk: KeptDisk | undefined; image: string }> {
     // One that somebody removed has no disk to go on with.
     if (hooks.diskOf != null && (await this.inspectOwn(hooks.diskOf)) !== undefined) {
       // Like a pull, this makes nothing that runs: a start that is interrupted here may begin anew.
       hooks.onState('pulling')
-      return await this.disks.handOn(hooks.diskOf, workload.id)
+      return { disk: await this.disks.handOn(hooks.diskOf, workload.id), image: workload.image }
     }
-    await this.images.provide(workload, hooks)
-    return undefined
+    return { disk: undefined, image: await this.images.provide(workload, hooks) }
   }
 
   private reserveGpus(workload: Workload): string[] {
@@ -200,7 +200,9 @@ export class DockerRuntime implements Runtime {
     return { id, phase, ports, startedAtMs: facts.startedAtMs }
   }
 
-  close(): void {}
+  close(): void {
+    this.images.close()
+  }
 }
 
 function readPorts(label: string | undefined): PublishedPort[] {

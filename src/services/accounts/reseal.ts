@@ -12,6 +12,7 @@ import {
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { openSealedLogin, sealLogin } from '../../effects/registry-login.ts'
 import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
 import { endpointStub, hostStub, webhookSenderStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
@@ -40,9 +41,10 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Outcome> {
   if (isTable(step)) return resealRows(db, step, afterId)
   if (step === 'registries') return resealRegistries(db, afterId, (row) => resealLogin(env, row))
   if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
-  if (step === 'endpoint objects') return tellObjects(db, 'endpoints', afterId, (id) => endpointStub(env, id).reseal())
-  if (step === 'host objects') return tellObjects(db, 'hosts', afterId, (id) => hostStub(env, id).reseal())
-  return tellObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, id).reseal())
+  if (step === 'endpoint objects')
+    return tellObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
+  if (step === 'host objects') return tellObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
+  return tellObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
 }
 
 function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {

@@ -141,6 +141,8 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   if (options.runtime !== undefined) args.push('--runtime', options.runtime)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
+  // Images of the tests are made on this machine.
+  args.push('--local-images')
   const startedAtMs = Date.now()
   const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {})
   const kill = async (signal: NodeJS.Signals) => {

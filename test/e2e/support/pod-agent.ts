@@ -50,7 +50,19 @@ export class PodAgent {
 
   async start(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<void> {
     if (this.url === '') this.url = await this.plane.listen()
-    const own = ['--url', this.url, '--token', this.plane.joinToken, '--name', 'pods', '--state-dir', this.stateDir, '--runtime', 'docker']
+    const own = [
+      '--url',
+      this.url,
+      '--token',
+      this.plane.joinToken,
+      '--name',
+      'pods',
+      '--state-dir',
+      this.stateDir,
+      '--runtime',
+      'docker',
+      '--local-images',
+    ]
     this.child = spawn(process.execPath, [ENTRY, ...own, ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, ...env },

@@ -7,6 +7,7 @@ describe('container spec', () => {
     hostId: 'h1',
     relayUrl: 'http://172.17.0.1:4000',
     publicIp: '203.0.113.7',
+    ...{ engineRuntime: undefined, cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576 },
     realVcpus: 4,
     realMemoryMb: 8_000,
     gpuIds: [],
@@ -14,6 +15,7 @@ describe('container spec', () => {
     mounts: [],
     disk: undefined,
     limitDisk: false,
+    raisesLimits: true,
   }
 
   test('is locked down, capped at the real machine, and gets the relay only in platform variables', ({ expect }) => {
@@ -47,7 +49,7 @@ describe('container spec', () => {
     expect(spec.HostConfig).toMatchObject({
       Memory: 8_000 * 2 ** 20,
       NanoCpus: 4e9,
-      PidsLimit: 4_096,
+      PidsLimit: 28_672,
       SecurityOpt: ['no-new-privileges'],
       RestartPolicy: { Name: 'no' },
       PortBindings: { '8080/tcp': [{ HostPort: '30001' }], '22/tcp': [{ HostPort: '30002' }] },

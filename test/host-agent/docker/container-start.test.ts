@@ -12,7 +12,7 @@ const NO_LIMITS = new Error('--storage-opt is supported only for overlay over xf
 
 /** An engine in memory; the calls named in `lost` are carried out, but their answer never arrives. */
 class FakeEngine {
-  readonly containers = new Map<string, { labels: Record<string, string>; status: string; limited: boolean }>()
+  readonly containers = new Map<string, { labels: Record<string, string>; status: string; limited: boolean; limits: string[] }>()
   readonly lost: string[] = []
   /** Asks that fail before the engine is back. */
   away = 0
@@ -22,7 +22,9 @@ class FakeEngine {
     const refusal = this.refuse(spec)
     if (refusal) throw refusal
     if (this.containers.has(name)) throw new Error('the container name is already in use')
-    this.containers.set(name, { labels: { ...spec.Labels }, status: 'created', limited: spec.HostConfig?.StorageOpt !== undefined })
+    const limits = (spec.HostConfig?.Ulimits ?? []).map(({ Name }) => String(Name))
+    const limited = spec.HostConfig?.StorageOpt !== undefined
+    this.containers.set(name, { labels: { ...spec.Labels }, status: 'created', limited, limits })
     this.answer('create')
   }
   async start(name: string): Promise<void> {
@@ -60,6 +62,7 @@ describe('starting a container', () => {
       hostId: 'h1',
       relayUrl: 'http://172.17.0.1:4000',
       publicIp: null,
+      ...{ engineRuntime: undefined, cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576 },
       realVcpus: 4,
       realMemoryMb: 8_000,
     })
@@ -83,7 +86,7 @@ describe('starting a container', () => {
 
   test('a container of the same name that is somebody else’s stays', async ({ expect }) => {
     const { engine, start } = open()
-    engine.containers.set('podplane-p-1', { labels: { 'podplane.host': 'h2' }, status: 'running', limited: false })
+    engine.containers.set('podplane-p-1', { labels: { 'podplane.host': 'h2' }, status: 'running', limited: false, limits: [] })
     await expect(start()).rejects.toThrow('already in use')
     expect(engine.containers.size).toBe(1)
   })
@@ -100,5 +103,25 @@ describe('starting a container', () => {
     engine.refuse = (spec) => (spec.HostConfig?.StorageOpt === undefined ? undefined : NO_LIMITS)
     await start({ id: 'p-3', resources })
     expect(engine.containers.get('podplane-p-3')).toMatchObject({ limited: false })
+  })
+
+  test('[HOST-88] an engine that may not raise limits starts containers with its own', async ({ expect }) => {
+    const { engine, start } = open()
+    // The words of a tenant in an error of the engine.
+    engine.refuse = () => new Error('no such program: /error setting rlimit')
+    await expect(start()).rejects.toThrow('no such program')
+    engine.refuse = () => undefined
+    await start({ id: 'p-2' })
+    expect(engine.containers.get('podplane-p-2')?.limits).toEqual(['core', 'nofile'])
+    const refuse = (spec: ContainerSpec) => (spec.HostConfig?.Ulimits?.length === 1 ? undefined : new Error('error setting rlimit type 7'))
+    const refused: ContainerSpec[] = []
+    engine.refuse = (spec) => {
+      const refusal = refuse(spec)
+      if (refusal) refused.push(spec)
+      return refusal
+    }
+    for (const id of ['p-3', 'p-4']) await start({ id })
+    expect(engine.containers.get('podplane-p-4')?.limits).toEqual(['core'])
+    expect(refused).toHaveLength(1)
   })
 })

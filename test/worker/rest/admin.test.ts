@@ -171,6 +171,7 @@ describe('hosts', () => {
       diskGb: { total: 500, free: 400 },
       runtimes: ['process'],
       sharedVolumes: null,
+      isolation: { runtimeClass: null, userNamespaces: null, network: null, networkReason: null, trustedTenants: false, missing: [] },
       gpuProblems: [],
       publicIp: null,
       portRange: { from: 30_000, to: 32_767 },

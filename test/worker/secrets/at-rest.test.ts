@@ -1,11 +1,11 @@
 import { openRecords } from '../../../src/db/client.ts'
 import { findEndpoint } from '../../../src/db/endpoints/endpoints.ts'
 import { findPod } from '../../../src/db/pods/pods.ts'
-import { endpointStub, hostStub, webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
 import { admin, api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podBody, podScene } from '../../support/pod-scene.ts'
 import { setUpQueue } from '../../support/queue.ts'
+import { endpointStub, hostStub, webhookSenderStub } from '../../support/stubs.ts'
 
 const S3 = {
   accessId: 'plant-s3-id',
