@@ -14,7 +14,11 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .description('Runs the workloads of a podplane control plane on this machine')
     .version(AGENT_VERSION)
     .option('--url <plane>', 'address of the plane')
-    .option('--token <join token>', 'join token, needed for the first start only (or PODPLANE_JOIN_TOKEN)')
+    .option('--insecure-plane', 'speak plain http to a plane on another machine, with all that is secret')
+    .option(
+      '--token <join token>',
+      'join token, needed for the first start only; better in PODPLANE_JOIN_TOKEN, which no other user of the machine sees',
+    )
     .option('--name <name>', 'name of this host (default: the machine name)')
     .option(
       '--state-dir <dir>',
@@ -37,6 +41,9 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .option('--image-space <GB>', 'what pulled images may take of the disk (default: half of it)')
     .option('--local-images', "let every tenant run the images in the container engine's own store by their names")
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
+    .option('--http-ip <address>', 'address of this machine on which http ports of containers are bound', '127.0.0.1')
+    .option('--allow-network <ranges...>', 'private IPv4 ranges that containers may reach, such as 10.1.2.0/24 (default: none)')
+    .option('--trusted-tenants', 'take several accounts even where this machine cannot keep their containers apart')
     .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
     .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')

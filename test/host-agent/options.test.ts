@@ -2,7 +2,14 @@ import { describe, test } from 'vitest'
 import { readOptions } from '../../src/host-agent/options.ts'
 
 describe('flags', () => {
-  const flags = { url: 'http://localhost:8787/', portRange: '30000-32767', onExit: 'keep', onLeaseLoss: 'stop', logLevel: 'info' }
+  const flags = {
+    url: 'http://localhost:8787/',
+    httpIp: '127.0.0.1',
+    portRange: '30000-32767',
+    onExit: 'keep',
+    onLeaseLoss: 'stop',
+    logLevel: 'info',
+  }
 
   test('have defaults', ({ expect }) => {
     expect(readOptions({ ...flags, name: 'gpu 1' }, {})).toMatchObject({
@@ -25,12 +32,42 @@ describe('flags', () => {
     }
   })
 
+  test('[HOST-82] private ranges that containers may reach', ({ expect }) => {
+    const allowed = (...allowNetwork: string[]) => readOptions({ ...flags, allowNetwork }, {}).allowNetworks
+    expect([readOptions(flags, {}).allowNetworks, allowed('10.1.2.0/24, 10.1.3.4', '192.168.7.0/24')]).toEqual([
+      [],
+      ['10.1.2.0/24', '10.1.3.4/32', '192.168.7.0/24'],
+    ])
+    for (const text of ['10.1.2.3/24', 'fd00::/8', 'nas.example.com', '', '10.0.0.0/8 accept']) {
+      expect(() => allowed(text)).toThrow(`--allow-network '${text}' is no range of IPv4 addresses`)
+    }
+  })
+
   test('[HOST-87] class of the container runtime', ({ expect }) => {
     expect(readOptions(flags, {}).runtimeClass).toBe('runc')
     expect(readOptions({ ...flags, runtimeClass: 'kata' }, {}).runtimeClass).toBe('kata')
     expect(() => readOptions({ ...flags, runtimeClass: 'gvisor' }, {})).toThrow(
       "--runtime-class 'gvisor' is unknown; use one of: runc, runsc, kata",
     )
+  })
+
+  test('[L6] [HOST-80] plain http to another machine is refused, unless the operator says that its network is private', ({ expect }) => {
+    const urlOf = (url: string, insecurePlane?: boolean) =>
+      readOptions({ ...flags, url, ...(insecurePlane === undefined ? {} : { insecurePlane }) }, {}).planeUrl
+    const remote = [
+      'http://plane.example.com',
+      'http://10.0.0.1:8787',
+      'http://127.example.com',
+      'http://[2001:db8::1]:1',
+      'http://localhost.example',
+    ]
+    for (const url of remote) {
+      expect(() => urlOf(url)).toThrow(/^--url 'http:.* is plain http to another machine.*--insecure-plane/)
+      expect(urlOf(url, true)).toBe(url)
+      expect(urlOf(url.replace('http', 'https'))).toBe(url.replace('http', 'https'))
+    }
+    const own = ['http://127.0.0.1:8787', 'http://127.1.2.3', 'http://localhost:1', 'http://[::1]:8787', 'http://plane.localhost']
+    expect(own.map((url) => urlOf(url))).toEqual(own)
   })
 
   test('[HOST-40] address and port range of the machine', ({ expect }) => {

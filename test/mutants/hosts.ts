@@ -152,6 +152,12 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs)',
     replace: 'leaseUntilMs: untilMs',
   },
+  {
+    id: 'a key of small order with the sign of x set passes',
+    file: 'src/domain/host/public-key.ts',
+    find: '? byte & ~SIGN_BIT : byte',
+    replace: '? byte : byte',
+  },
 ]
 
 /** Killed by the tests against the real objects in workerd. */
@@ -243,7 +249,31 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a cordon loses against a placement under way',
     file: 'src/db/hosts/capacity.ts',
-    find: "status = 'ONLINE' AND cordoned_at IS NULL)",
-    replace: "status = 'ONLINE')",
+    find: "status = 'ONLINE' AND cordoned_at IS NULL",
+    replace: "status = 'ONLINE'",
+  },
+  {
+    id: 'two accounts meet on a host that keeps nobody apart',
+    file: 'src/db/hosts/tenancy.ts',
+    find: 'held.team_id <> ${teamId}',
+    replace: 'held.team_id <> held.team_id AND ${teamId} IS NOT NULL',
+  },
+  {
+    id: 'a host that does not say whether it keeps accounts apart takes several',
+    file: 'src/db/hosts/tenancy.ts',
+    find: "OR json_extract(hosts.inventory, '$.isolation.network') = 1",
+    replace: "OR json_extract(hosts.inventory, '$.isolation.network') IS NOT 0",
+  },
+  {
+    id: 'a link that has not said hello is told everything',
+    file: 'durable-objects/host/links.ts',
+    find: 'for (const socket of this.inUse()) sendTo(socket, message)',
+    replace: 'for (const socket of this.open()) sendTo(socket, message)',
+  },
+  {
+    id: 'nobody hears of a link that was taken over',
+    file: 'durable-objects/host/links.ts',
+    find: '      onReplaced(newer, stateOf(other))\n',
+    replace: '',
   },
 ]

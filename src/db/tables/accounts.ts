@@ -7,6 +7,8 @@ export const teams = sqliteTable('teams', {
   name: text('name').notNull(),
   kind: text('kind', { enum: ['PERSONAL', 'ORGANIZATION'] }).notNull(),
   createdAt: integer('created_at').notNull(),
+  /** The operator has suspended it since then (PP-214); null: it works. */
+  suspendedAt: integer('suspended_at'),
 })
 
 export const users = sqliteTable(
