@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Inventory } from '../host-protocol/messages.ts'
-import { buildRuntimes, detectDocker, type RuntimesContext } from './build-runtimes.ts'
+import { buildRuntimes, detectDocker, type RuntimesContext, runsBuiltins } from './build-runtimes.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
 import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
@@ -9,6 +9,7 @@ import { readGpuUse } from './gpus/use.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './logs/shipper.ts'
 import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
+import { protectFromOom } from './machine/oom.ts'
 import { createUtilisationReader } from './machine/utilisation.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
@@ -24,6 +25,7 @@ import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
 import { TakeTimes } from './plane/take-times.ts'
+import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
@@ -41,6 +43,8 @@ const LEASE_LOSS_GRACE_MS = 4_000
 /** How long the last reports may take; what is left is delivered by the next agent process. */
 const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
+const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
+
 export interface AgentContext {
   options: AgentOptions
   log: Log
@@ -55,6 +59,7 @@ interface Survey {
   devices: GpuDevice[]
   engine: DockerEngine | undefined
   engineRuntime: string | undefined
+  confinement: Confinement
   inventory: Inventory
 }
 
@@ -63,7 +68,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const { options, log, shutdown } = context
   const clock = new PlaneClock()
   const key = await HostKey.load(options.stateDir)
-  const survey = await surveyHost(options, log)
+  const survey = await surveyHost(context)
   const host = await establishIdentity({ options, log, key, clock, inventory: survey.inventory, shutdown })
   if (host === undefined) return
   const { hostId, dataCenterId } = host.identity
@@ -104,23 +109,28 @@ export async function runAgent(context: AgentContext): Promise<void> {
 }
 
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
-async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
+async function surveyHost({ options, log, command }: AgentContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
   const facts = await engine?.info()
   const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
-  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [])
+  const confinement = runsBuiltins(options) ? await openConfinement(command) : UNCONFINED
+  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [
+    ...(protectFromOom() ? [] : [UNPROTECTED]),
+    ...confinement.missing,
+  ])
   for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
-  if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
+  if (runsBuiltins(options)) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
   return {
     machine,
     devices,
     engine,
     engineRuntime,
+    confinement,
     inventory: {
       ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
@@ -133,13 +143,13 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
 
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine, engineRuntime }: Survey,
+  { machine, devices, engine, engineRuntime, confinement }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, engineRuntime, volumes, onTaken }
+  const common = { ...context, machine, gpus, engine, engineRuntime, confinement, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }

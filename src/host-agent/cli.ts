@@ -20,7 +20,8 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       '--state-dir <dir>',
       'where the host key and its workloads are kept (or PODPLANE_AGENT_STATE; default: ~/.podplane-agent/<name>)',
     )
-    .option('--runtime <names...>', 'docker, process or both (default: process, and docker where it answers)')
+    .option('--runtime <names...>', 'docker, process (built-in images) or both (default: docker)')
+    .option('--builtin-images', 'also run the built-in images, as processes of this machine; without Docker, nothing else')
     .option('--runtime-class <class>', 'what runs containers: runc, runsc (gVisor) or kata', 'runc')
     .option('--data-center <id>', 'informational; the join token decides')
     .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')

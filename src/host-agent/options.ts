@@ -18,6 +18,7 @@ export interface Flags {
   stateDir?: string
   runtime?: string[]
   runtimeClass?: string
+  builtinImages?: boolean
   dataCenter?: string
   simulateGpus?: string
   volumeDir?: string
@@ -35,7 +36,7 @@ export interface AgentOptions {
   joinToken: string | undefined
   name: string
   stateDir: string
-  /** Runtimes asked for by name; undefined: process, and docker where it answers. */
+  /** Those that must be there; undefined: process, and docker where it answers. */
   runtimes: ReadonlySet<RuntimeName> | undefined
   /** What runs containers. */
   runtimeClass: RuntimeClass
@@ -75,7 +76,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     joinToken: joinToken === '' ? undefined : joinToken,
     name,
     stateDir,
-    runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
+    runtimes: parseRuntimes(flags),
     runtimeClass: oneOf('--runtime-class', flags.runtimeClass ?? 'runc', RUNTIME_CLASSES),
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
@@ -90,9 +91,12 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
   }
 }
 
-function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
-  const names = values.flatMap((value) => value.split(',')).map((value) => value.trim())
-  return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
+/** Built-in images run outside any container, so they are off until the operator turns them on (HOST-91). */
+function parseRuntimes({ runtime, builtinImages = false }: Flags): ReadonlySet<RuntimeName> | undefined {
+  if (runtime === undefined) return builtinImages ? undefined : new Set(['docker'])
+  const names = runtime.flatMap((value) => value.split(',')).map((value) => value.trim())
+  const named = names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const))
+  return new Set([...named, ...(builtinImages ? (['process'] as const) : [])])
 }
 
 function parseIp(text: string): string {

@@ -71,6 +71,8 @@ function spawnAgent(options: AgentOptions): ChildProcess {
   const args = ['--url', options.url, '--name', options.name, '--state-dir', options.stateDir, '--on-exit', 'stop']
   // Whoever tries a pod on this machine reaches its ports from this machine.
   args.push('--public-ip', '127.0.0.1')
+  // Somebody who tries the platform needs no Docker for it.
+  args.push('--builtin-images')
   args.push('--network-volumes', options.networkVolumes, '--global-volumes', options.globalVolumes)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.

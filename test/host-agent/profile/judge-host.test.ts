@@ -24,7 +24,7 @@ const PLAIN: EngineAnswers = {
   info: { Runtimes: { runc: {} }, SecurityOptions: ['name=seccomp,profile=default'], DockerRootDir: '/data/1.2' },
   version: { Version: '20.10.24+dfsg1', Components: [{ Name: 'runc', Version: '1.1.5+ds1' }] },
 }
-const kernel = { cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576 }
+const kernel = { cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576, inotifyMax: 65_536 }
 
 describe('what an engine says about itself', () => {
   test('[HOST-87] with remapped users, and without', ({ expect }) => {
@@ -50,15 +50,17 @@ describe('what an engine says about itself', () => {
 
 describe('what a host cannot enforce', () => {
   test('[HOST-87][H9] is said to the operator', ({ expect }) => {
-    const judged = judgeHost({ runtimeClass: 'runc', engine: readEngineFacts(PLAIN), kernel: { ...kernel, cgroupNamespaces: false } }, [
-      'more',
-    ])
+    const judged = judgeHost(
+      { runtimeClass: 'runc', engine: readEngineFacts(PLAIN), kernel: { ...kernel, cgroupNamespaces: false, inotifyMax: 128 } },
+      ['more'],
+    )
     expect(Isolation.parse(judged)).toEqual({
       runtimeClass: 'runc',
       userNamespaces: false,
       missing: [
         'user namespaces: the container engine runs without "userns-remap"',
         'control groups: this kernel has no namespaces for them',
+        'inotify: all containers and root share 128 instances; raise fs.inotify.max_user_instances',
         'runc: 1.1.5+ds1 is older than 1.1.12',
         'more',
       ],
