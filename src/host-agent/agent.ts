@@ -12,7 +12,9 @@ import { buildInventory, type Machine, readMachine } from './machine/inventory.t
 import { protectFromOom } from './machine/oom.ts'
 import { createUtilisationReader } from './machine/utilisation.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
+import { GuardedViews } from './mounts/guarded-view.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
@@ -28,6 +30,7 @@ import { TakeTimes } from './plane/take-times.ts'
 import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
+import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
@@ -45,6 +48,9 @@ const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
 
+const NO_TOOLKIT = { offersGpus: true, problem: null }
+const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
+
 export interface AgentContext {
   options: AgentOptions
   log: Log
@@ -60,6 +66,7 @@ interface Survey {
   engine: DockerEngine | undefined
   engineRuntime: string | undefined
   confinement: Confinement
+  held: HeldVolumes
   inventory: Inventory
 }
 
@@ -74,7 +81,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const { hostId, dataCenterId } = host.identity
   log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
 
-  const volumes = new PersistentVolumes(options.volumeDir, log)
+  const volumes = new PersistentVolumes(options.volumeDir, log, survey.held)
   volumes.sweep()
   const takes = new TakeTimes()
   const onTaken = (workerId: string) => takes.note(workerId, performance.now())
@@ -112,13 +119,21 @@ export async function runAgent(context: AgentContext): Promise<void> {
 async function surveyHost({ options, log, command }: AgentContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
-  const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
+  const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
   const facts = await engine?.info()
   const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
+  const toolkit =
+    engine !== undefined && found.devices.length > 0 ? judgeToolkit(await readToolkitVersion(), options.allowOldNvidiaToolkit) : NO_TOOLKIT
+  const devices = toolkit.offersGpus ? found.devices : []
   const confinement = runsBuiltins(options) ? await openConfinement(command) : UNCONFINED
+  const held = { owner: facts?.remappedRoot ?? null, views: await GuardedViews.open() }
   const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [
+    ...(toolkit.problem === null
+      ? []
+      : [`${toolkit.problem}${toolkit.offersGpus ? '' : '; no GPU is offered (--allow-old-nvidia-toolkit)'}`]),
     ...(protectFromOom() ? [] : [UNPROTECTED]),
+    ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
     ...confinement.missing,
   ])
   for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
@@ -131,8 +146,9 @@ async function surveyHost({ options, log, command }: AgentContext): Promise<Surv
     engine,
     engineRuntime,
     confinement,
+    held,
     inventory: {
-      ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
+      ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options),
@@ -143,13 +159,13 @@ async function surveyHost({ options, log, command }: AgentContext): Promise<Surv
 
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine, engineRuntime, confinement }: Survey,
+  { machine, devices, engine, engineRuntime, confinement, held }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, engineRuntime, confinement, volumes, onTaken }
+  const common = { ...context, machine, gpus, engine, engineRuntime, confinement, held, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }

@@ -15,6 +15,7 @@ import type { Log } from './log.ts'
 import type { Machine } from './machine/inventory.ts'
 import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
@@ -32,6 +33,7 @@ export interface RuntimesContext {
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
   confinement: Confinement
+  held: HeldVolumes
   volumes: PersistentVolumes
   /** A worker has been given a job. */
   onTaken(workerId: string): void
@@ -100,7 +102,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         gpus: context.gpus,
         callers,
         ports: new HostPorts({ range: options.portRange }),
-        mounts: buildMountDrivers(options, context.volumes),
+        mounts: buildMountDrivers(options, context.volumes, context.held),
+        views: context.held.views,
         stateDir: options.stateDir,
         publicIp: options.publicIp,
         log: context.log,

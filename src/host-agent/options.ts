@@ -19,6 +19,7 @@ export interface Flags {
   runtime?: string[]
   runtimeClass?: string
   builtinImages?: boolean
+  allowOldNvidiaToolkit?: boolean
   dataCenter?: string
   simulateGpus?: string
   volumeDir?: string
@@ -40,6 +41,8 @@ export interface AgentOptions {
   runtimes: ReadonlySet<RuntimeName> | undefined
   /** What runs containers. */
   runtimeClass: RuntimeClass
+  /** GPUs are offered whatever the version of the NVIDIA container toolkit. */
+  allowOldNvidiaToolkit: boolean
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
   /** Where the persistent volumes of pods are. */
@@ -78,6 +81,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     stateDir,
     runtimes: parseRuntimes(flags),
     runtimeClass: oneOf('--runtime-class', flags.runtimeClass ?? 'runc', RUNTIME_CLASSES),
+    allowOldNvidiaToolkit: flags.allowOldNvidiaToolkit ?? false,
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),

@@ -226,4 +226,16 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     find: 'totalMb - reserved)',
     replace: 'totalMb)',
   },
+  {
+    id: 'a volume is seen as it is',
+    file: 'src/host-agent/mounts/guarded-view.ts',
+    find: "await run('mount', ['-o', `remount,bind,${WANTED.join(',')}`, view])",
+    replace: '',
+  },
+  {
+    id: 'GPUs are offered with any toolkit',
+    file: 'src/host-agent/profile/nvidia-toolkit.ts',
+    find: 'problem === null || allowOld',
+    replace: 'problem !== null || allowOld',
+  },
 ]
