@@ -40,6 +40,7 @@ describe('agent against a plane', () => {
       dir: join(stateDir, 'processes'),
       command: [process.execPath],
       relayUrl: '',
+      callers: new RelayCallers('loopback'),
       confinement: UNCONFINED,
     })
     for (const { id } of await left.list()) await left.stop(id, 0)
