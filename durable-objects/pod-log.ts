@@ -4,6 +4,7 @@ import { findPodForHost } from '../src/db/pods/pods.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
+import { asPlane } from '../src/objects/as-plane.ts'
 import { logRequestOf, TOO_MANY_READERS } from '../src/objects/log-reading.ts'
 import type { LogWriter, PodLogRpc } from '../src/objects/pod-log.ts'
 import { endpointStub } from '../src/objects/stubs.ts'
@@ -106,7 +107,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   }
 
   private async hasOwner({ kind, ownerId }: LogOwner, workloadId: string): Promise<boolean> {
-    if (kind === 'worker') return endpointStub(this.env, ownerId).knowsWorker(workloadId)
+    if (kind === 'worker') return endpointStub(this.env, asPlane('endpoint', ownerId, 'is a log still wanted')).knowsWorker(workloadId)
     const pod = await findPodForHost(openDatabase(this.env.DB), ownerId)
     return pod !== null && pod.status !== 'TERMINATED'
   }

@@ -63,6 +63,29 @@ const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
 const isIn = (path: string, room: string) => path === room || path.startsWith(`${room}/`)
 const roomOf = (path: string) => ROOMS.find((room) => isIn(path, room))
+/** Who may say that something is proven to be owned (PP-190), and by what. */
+const PROVERS: Readonly<Record<string, string>> = {
+  'src/objects/own.ts': "a row of the asker's team",
+  'src/objects/own-queue.ts': "a row of the asker's team, as far as an isolate remembers it",
+  'src/objects/own-worker.ts': 'an endpoint that is owned',
+  'src/effects/worker-token.ts': "a worker's key",
+  'src/effects/log-access.ts': "a host's grant for a log",
+  'src/services/hosts/host-enrolment.ts': "a host's signature or access token",
+  'src/objects/as-plane.ts': 'the plane itself, or the operator',
+}
+/** Who reaches objects without a tenant that asks, and why. */
+const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
+  'src/effects/capacity.ts': ['capacity appeared'],
+  'src/effects/make-room.ts': ['makes room'],
+  'src/effects/marked-pod.ts': ['places work'],
+  'src/effects/place-worker.ts': ['places work'],
+  'src/effects/pod-notes.ts': ['notes what it did'],
+  'src/effects/presence.ts': ['presence of a host'],
+  'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over'],
+  'durable-objects/endpoint/effects/room-effects.ts': ['makes room'],
+  'durable-objects/host/reports.ts': ['a host says so'],
+  'durable-objects/pod-log.ts': ['is a log still wanted'],
+}
 const SOURCES = [...listFiles('src'), ...listFiles('durable-objects')]
 const GRAPH = new Map(SOURCES.map((file) => [file, importsOf(file)]))
 
@@ -154,6 +177,31 @@ describe('rooms', () => {
   it('routes reach objects through verbs', () => {
     const callers = SOURCES.filter((file) => GRAPH.get(file)?.includes('src/objects/stubs.ts')).map(roomOf)
     expect([...new Set(callers)].sort()).toEqual(['durable-objects', 'src/effects', 'src/objects', 'src/services'])
+  })
+
+  it('[PP-190] [C1] only objects/stubs.ts names objects, and only for what is proven to be owned', () => {
+    const namespaces = /\b(ENDPOINT|HOST|RATE_LIMITER|WEBHOOK_SENDER|POD_LOG)\b\s*\.|\bidFrom(Name|String)\b|\bgetByName\b/
+    expect(SOURCES.filter((file) => namespaces.test(source(file)))).toEqual(['src/objects/stubs.ts'])
+    const stubs = [...source('src/objects/stubs.ts').matchAll(/export function (\w+)\(env: Env, (.*?)\): DurableObjectStub/g)]
+    expect(stubs.length).toBe(source('src/objects/stubs.ts').match(/DurableObjectStub</g)?.length)
+    for (const [, name, parameter] of stubs) expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>$/)
+  })
+
+  it('[PP-190] few files look at a proof of ownership, and none forges one', () => {
+    expect(SOURCES.filter((file) => source(file).includes('Owned.prove')).sort()).toEqual(Object.keys(PROVERS).sort())
+    expect(SOURCES.filter((file) => /\bas (unknown as )?(Owned|OwnEndpoint|OwnPod)\b/.test(source(file)))).toEqual([])
+  })
+
+  it('[PP-190] what the plane and the operator reach without a tenant is listed, each with its reason', () => {
+    const callers = SOURCES.filter((file) => GRAPH.get(file)?.includes('src/objects/as-plane.ts') && source(file).includes('asPlane('))
+    const reasons = (file: string) => [
+      ...new Set([...source(file).matchAll(/\basPlane\([^;]*?, '([a-z ]+)'\)/g)].map(([, reason]) => reason)),
+    ]
+    expect(Object.fromEntries(callers.map((file) => [file, reasons(file)]))).toEqual(FOR_THE_PLANE)
+    expect(SOURCES.filter((file) => source(file).includes('asOperator('))).toEqual([
+      'src/objects/as-plane.ts',
+      'src/services/hosts/hosts.ts',
+    ])
   })
 
   it('verbs and effects know nothing of HTTP', () => {

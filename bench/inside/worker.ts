@@ -1,6 +1,7 @@
 import { parseJobCall } from '../../src/contract/jobs/job-routes.ts'
 import type { Env } from '../../src/env.ts'
 import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
+import { Owned } from '../../src/objects/owned.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import plane, { PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
 import { DOOR_HEADER, type Door } from './doors.ts'
@@ -23,7 +24,7 @@ async function enter(door: Door, request: Request, env: Env): Promise<Response> 
   const url = new URL(request.url)
   const [, , endpointId = ''] = url.pathname.split('/')
   // The bench's configuration binds the class below; its type is the plane's.
-  const stub = endpointStub(env, endpointId) as unknown as DurableObjectStub<OpenEndpointObject>
+  const stub = endpointStub(env, Owned.prove('endpoint', endpointId, null)) as unknown as DurableObjectStub<OpenEndpointObject>
   if (door === 'direct') return callDirectly(request, url, env)
   return Response.json((await callInside(stub, door, Number(url.searchParams.get('count')), await request.text())) ?? null)
 }
@@ -31,7 +32,8 @@ async function enter(door: Door, request: Request, env: Env): Promise<Response> 
 function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
   const call = parseJobCall(url)
   if (!call) throw new Error(`no such job call: ${url.pathname}`)
-  return callEndpoint(env, request, call, { userId: 'bench', exempt: true })
+  const endpoint = Owned.prove('endpoint', call.endpointId, null)
+  return callEndpoint(env, request, call, { endpoint, caller: { userId: 'bench', exempt: true } })
 }
 
 function callInside(

@@ -4,6 +4,7 @@ import { announceCapacity } from '../../src/effects/capacity.ts'
 import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'
 import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { asPlane } from '../../src/objects/as-plane.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { WorkloadStore } from './workload-store.ts'
@@ -80,7 +81,7 @@ export class HostReports {
 
   private async tellEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
     if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
-    await endpointStub(this.env, endpointId).workloadReport(report)
+    await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host says so')).workloadReport(report)
   }
 
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {

@@ -4,6 +4,7 @@ import { listCapacityWaiters, removeCapacityWaiter } from '../db/hosts/capacity-
 import { rankHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
+import { asPlane } from '../objects/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
@@ -43,6 +44,6 @@ async function tellWaiters(env: Env): Promise<void> {
   const fitting = waiters.filter((config) => rankHosts(placementRequestOf(config), hosts).candidates.length > 0)
   for (const { id } of fitting.slice(0, MAX_TOLD)) {
     // One whose row outlived its need would stand in front of the others for ever.
-    if (!(await endpointStub(env, id).capacityAppeared())) await removeCapacityWaiter(db, id)
+    if (!(await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared())) await removeCapacityWaiter(db, id)
   }
 }

@@ -1,5 +1,6 @@
 import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
+import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 
 /** Whose log a workload writes. */
@@ -22,8 +23,18 @@ export async function grantLog(env: Env, hostId: string, { kind, ownerId, worklo
   return { kind, ownerId, grant: await keyedDigest(env.TOKEN_SECRET, ['log', hostId, kind, ownerId, workloadId].join('\n')) }
 }
 
-/** True when this host was given this workload and its log. */
-export async function checkLogAccess(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
+/** The log that a workload of this host writes; null when the host was not given this workload. */
+export async function ownByLogGrant(
+  env: Env,
+  host: Owned<'host'>,
+  workloadId: string,
+  access: LogAccess,
+): Promise<Owned<LogKind, null> | null> {
+  if (!(await isGranted(env, host.id, workloadId, access))) return null
+  return Owned.prove(access.kind, access.kind === 'pod' ? access.ownerId : workloadId, null)
+}
+
+async function isGranted(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
   const entry = [hostId, workloadId, access.kind, access.ownerId, access.grant].join('\n')
   if (verified.has(entry)) return true
   const expected = await grantLog(env, hostId, { ...access, workloadId })

@@ -6,6 +6,7 @@ import { mayDisplace, planRoom, promisingHosts, type RoomAllocation, type RoomSe
 import { describeRoom } from '../domain/host/room-text.ts'
 import { asLeaving, type RoomOffer } from '../domain/worker/give-way.ts'
 import type { Env } from '../env.ts'
+import { asPlane } from '../objects/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
@@ -70,7 +71,7 @@ async function carryOut(env: Env, endpointId: string, search: RoomSearch, offers
     const workerIds = workers.map(({ workerId }) => workerId)
     const asker = { endpointId, own: search.offers.has(id) }
     // One that has work again since it answered keeps its workers, and then the others may keep theirs.
-    if (!(await endpointStub(env, id).giveWay({ asker, workerIds }))) break
+    if (!(await endpointStub(env, asPlane('endpoint', id, 'makes room')).giveWay({ asker, workerIds }))) break
     for (const workerId of workerIds) gone.add(workerId)
   }
   return gone
@@ -80,7 +81,7 @@ async function askAll(env: Env, endpointId: string, ids: readonly string[], own:
   const answers = await Promise.all(
     ids.slice(0, MAX_ASKED).map(async (id): Promise<[string, RoomOffer][]> => {
       try {
-        return [[id, await endpointStub(env, id).askRoom({ endpointId, own })]]
+        return [[id, await endpointStub(env, asPlane('endpoint', id, 'makes room')).askRoom({ endpointId, own })]]
       } catch (error) {
         logEvent('warn', 'an endpoint could not be asked for room', { endpointId: id, error })
         return []

@@ -1,4 +1,5 @@
 import type { Env } from '../env.ts'
+import { asPlane } from '../objects/as-plane.ts'
 import type { PodMark } from '../objects/host.ts'
 import { hostStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
@@ -16,7 +17,7 @@ export interface PodHost {
 
 /** A host as the rest of the plane reaches it. */
 export function podHost(env: Env, hostId: string): PodHost {
-  const object = hostStub(env, hostId)
+  const object = hostStub(env, asPlane('host', hostId, 'places work'))
   return {
     hostId,
     mark: async (podId) => object.markPod(hostId, podId),

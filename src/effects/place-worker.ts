@@ -6,6 +6,7 @@ import { countConstraints } from '../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
+import { asPlane } from '../objects/as-plane.ts'
 import { hostStub } from '../objects/stubs.ts'
 import { freeCapacity } from './capacity.ts'
 import { grantLog } from './log-access.ts'
@@ -70,7 +71,7 @@ async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: Work
   const { registry, image } = config.container
   const registryAuth = registry === null ? null : await openLogin(env, config.teamId, registry, image)
   const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(registryAuth && { registryAuth }) }
-  const taken = await hostStub(env, candidate.hostId).assign(candidate.hostId, workload, config.id)
+  const taken = await hostStub(env, asPlane('host', candidate.hostId, 'places work')).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }
@@ -78,7 +79,7 @@ async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: Work
 // A crash came between the reservation and its record. The same worker must not be started on a second host.
 async function resume(env: Env, placement: WorkerPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
   const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
-  if (shape && (await hostStub(env, existing.hostId).knows(placement.workerId)))
+  if (shape && (await hostStub(env, asPlane('host', existing.hostId, 'places work')).knows(placement.workerId)))
     return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
   // Whether the first host was told cannot be known, so this worker and its boot nonce are given up (LSE-6); another takes its place.
   return { ok: false, reason: 'its placement was interrupted', abandon: true }
@@ -97,7 +98,7 @@ export async function removeWorker(env: Env, workerId: string, graceMs: number):
   const db = openDatabase(env.DB)
   const allocation = await findAllocation(db, workerId)
   if (!allocation) return 'none'
-  const known = await hostStub(env, allocation.hostId).stop(workerId, graceMs)
+  const known = await hostStub(env, asPlane('host', allocation.hostId, 'places work')).stop(workerId, graceMs)
   if (known) return 'requested'
   await freeCapacity(env, workerId, allocation.hostId)
   return 'none'

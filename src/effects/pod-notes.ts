@@ -1,5 +1,6 @@
 import type { PodRow } from '../db/pods/pods.ts'
 import type { Env } from '../env.ts'
+import { asPlane } from '../objects/as-plane.ts'
 import { podLogStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
@@ -14,7 +15,9 @@ export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, lin
   if (line === null) return
   try {
     const writer = { kind: 'pod', ownerId: pod.id, workloadId: PLANE_WRITER } as const
-    await podLogStub(env, 'pod', pod.id).append(writer, [{ seq: pod.version, at: Date.now(), source: 'system', line }])
+    await podLogStub(env, asPlane('pod', pod.id, 'notes what it did')).append(writer, [
+      { seq: pod.version, at: Date.now(), source: 'system', line },
+    ])
   } catch (error) {
     logEvent('warn', 'a note could not be written', { podId: pod.id, error })
   }

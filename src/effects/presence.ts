@@ -2,6 +2,7 @@ import { openDatabase } from '../db/client.ts'
 import { listWorkersOn } from '../db/hosts/host-cordon.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import { type Env, readSettings } from '../env.ts'
+import { asPlane } from '../objects/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
@@ -46,7 +47,9 @@ async function tellEndpoints(env: Env, hostId: string, event: HostEvent): Promis
   for (let at = 0; at < owners.length; at += TOLD_AT_ONCE) {
     const told = owners
       .slice(at, at + TOLD_AT_ONCE)
-      .map(([endpointId, workerIds]) => endpointStub(env, endpointId).hostChanged(workerIds, event))
+      .map(([endpointId, workerIds]) =>
+        endpointStub(env, asPlane('endpoint', endpointId, 'presence of a host')).hostChanged(workerIds, event),
+      )
     for (const outcome of await Promise.allSettled(told)) if (outcome.status === 'rejected') failure = outcome.reason
   }
   if (failure !== null) throw failure

@@ -1,4 +1,5 @@
 import type { Env } from '../env.ts'
+import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 
 /** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
@@ -13,8 +14,17 @@ export async function issueWorkerToken(env: Env, endpointId: string, workerId: s
   return `ppw_${await keyedDigest(env.TOKEN_SECRET, `worker\n${endpointId}\n${workerId}`)}`
 }
 
-/** True when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. */
-export async function checkWorkerToken(env: Env, endpointId: string, workerId: string, authorization: string | null): Promise<boolean> {
+/** The endpoint of a call, when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. Null for any other key. */
+export async function ownByWorkerToken(
+  env: Env,
+  endpointId: string,
+  workerId: string,
+  authorization: string | null,
+): Promise<Owned<'endpoint', null> | null> {
+  return (await isTokenOf(env, endpointId, workerId, authorization)) ? Owned.prove('endpoint', endpointId, null) : null
+}
+
+async function isTokenOf(env: Env, endpointId: string, workerId: string, authorization: string | null): Promise<boolean> {
   const token = (authorization ?? '').replace(/^Bearer /i, '')
   if (!token.startsWith('ppw_') || token.length > 64) return false
   const entry = `${endpointId}/${workerId}/${token}`

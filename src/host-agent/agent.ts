@@ -1,20 +1,13 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Inventory } from '../host-protocol/messages.ts'
-import { buildRuntimes, detectDocker, type RuntimesContext, runsBuiltins } from './build-runtimes.ts'
-import type { DockerEngine } from './docker/engine.ts'
+import { buildRuntimes, type RuntimesContext } from './build-runtimes.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
-import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
 import { readGpuUse } from './gpus/use.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './logs/shipper.ts'
-import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
-import { protectFromOom } from './machine/oom.ts'
 import { createUtilisationReader } from './machine/utilisation.ts'
-import { sharedVolumesOf } from './mounts/build-drivers.ts'
-import { GuardedViews } from './mounts/guarded-view.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
-import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
@@ -27,13 +20,9 @@ import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
 import { TakeTimes } from './plane/take-times.ts'
-import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
-import { judgeHost } from './profile/judge-host.ts'
-import { readKernelFacts } from './profile/kernel-facts.ts'
-import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
-import { engineRuntimeOf } from './profile/runtime-class.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
+import { type Survey, surveyHost } from './survey.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
 import { WorkloadRecords } from './workloads/records.ts'
 import { STATS_INTERVAL_MS, StatsCollector } from './workloads/stats.ts'
@@ -46,11 +35,6 @@ const LEASE_LOSS_GRACE_MS = 4_000
 /** How long the last reports may take; what is left is delivered by the next agent process. */
 const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
-const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
-
-const NO_TOOLKIT = { offersGpus: true, problem: null }
-const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
-
 export interface AgentContext {
   options: AgentOptions
   log: Log
@@ -58,16 +42,6 @@ export interface AgentContext {
   command: readonly [string, ...string[]]
   /** Fires when the operator wants the agent to end. */
   shutdown: AbortSignal
-}
-
-interface Survey {
-  machine: Machine
-  devices: GpuDevice[]
-  engine: DockerEngine | undefined
-  engineRuntime: string | undefined
-  confinement: Confinement
-  held: HeldVolumes
-  inventory: Inventory
 }
 
 /** Runs the agent until it is shut down or its host is revoked. */
@@ -112,60 +86,19 @@ export async function runAgent(context: AgentContext): Promise<void> {
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
-  }
-}
-
-/** Looks at the machine once; what it finds is the inventory for the life of this process. */
-async function surveyHost({ options, log, command }: AgentContext): Promise<Survey> {
-  const { publicIp, portRange } = options
-  const machine = readMachine(options.stateDir)
-  const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
-  const engine = await detectDocker(options, log)
-  const facts = await engine?.info()
-  const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
-  const toolkit =
-    engine !== undefined && found.devices.length > 0 ? judgeToolkit(await readToolkitVersion(), options.allowOldNvidiaToolkit) : NO_TOOLKIT
-  const devices = toolkit.offersGpus ? found.devices : []
-  const confinement = runsBuiltins(options) ? await openConfinement(command) : UNCONFINED
-  const held = { owner: facts?.remappedRoot ?? null, views: await GuardedViews.open() }
-  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [
-    ...(toolkit.problem === null
-      ? []
-      : [`${toolkit.problem}${toolkit.offersGpus ? '' : '; no GPU is offered (--allow-old-nvidia-toolkit)'}`]),
-    ...(protectFromOom() ? [] : [UNPROTECTED]),
-    ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
-    ...confinement.missing,
-  ])
-  for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
-  const runtimes: Inventory['runtimes'] = []
-  if (runsBuiltins(options)) runtimes.push('process')
-  if (engine !== undefined) runtimes.push('docker')
-  return {
-    machine,
-    devices,
-    engine,
-    engineRuntime,
-    confinement,
-    held,
-    inventory: {
-      ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
-      publicIp,
-      portRange,
-      sharedVolumes: sharedVolumesOf(options),
-      isolation,
-    },
+    await survey.network?.close()
   }
 }
 
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine, engineRuntime, confinement, held }: Survey,
+  { inventory: _told, ...found }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
-  const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, engineRuntime, confinement, held, volumes, onTaken }
+  const gpus = { devices: found.devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
+  const common = { ...context, ...found, gpus, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }

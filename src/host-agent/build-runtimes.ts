@@ -16,6 +16,7 @@ import type { Machine } from './machine/inventory.ts'
 import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { HeldVolumes } from './mounts/shared-volumes.ts'
+import { type HostNetwork, ownAddresses } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
@@ -30,6 +31,8 @@ export interface RuntimesContext {
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
+  /** Of that engine's containers. */
+  network: HostNetwork | undefined
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
   confinement: Confinement
@@ -75,7 +78,7 @@ async function warnAboutRestarts(engine: DockerEngine, log: Log): Promise<void> 
 export async function buildRuntimes(context: RuntimesContext): Promise<{ runtimes: Runtime[]; relays: Relay[] }> {
   const runtimes: Runtime[] = []
   const relays: Relay[] = []
-  const { options, engine } = context
+  const { options, engine, network } = context
   if (runsBuiltins(options)) {
     const callers = new RelayCallers('loopback')
     const relay = await startKnownRelay(context, 'process', '127.0.0.1', callers)
@@ -91,14 +94,16 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
       }),
     )
   }
-  if (engine !== undefined) {
+  if (engine !== undefined && network !== undefined) {
     const bridge = await findBridgeAddress(engine)
     const callers = containerCallers(engine, bridge, context.log)
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
+    await network.start({ address: bridge.listen, port: relay.port })
     runtimes.push(
       new DockerRuntime({
         engine,
+        network,
         gpus: context.gpus,
         callers,
         ports: new HostPorts({ range: options.portRange }),
@@ -106,6 +111,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         views: context.held.views,
         stateDir: options.stateDir,
         publicIp: options.publicIp,
+        httpIp: options.httpIp,
+        ownAddresses: ownAddresses(),
         log: context.log,
         hostId: context.hostId,
         relayUrl: `http://${bridge.advertise}:${relay.port}`,

@@ -7,6 +7,7 @@ import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
+import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import type { RuntimeName } from './runtime.ts'
 
@@ -26,6 +27,9 @@ export interface Flags {
   networkVolumes?: string
   globalVolumes?: string
   publicIp?: string
+  httpIp: string
+  allowNetwork?: string[]
+  trustedTenants?: boolean
   portRange: string
   onExit: string
   onLeaseLoss: string
@@ -52,6 +56,12 @@ export interface AgentOptions {
   globalVolumes: string | undefined
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
+  /** Address on which `http` ports of containers are bound. */
+  httpIp: string
+  /** Private ranges that containers may reach, `<cidr>`. */
+  allowNetworks: string[]
+  /** The accounts of this host trust one another: it takes several of them even where it cannot keep them apart. */
+  trustedTenants: boolean
   /** Host ports for container ports. */
   portRange: PortRange
   onExit: 'stop' | 'keep'
@@ -87,7 +97,10 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
     networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
     globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
-    publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
+    publicIp: flags.publicIp === undefined ? null : parseIp('--public-ip', flags.publicIp),
+    httpIp: parseIp('--http-ip', flags.httpIp),
+    allowNetworks: (flags.allowNetwork ?? []).flatMap((list) => list.split(',')).map((text) => parseAllowed(text.trim())),
+    trustedTenants: flags.trustedTenants === true,
     portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
@@ -103,11 +116,18 @@ function parseRuntimes({ runtime, builtinImages = false }: Flags): ReadonlySet<R
   return new Set([...named, ...(builtinImages ? (['process'] as const) : [])])
 }
 
-function parseIp(text: string): string {
+function parseIp(flag: string, text: string): string {
   // An address with a zone (`fe80::1%eth0`) means something on this machine only.
   if (isIP(text) === 0 || text.includes('%'))
-    throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
+    throw new OperatorError(`${flag} '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
   return text
+}
+
+function parseAllowed(text: string): string {
+  const subnet = parseSubnet(text)
+  if (subnet === undefined)
+    throw new OperatorError(`--allow-network '${text}' is no range of IPv4 addresses; write one such as 10.1.2.0/24, or a single address`)
+  return formatSubnet(subnet)
 }
 
 function parsePortRange(text: string): PortRange {

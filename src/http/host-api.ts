@@ -5,6 +5,7 @@ import { announcedBytes } from '../domain/text/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
 import { openHostLink } from '../objects/host-link.ts'
+import type { Owned } from '../objects/owned.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
@@ -19,30 +20,30 @@ export function hostApi(): Hono<AppEnv> {
   app.post('/enrol', async (c) => c.json(await enrolHost(c.env, await readBody(c, EnrolRequest), Date.now())))
   app.post('/token', async (c) => c.json(await renewHostToken(c.env, (await readBody(c, TokenRequest)).assertion)))
   app.post('/events', async (c) => {
-    const hostId = await requireHost(c)
+    const host = await requireHost(c)
     const { reports } = await readBody(c, EventsRequest)
-    await takeReports(c.env, hostId, reports)
+    await takeReports(c.env, host, reports)
     return c.json({})
   })
   app.post('/logs', async (c) => {
-    const hostId = await requireHost(c)
+    const host = await requireHost(c)
     const { batches } = await readBody(c, LogsRequest)
-    return c.json(await takeLogs(c.env, hostId, batches))
+    return c.json(await takeLogs(c.env, host, batches))
   })
   app.get('/link', async (c) => {
-    const hostId = await requireHost(c)
+    const host = await requireHost(c)
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
       throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
     }
-    return openHostLink(c.env, hostId, c.req.raw)
+    return openHostLink(c.env, host, c.req.raw)
   })
   return app
 }
 
-async function requireHost(c: AppContext): Promise<string> {
-  const hostId = await verifyHostToken(c.env, c.req.header('authorization') ?? null, Date.now())
-  if (hostId === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged, expired or withdrawn' })
-  return hostId
+async function requireHost(c: AppContext): Promise<Owned<'host'>> {
+  const host = await verifyHostToken(c.env, c.req.header('authorization') ?? null, Date.now())
+  if (host === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged, expired or withdrawn' })
+  return host
 }
 
 async function readBody<T>(c: AppContext, schema: z.ZodType<T>): Promise<T> {

@@ -2,12 +2,12 @@ import { type JobCall, parseJobCall } from '../contract/jobs/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { hasScope } from '../domain/access.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
-import { checkWorkerToken } from '../effects/worker-token.ts'
+import { ownByWorkerToken } from '../effects/worker-token.ts'
 import type { Env } from '../env.ts'
-import type { Caller } from '../objects/caller.ts'
-import { callEndpoint } from '../objects/endpoint-calls.ts'
+import { type Admitted, callEndpoint } from '../objects/endpoint-calls.ts'
+import { ownQueue } from '../objects/own-queue.ts'
 import { logEvent } from '../platform/log.ts'
-import { authenticate, findEndpointTeam } from '../services/accounts/authenticate.ts'
+import { authenticate } from '../services/accounts/authenticate.ts'
 import { isExempt } from '../services/accounts/rate-limit.ts'
 import type { Principal } from '../services/context.ts'
 import { authenticationProblem } from './authentication-problem.ts'
@@ -33,16 +33,16 @@ interface Incoming {
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)
   try {
-    const caller = await admit({ request, env, ctx }, call)
+    const admitted = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    return await callEndpoint(env, request, call, caller)
+    return await callEndpoint(env, request, call, admitted)
   } catch (error) {
     return refuse(request, call, error)
   }
 }
 
-/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). Null for a worker, which is no user. */
-async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller | null> {
+/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
+async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted> {
   const length = announcedBytes(incoming.request.headers) ?? 0
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
@@ -54,10 +54,10 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Caller |
   if (call.route.scope && !hasScope(principal.scopes, call.route.scope, call.endpointId)) {
     throw new Problem('invalidToken', { detail: `this key lacks the scope ${call.route.scope}` })
   }
-  const teamId = await findEndpointTeam(incoming.env, call.endpointId, Date.now())
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
-  if (teamId !== principal.teamId) throw new Problem('notFound', { detail: 'endpoint not found' })
-  return { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) }
+  const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now())
+  if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
+  return { endpoint, caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) } }
 }
 
 async function requireKey(incoming: Incoming): Promise<Principal> {
@@ -81,11 +81,11 @@ async function refuseOversize(incoming: Incoming, length: number, limit: number)
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
-async function admitWorker(incoming: Incoming, call: JobCall): Promise<null> {
-  const known = await checkWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
-  if (!known) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
+async function admitWorker(incoming: Incoming, call: JobCall): Promise<Admitted> {
+  const endpoint = await ownByWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
+  if (!endpoint) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
-  return null
+  return { endpoint, caller: null }
 }
 
 function checkMethod(incoming: Incoming, call: JobCall): void {

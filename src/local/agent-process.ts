@@ -73,6 +73,8 @@ function spawnAgent(options: AgentOptions): ChildProcess {
   args.push('--public-ip', '127.0.0.1')
   // Somebody who tries the platform needs no Docker for it.
   args.push('--builtin-images')
+  // Its accounts are those of one person; where the machine can keep containers apart, it does.
+  args.push('--trusted-tenants')
   args.push('--network-volumes', options.networkVolumes, '--global-volumes', options.globalVolumes)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.

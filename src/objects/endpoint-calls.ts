@@ -5,19 +5,26 @@ import type { Env } from '../env.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
 import { type Caller, withCaller } from './caller.ts'
 import type { SubmitCall } from './endpoint.ts'
+import type { Owned } from './owned.ts'
 import { jsonReply, toResponse } from './plain-reply.ts'
 import { endpointStub } from './stubs.ts'
 
 /** A body up to this size is read in the Worker; a larger one is streamed, so that many at a time do not fill the isolate's memory. */
 const MAX_PLAIN_BODY_BYTES = 64 * 1024
 
+/** Who calls, and the proof that the endpoint of the call is theirs. A worker is no user: null. */
+export interface Admitted {
+  endpoint: Owned<'endpoint'>
+  caller: Caller | null
+}
+
 /**
  * One hop to the endpoint's object. The calls that come for every job (`/run`, `/status`, `job-done`) go as plain data while they are small:
  * a request and a response that cross isolates cost more than all else about them (adr/0010). Everything else, and whatever waits for its
- * client, goes as the request that it is, and the object's response passes straight through. A worker is no user: null.
+ * client, goes as the request that it is, and the object's response passes straight through.
  */
-export async function callEndpoint(env: Env, request: Request, call: JobCall, caller: Caller | null): Promise<Response> {
-  const stub = endpointStub(env, call.endpointId)
+export async function callEndpoint(env: Env, request: Request, call: JobCall, { endpoint, caller }: Admitted): Promise<Response> {
+  const stub = endpointStub(env, endpoint)
   if (!caller) {
     if (call.operation !== 'job-done' || !isSmall(request)) return stub.fetch(request)
     const from = {

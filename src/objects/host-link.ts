@@ -1,13 +1,14 @@
 import type { Env } from '../env.ts'
+import type { Owned } from './owned.ts'
 import { hostStub } from './stubs.ts'
 
 const HOST_HEADER = 'x-podplane-host'
 
 /** Opens the link of an agent whose access token has been checked; whatever the agent put into the header itself is replaced. */
-export function openHostLink(env: Env, hostId: string, request: Request): Promise<Response> {
+export function openHostLink(env: Env, host: Owned<'host'>, request: Request): Promise<Response> {
   const headers = new Headers(request.headers)
-  headers.set(HOST_HEADER, hostId)
-  return hostStub(env, hostId).fetch(new Request(request, { headers }))
+  headers.set(HOST_HEADER, host.id)
+  return hostStub(env, host).fetch(new Request(request, { headers }))
 }
 
 /** The host whose link it is. Only `openHostLink` calls the object, so the header can be believed there. */

@@ -2,18 +2,20 @@ import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
 import type { EndpointRpc } from './endpoint.ts'
 import type { HostRpc } from './host.ts'
+import type { Owned } from './owned.ts'
 import type { PodLogRpc } from './pod-log.ts'
 import type { RateLimiterRpc } from './rate-limiter.ts'
 import type { WebhookSenderRpc } from './webhook-sender.ts'
 
-// Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here.
+// Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here. There is no stub for a bare id:
+// `own` proves that a request's id is the caller's, and `asPlane` says what the plane does for itself (PP-190).
 
 // Deriving an id hashes the name; the job API does it for every call.
 const endpointObjectIds = new Map<string, DurableObjectId>()
 const MAX_KNOWN_IDS = 10_000
 
 /** The object that holds one endpoint's queue. */
-export function endpointStub(env: Env, endpointId: string): DurableObjectStub<EndpointRpc> {
+export function endpointStub(env: Env, { id: endpointId }: Owned<'endpoint'>): DurableObjectStub<EndpointRpc> {
   let id = endpointObjectIds.get(endpointId)
   if (!id) {
     if (endpointObjectIds.size >= MAX_KNOWN_IDS) endpointObjectIds.clear()
@@ -24,21 +26,21 @@ export function endpointStub(env: Env, endpointId: string): DurableObjectStub<En
 }
 
 /** The object that holds one machine's link and desired state. */
-export function hostStub(env: Env, hostId: string): DurableObjectStub<HostRpc> {
-  return env.HOST.get(env.HOST.idFromName(hostId))
+export function hostStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostRpc> {
+  return env.HOST.get(env.HOST.idFromName(id))
 }
 
-/** The object that counts one account's REST requests. */
-export function rateLimiterStub(env: Env, userId: string): DurableObjectStub<RateLimiterRpc> {
-  return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(userId))
+/** The object that counts one user's REST requests. */
+export function rateLimiterStub(env: Env, { id }: Owned<'user'>): DurableObjectStub<RateLimiterRpc> {
+  return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(id))
 }
 
 /** The object that delivers one team's webhooks. */
-export function webhookSenderStub(env: Env, teamId: string): DurableObjectStub<WebhookSenderRpc> {
-  return env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.idFromName(teamId))
+export function webhookSenderStub(env: Env, { id }: Owned<'team'>): DurableObjectStub<WebhookSenderRpc> {
+  return env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.idFromName(id))
 }
 
-/** The object that keeps the log of one worker or pod, by the id of that worker or pod. */
-export function podLogStub(env: Env, kind: LogKind, id: string): DurableObjectStub<PodLogRpc> {
+/** The object that keeps the log of one worker or pod. */
+export function podLogStub(env: Env, { kind, id }: Owned<LogKind>): DurableObjectStub<PodLogRpc> {
   return env.POD_LOG.get(env.POD_LOG.idFromName(`${kind}:${id}`))
 }

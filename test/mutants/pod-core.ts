@@ -189,8 +189,8 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: a foreign log can be read',
     file: 'src/services/logs/pod-logs.ts',
-    find: '  await findPodOrThrow(ctx, podId)\n',
-    replace: '',
+    find: "await own(ctx.env, ctx.principal, 'pod', podId)",
+    replace: "(await import('../../objects/as-plane.ts')).asPlane('pod', podId, 'notes what it did')",
   },
   {
     id: 'pod: a note is told again',

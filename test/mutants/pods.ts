@@ -95,7 +95,7 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'members of clusters change the page',
     file: 'src/services/pods/pods.ts',
-    find: 'shown.filter(({ clusterId }) => clusterId === null)',
+    find: 'shown.filter(({ row }) => row.clusterId === null)',
     replace: 'shown',
   },
 ]

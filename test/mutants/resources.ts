@@ -116,9 +116,21 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: "a stranger's DELETE reaches the queue of an endpoint",
-    file: 'src/services/endpoints/endpoints.ts',
-    find: "if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')",
-    replace: 'await table.hasOrHadEndpoint(db, teamId, id)',
+    file: 'src/objects/own.ts',
+    find: "if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw new Problem('notFound')",
+    replace: 'await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id)',
+  },
+  {
+    id: "an owner's calls warm the answers that strangers get",
+    file: 'src/objects/own-queue.ts',
+    find: 'const keyOf = (teamId: string, endpointId: string) => `${teamId}/${endpointId}`',
+    replace: 'const keyOf = (_teamId: string, endpointId: string) => endpointId',
+  },
+  {
+    id: 'an unknown endpoint costs the database a read for every call',
+    file: 'src/objects/own-queue.ts',
+    find: 'if (refused.get(key, nowMs)) return null',
+    replace: '',
   },
   { id: 'removed machines keep a data center', file: 'src/db/hosts/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
 ]

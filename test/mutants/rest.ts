@@ -56,8 +56,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'members of an account share their limit',
     file: 'src/services/accounts/rate-limit.ts',
-    find: 'rateLimiterStub(env, userId)',
-    replace: 'rateLimiterStub(env, teamId)',
+    find: 'rateLimiterStub(env, ownUser(principal))',
+    replace: 'rateLimiterStub(env, ownUser({ ...principal, userId: principal.teamId }))',
   },
   { id: 'verdicts are kept by the header', file: LOGIN, find: 'verdicts.set(token,', replace: 'verdicts.set(`${token} ${nowMs}`,' },
   { id: 'unknown keys are looked up again', file: LOGIN, find: 'if (refused.get(token, nowMs)) return', replace: 'if (false) return' },

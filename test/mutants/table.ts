@@ -400,8 +400,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'useless rows stay in front',
     file: CAPACITY,
-    find: 'if (!(await endpointStub(env, id).capacityAppeared())) await removeCapacityWaiter(db, id)',
-    replace: 'await endpointStub(env, id).capacityAppeared()',
+    find: "if (!(await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared())) await removeCapacityWaiter(db, id)",
+    replace: "await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared()",
   },
   { id: 'repeated log lines are taken again', file: POD_LOG, find: 'const isNew = line.seq > last', replace: 'const isNew = true' },
   {
@@ -418,8 +418,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'any host writes any log',
-    file: 'src/services/logs/take-logs.ts',
-    find: 'if (!(await checkLogAccess(env, hostId, workloadId, access))) return refused',
+    file: 'src/effects/log-access.ts',
+    find: 'if (!(await isGranted(env, host.id, workloadId, access))) return null',
     replace: '',
   },
 ]

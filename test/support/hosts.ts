@@ -1,7 +1,7 @@
 import type { HostObject } from '../../durable-objects/host.ts'
 import type { Env } from '../../src/env.ts'
-import { hostStub } from '../../src/objects/stubs.ts'
 import { env, runDurableObjectAlarm, runInDurableObject } from './harness.ts'
+import { hostStub } from './stubs.ts'
 
 /** Stops the clock of a host's object, so that only `advanceHost` moves it. */
 export async function freezeHostClock(hostId: string): Promise<number> {

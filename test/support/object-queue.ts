@@ -1,11 +1,11 @@
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
-import { endpointStub } from '../../src/objects/stubs.ts'
 import type { Boot } from '../model/facts.ts'
 import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from '../model/queue-under-test.ts'
 import { FakeWorker } from './fake-host.ts'
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, send } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
+import { endpointStub } from './stubs.ts'
 import { until } from './time.ts'
 
 /** So far ahead of the real clock that no alarm fires by itself. */

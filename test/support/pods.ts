@@ -6,11 +6,11 @@ import type { PodSpec } from '../../src/domain/pod/record.ts'
 import { type PodDraft, placePod } from '../../src/effects/place-pod.ts'
 import { type Transition, transitPod } from '../../src/effects/pod-transitions.ts'
 import type { Workload } from '../../src/host-protocol/messages.ts'
-import { hostStub, podLogStub } from '../../src/objects/stubs.ts'
 import { FakeHost } from './fake-host.ts'
 import { GPU, gpus } from './gpus.ts'
 import { type Account, createAccount, env, expect, runDurableObjectAlarm, runInDurableObject, teamOf } from './harness.ts'
 import { LogReader } from './log-reader.ts'
+import { hostStub, podLogStub } from './stubs.ts'
 
 // Pods below the REST API: placed, acted on and read as its verbs do.
 

@@ -1,5 +1,4 @@
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
-import { endpointStub } from '../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from './fake-host.ts'
 import {
   type Account,
@@ -13,6 +12,7 @@ import {
   runInDurableObject,
   vi,
 } from './harness.ts'
+import { endpointStub } from './stubs.ts'
 import { until } from './time.ts'
 
 /** An account with one endpoint and a host that can run its workers. */

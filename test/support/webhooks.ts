@@ -1,8 +1,8 @@
 import { type HandOver, handOverHeaders } from '../../src/objects/hand-over.ts'
-import { webhookSenderStub } from '../../src/objects/stubs.ts'
 import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
 import { env, expect, runDurableObjectAlarm, runInDurableObject, teamOf } from './harness.ts'
 import { type QueueSetup, setUpQueue } from './queue.ts'
+import { webhookSenderStub } from './stubs.ts'
 import { eventually } from './time.ts'
 import type { Received } from './webhook-receivers.ts'
 

@@ -1,4 +1,5 @@
 import type { Env } from '../../../src/env.ts'
+import { asPlane } from '../../../src/objects/as-plane.ts'
 import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
@@ -56,11 +57,14 @@ export class Outbox {
     const config = state.meta.config()
     if (!config) return false
     const delivery: HandOver = { id: row.deliveryId, endpointId: config.id, jobId: row.jobId, url: row.url, bytes: row.bytes }
-    const response = await webhookSenderStub(env, config.teamId).fetch('https://webhook-sender/deliveries', {
-      method: 'POST',
-      headers: handOverHeaders(delivery),
-      body: state.outbox.body(row),
-    })
+    const response = await webhookSenderStub(env, asPlane('team', config.teamId, 'hands a notification over')).fetch(
+      'https://webhook-sender/deliveries',
+      {
+        method: 'POST',
+        headers: handOverHeaders(delivery),
+        body: state.outbox.body(row),
+      },
+    )
     return response.ok
   }
 

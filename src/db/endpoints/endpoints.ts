@@ -27,20 +27,16 @@ export async function insertEndpoint(
   ])
 }
 
-/** A team's endpoint, or undefined when it is unknown, deleted or another team's. */
-export async function findEndpoint(db: Database, teamId: string, id: string): Promise<EndpointConfig | undefined> {
+/** A team's endpoint; null when it is unknown, deleted or another team's. */
+export async function findEndpoint(db: Database, teamId: string, id: string): Promise<EndpointConfig | null> {
   const row = await db.select({ config: endpoints.config }).from(endpoints).where(ownedBy(teamId, id)).get()
-  return row?.config
+  return row?.config ?? null
 }
 
-/** The team that owns an endpoint, or null. For the job API, whose callers are checked against it. */
-export async function findEndpointOwner(db: Database, id: string): Promise<string | null> {
-  const row = await db
-    .select({ teamId: endpoints.teamId })
-    .from(endpoints)
-    .where(and(eq(endpoints.id, id), isNull(endpoints.deletedAt)))
-    .get()
-  return row?.teamId ?? null
+/** Says whether an endpoint is a team's, without reading its configuration: for the job API. */
+export async function ownsEndpoint(db: Database, teamId: string, id: string): Promise<boolean> {
+  const row = await db.select({ id: endpoints.id }).from(endpoints).where(ownedBy(teamId, id)).get()
+  return row !== undefined
 }
 
 /** A team's endpoints behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */

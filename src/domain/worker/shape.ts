@@ -12,6 +12,7 @@ const MEMORY_MB_PER_GPU = 8 * 1024
 export function placementRequestOf(config: EndpointConfig): PlacementRequest {
   const gpu = config.compute.kind === 'gpu' ? config.compute : null
   return {
+    teamId: config.teamId,
     runtime: runtimeOfImage(config.container.image),
     dataCenterIds: config.dataCenterIds,
     cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,

@@ -7,6 +7,7 @@ import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
 import { type GuardedViews, isViewUnseen } from '../mounts/guarded-view.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
+import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import {
   type OutputChunk,
@@ -40,6 +41,7 @@ export interface DockerRuntimeOptions extends HostContext {
   ports: HostPorts
   mounts: MountDrivers
   views: GuardedViews
+  network: Pick<HostNetwork, 'within'>
   callers: RelayCallers
   stateDir: string
   log: Log
@@ -74,7 +76,9 @@ export class DockerRuntime implements Runtime {
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
-      return await this.startWith(workload, { gpuIds, mounts, disk }, hooks)
+      return await this.options.network.within(workload.account ?? workload.id, (network) =>
+        this.startWith(workload, { gpuIds, mounts, disk, network }, hooks),
+      )
     } catch (error) {
       this.gpusInUse.delete(workload.id)
       this.options.callers.release(workload.id)

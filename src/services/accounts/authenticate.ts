@@ -2,7 +2,6 @@ import type { ProblemKey } from '../../contract/problems.ts'
 import { findOwner } from '../../db/accounts/accounts.ts'
 import { findApiKey, touchApiKey } from '../../db/accounts/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
-import { findEndpointOwner } from '../../db/endpoints/endpoints.ts'
 import { parseApiKey, scopesOf } from '../../domain/access.ts'
 import { findPodOfKey, issuePodKey } from '../../effects/pod-key.ts'
 import type { Env } from '../../env.ts'
@@ -38,7 +37,6 @@ const REFUSED_TTL_MS = 5_000
 const FAMILIAR_TTL_MS = 3_600_000
 /** The longest header that is read: a key is far shorter, and a few spaces before it do no harm. */
 const MAX_HEADER_CHARS = 512
-const MAX_OWNERS = 10_000
 /** An operator key shorter than this is taken as "not set": an empty or toy secret must not open the operator API. */
 const MIN_OPERATOR_KEY_LENGTH = 16
 
@@ -52,7 +50,6 @@ const verdicts = new ExpiringCache<Verdict>(VERDICT_TTL_MS, MAX_VERDICTS)
 const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_VERDICTS)
 /** Keys that D1 did not know. Ids are random, so nobody has asked for a new key before it was made. */
 const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_VERDICTS)
-const owners = new ExpiringCache<string>(VERDICT_TTL_MS, MAX_OWNERS)
 
 const MISSING: Authentication = { ok: false, problem: 'missingToken' }
 const INVALID: Authentication = { ok: false, problem: 'invalidToken' }
@@ -98,15 +95,6 @@ export async function authenticateOperator(env: Env, authorization: string | nul
   return isSet && (await sameSecret(token, env.OPERATOR_KEY)) ? null : 'invalidToken'
 }
 
-/** The team that owns an endpoint, at most 60 s old; null when there is no such endpoint, which is never remembered. */
-export async function findEndpointTeam(env: Env, endpointId: string, nowMs: number): Promise<string | null> {
-  const known = owners.get(endpointId, nowMs)
-  if (known !== undefined) return known
-  const teamId = await findEndpointOwner(openDatabase(env.DB), endpointId)
-  if (teamId !== null) owners.set(endpointId, teamId, nowMs)
-  return teamId
-}
-
 /** Forgets every key verdict of this isolate: a revocation made here bites here at once. */
 export function forgetVerdicts(): void {
   verdicts.clear()
@@ -122,11 +110,6 @@ export function rememberedKeys(): number {
 /** Forgets the key of a pod that is terminated. */
 export async function forgetPodKey(env: Env, podId: string): Promise<void> {
   verdicts.delete(await issuePodKey(env, podId))
-}
-
-/** Forgets who owns an endpoint, after its deletion. */
-export function forgetEndpointTeam(endpointId: string): void {
-  owners.delete(endpointId)
 }
 
 /** The token of `Bearer <token>`; the scheme's case does not matter (RFC 9110). Null for any other header, and for an overlong one. */

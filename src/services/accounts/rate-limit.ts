@@ -2,6 +2,7 @@ import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { DEFAULT_QUOTA, type RateVerdict } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
+import { ownUser } from '../../objects/own.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import type { Principal } from '../context.ts'
@@ -17,11 +18,11 @@ const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
  * Spends one REST request of the user who acts, by the quota of the account that is acted for: members of one account cannot use up each
  * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3).
  */
-export async function spendRequest(env: Env, { userId, teamId }: Principal, nowMs: number): Promise<RateVerdict | null> {
-  const quota = await quotaOf(env, teamId, nowMs)
+export async function spendRequest(env: Env, principal: Principal, nowMs: number): Promise<RateVerdict | null> {
+  const quota = await quotaOf(env, principal.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
-  return rateLimiterStub(env, userId).take({ minute, hour, day })
+  return rateLimiterStub(env, ownUser(principal)).take({ minute, hour, day })
 }
 
 /** Whether a team is exempt from limits, its job API calls included. */

@@ -10,14 +10,15 @@ import type { ActiveWorker } from '../../domain/worker/worker.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
-import { getEndpoint } from './endpoints.ts'
+import { readEndpoint } from './endpoints.ts'
 
 // Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
 
 /** The active workers of an endpoint and their counts, from one snapshot (END-13, SCALE-7). Throws 403 and 404. */
 export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWorkersResponse> {
-  const { version } = await getEndpoint(ctx, id)
-  const workers = (await endpointStub(ctx.env, id).workers()).map((active) => toWorker(active, version, ctx.nowMs))
+  const endpoint = await readEndpoint(ctx, id)
+  const { version } = endpoint.row
+  const workers = (await endpointStub(ctx.env, endpoint).workers()).map((active) => toWorker(active, version, ctx.nowMs))
   return { workers, summary: summarise(workers), endpointVersion: version }
 }
 
@@ -27,12 +28,13 @@ export async function listReleases(
   id: string,
   page: { limit: number; cursor?: string | undefined },
 ): Promise<ListReleasesResponse> {
-  const { version } = await getEndpoint(ctx, id)
+  const endpoint = await readEndpoint(ctx, id)
+  const { version } = endpoint.row
   const binding = `listReleases ${id}`
   const after = decodeCursor(binding, page.cursor)
   const [rows, workers] = await Promise.all([
     listReleaseRows(openDatabase(ctx.env.DB), id, after?.id ?? null, page.limit + 1),
-    endpointStub(ctx.env, id).workers(),
+    endpointStub(ctx.env, endpoint).workers(),
   ])
   const versions = workers.map(({ worker }) => worker.version)
   const { shown, pagination } = pageOf(rows, page.limit, binding, (row) => row)
@@ -50,16 +52,19 @@ export async function listBuilds(
   id: string,
   page: { cursor?: string | undefined },
 ): Promise<{ builds: never[]; pagination: Pagination }> {
-  await getEndpoint(ctx, id)
+  await readEndpoint(ctx, id)
   decodeCursor('listBuilds', page.cursor)
   return { builds: [], pagination: { nextCursor: null, hasNextPage: false } }
 }
 
 /** The scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */
 export async function listScalingDecisions(ctx: VerbContext, id: string): Promise<ListScalingResponse> {
-  const { scaling } = await getEndpoint(ctx, id)
-  const records = await endpointStub(ctx.env, id).decisions()
-  return { scaling, decisions: records.map(({ atMs, ...decision }) => ({ ...decision, decidedAt: formatTime(atMs) })) }
+  const endpoint = await readEndpoint(ctx, id)
+  const records = await endpointStub(ctx.env, endpoint).decisions()
+  return {
+    scaling: endpoint.row.scaling,
+    decisions: records.map(({ atMs, ...decision }) => ({ ...decision, decidedAt: formatTime(atMs) })),
+  }
 }
 
 function toWorker({ worker, status }: ActiveWorker, endpointVersion: number, nowMs: number): EndpointWorker {

@@ -7,9 +7,10 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/own.ts'
+import { forgetQueue } from '../../objects/own-queue.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
-import { forgetEndpointTeam } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -35,14 +36,19 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
   await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
-  await endpointStub(ctx.env, result.config.id).configure(result.config)
+  await endpointStub(ctx.env, ownNewEndpoint(result.config)).configure(result.config)
   return result.config
 }
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
 export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  return (await readEndpoint(ctx, id)).row
+}
+
+/** The same, with the proof that its object may be reached. */
+export async function readEndpoint(ctx: VerbContext, id: string): Promise<OwnEndpoint> {
   requireScope(ctx.principal, 'serverless:read')
-  return requireOwnEndpoint(ctx, id)
+  return own(ctx.env, ctx.principal, 'endpoint', id)
 }
 
 /** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
@@ -63,12 +69,13 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
   requireRegistryScope(ctx, patch.registry)
   const asked = await filledUpdate(ctx, id, patch)
   return decideAgain('endpoint', async () => {
-    const before = await requireOwnEndpoint(ctx, id)
+    const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
+    const before = endpoint.row
     const result = patchEndpointConfig(before, asked)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
-      await endpointStub(ctx.env, id).configure(before)
+      await endpointStub(ctx.env, endpoint).configure(before)
       return before
     }
     const { config, releaseDiff } = result
@@ -76,7 +83,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
-      await endpointStub(ctx.env, id).configure(config)
+      await endpointStub(ctx.env, endpoint).configure(config)
       return config
     }
     return null
@@ -86,13 +93,12 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
 /** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */
 export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'serverless:write')
-  const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
-  if (!(await table.hasOrHadEndpoint(db, teamId, id))) throw new Problem('notFound')
+  const endpoint = await ownFormerEndpoint(ctx.env, ctx.principal, id)
   // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
-  await endpointStub(ctx.env, id).destroy()
-  forgetEndpointTeam(id)
-  if (!(await table.deleteEndpoint(db, teamId, id, ctx.nowMs))) throw new Problem('notFound')
+  await endpointStub(ctx.env, endpoint).destroy()
+  forgetQueue(teamId, id)
+  if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs))) throw new Problem('notFound')
 }
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
@@ -105,17 +111,10 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
 // An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
 async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
   if (!patch.templateId) return patch
-  await requireOwnEndpoint(ctx, id)
+  await own(ctx.env, ctx.principal, 'endpoint', id)
   const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))
   assertMergedSize(filled)
   return filled
-}
-
-/** The caller's endpoint. Throws 404 for any other id, and stands before whatever reaches the endpoint's object (AUT-5, PP-160). */
-async function requireOwnEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
-  const config = await table.findEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
-  if (!config) throw new Problem('notFound')
-  return config
 }
 
 function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {

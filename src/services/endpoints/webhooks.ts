@@ -3,6 +3,7 @@ import type { Pagination } from '../../contract/pagination.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { SigningSecrets } from '../../domain/webhook/delivery.ts'
+import { ownTeam } from '../../objects/own.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
 import type { LoggedDelivery } from '../../objects/webhook-sender.ts'
 import type { VerbContext } from '../context.ts'
@@ -46,7 +47,7 @@ export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDe
 }
 
 function senderOf(ctx: VerbContext) {
-  return webhookSenderStub(ctx.env, ctx.principal.teamId)
+  return webhookSenderStub(ctx.env, ownTeam(ctx.principal))
 }
 
 function toSigningSecret({ current, previous }: SigningSecrets, nowMs: number): SigningSecret {

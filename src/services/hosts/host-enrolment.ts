@@ -11,6 +11,7 @@ import {
   PROTOCOL_VERSION,
   type TokenResponse,
 } from '../../host-protocol/messages.ts'
+import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
@@ -53,23 +54,23 @@ export async function renewHostToken(env: Env, assertion: string): Promise<Token
     throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
   const claims = await verifySigned(assertion, host.publicKeyX, hostId)
   if (claims.epoch !== host.epoch) throw new Problem('invalidToken', { detail: 'the host has joined again since; use its newest identity' })
-  await spendAssertion(env, hostId, claims.jti)
+  await spendAssertion(env, Owned.prove('host', hostId, null), claims.jti)
   return issueAccessToken(env, hostId, host.epoch)
 }
 
-async function spendAssertion(env: Env, hostId: string, jti: string | undefined): Promise<void> {
+async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undefined): Promise<void> {
   const isId = jti !== undefined && jti !== '' && jti.length <= MAX_JTI_CHARS
-  const outcome = isId ? await hostStub(env, hostId).spendAssertion(jti) : 'used'
+  const outcome = isId ? await hostStub(env, host).spendAssertion(jti) : 'used'
   if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in two minutes' })
   if (outcome === 'used')
     throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
 }
 
 /** The host that an access token names; null when it is missing, forged, expired, or of an enrolment that was withdrawn (HOST-38). */
-export async function verifyHostToken(env: Env, authorization: string | null, nowMs: number): Promise<string | null> {
+export async function verifyHostToken(env: Env, authorization: string | null, nowMs: number): Promise<Owned<'host', null> | null> {
   const claims = await readAccessToken(env, authorization)
   if (claims?.sub === undefined) return null
-  return (await currentEpoch(env, claims.sub, nowMs)) === claims.epoch ? claims.sub : null
+  return (await currentEpoch(env, claims.sub, nowMs)) === claims.epoch ? Owned.prove('host', claims.sub, null) : null
 }
 
 async function currentEpoch(env: Env, hostId: string, nowMs: number): Promise<number | null> {

@@ -9,6 +9,7 @@ import { announceCapacity } from '../../effects/capacity.ts'
 import { drainWorkers } from '../../effects/presence.ts'
 import type { Env } from '../../env.ts'
 import { DEFAULT_PORT_RANGE } from '../../host-protocol/messages.ts'
+import { asOperator } from '../../objects/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
@@ -57,7 +58,7 @@ export async function drainHost(env: Env, id: string, { reason }: CordonRequest,
   if (!(await cordonByOperator(openDatabase(env.DB), id, reason ?? null, true, nowMs))) throw new Problem('notFound')
   try {
     await drainWorkers(env, id)
-    await hostStub(env, id).movePods(id)
+    await hostStub(env, asOperator(id)).movePods(id)
   } catch (error) {
     logEvent('error', 'a drain could not be begun everywhere', { hostId: id, error })
     throw new Problem('unavailable', { detail: 'the host is cordoned, but not everything on it could be asked to leave; drain it again' })
@@ -73,20 +74,20 @@ export async function removeHost(env: Env, id: string): Promise<void> {
   const db = openDatabase(env.DB)
   if (!(await findHostState(db, id))) throw new Problem('notFound')
   // Told first: if this request dies after the update, or not everything can be given up at once, the host object goes on by itself.
-  await hostStub(env, id).expectRemoval(id)
+  await hostStub(env, asOperator(id)).expectRemoval(id)
   if (!(await removeIdleHost(db, id))) {
     await getHost(env, id)
     throw new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
   }
   try {
-    await hostStub(env, id).revoke(id)
+    await hostStub(env, asOperator(id)).revoke(id)
   } catch (error) {
     logEvent('error', 'what a removed host held is not given up yet', { hostId: id, error })
   }
 }
 
 async function askPresence(env: Env, id: string): Promise<Presence> {
-  return hostStub(env, id)
+  return hostStub(env, asOperator(id))
     .presence()
     .catch((error: unknown) => {
       logEvent('warn', 'presence of a host not known', { hostId: id, error })

@@ -1,8 +1,9 @@
 import type { Env } from '../../env.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
+import type { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 
 /** Takes what an agent says about its workloads; what it has said before changes nothing (HOST-11). */
-export async function takeReports(env: Env, hostId: string, reports: WorkloadReport[]): Promise<void> {
-  await hostStub(env, hostId).report(hostId, reports)
+export async function takeReports(env: Env, host: Owned<'host'>, reports: WorkloadReport[]): Promise<void> {
+  await hostStub(env, host).report(host.id, reports)
 }

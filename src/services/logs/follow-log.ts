@@ -4,15 +4,14 @@ import { startOf } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'
 import type { LogKind } from '../../host-protocol/logs.ts'
 import { readLog } from '../../objects/log-reading.ts'
+import type { Owned } from '../../objects/owned.ts'
 
 /** When a reader of a log that has too many may come again: nobody knows, so not at once. */
 const RETRY_SECONDS = '10'
 
-/** A log that the caller may read: the caller has checked that its owner is the reader's. */
+/** A log that the caller may read. */
 export interface ReadableLog {
-  kind: LogKind
-  /** Id of the worker or pod. */
-  id: string
+  log: Owned<LogKind>
   /** Endpoint of a worker, id of a pod. */
   ownerId: string
   /** Whether the worker or pod exists now: then its log may be awaited before there is a line. */
@@ -29,11 +28,11 @@ export interface LogReading {
 /** A log as a stream that stays open (LOG-4). Throws 404 when there is no such log (LOG-6), and 429 when too many read it. */
 export async function followLog(
   env: Env,
-  { kind, id, ownerId, isKnown }: ReadableLog,
+  { log, ownerId, isKnown }: ReadableLog,
   { query, lastEventId, signal }: LogReading,
 ): Promise<ReadableStream> {
-  const request = { kind, ownerId, isKnown, start: startOf(query, lastEventId), source: query.source }
-  const result = await readLog(env, id, request, signal)
+  const request = { ownerId, isKnown, start: startOf(query, lastEventId), source: query.source }
+  const result = await readLog(env, log, request, signal)
   if (result.ok) return result.stream
   if (result.reason === 'unknown') throw new Problem('notFound')
   throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })

@@ -1,5 +1,5 @@
+import { own } from '../../objects/own.ts'
 import type { VerbContext } from '../context.ts'
-import { findPodOrThrow } from '../pods/pods.ts'
 import { requireScope } from '../require-scope.ts'
 import { followLog, type LogReading } from './follow-log.ts'
 
@@ -9,6 +9,6 @@ import { followLog, type LogReading } from './follow-log.ts'
  */
 export async function followPodLog(ctx: VerbContext, podId: string, reading: LogReading): Promise<ReadableStream> {
   requireScope(ctx.principal, 'pods:read', podId)
-  await findPodOrThrow(ctx, podId)
-  return followLog(ctx.env, { kind: 'pod', id: podId, ownerId: podId, isKnown: true }, reading)
+  const pod = await own(ctx.env, ctx.principal, 'pod', podId)
+  return followLog(ctx.env, { log: pod, ownerId: pod.id, isKnown: true }, reading)
 }

@@ -1,11 +1,7 @@
-import { Problem } from '../../contract/problems.ts'
-import { endpointStub } from '../../objects/stubs.ts'
+import { ownWorker } from '../../objects/own-worker.ts'
 import type { VerbContext } from '../context.ts'
-import { getEndpoint } from '../endpoints/endpoints.ts'
+import { readEndpoint } from '../endpoints/endpoints.ts'
 import { followLog, type LogReading } from './follow-log.ts'
-
-/** Anything else was never the id of a worker, and must not become the name of an object. */
-const WORKER_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
  * The log of a worker as a stream that stays open (SCALE-8): of one that the endpoint has now, or had and whose log is still kept. Throws
@@ -17,8 +13,7 @@ export async function followWorkerLog(
   workerId: string,
   reading: LogReading,
 ): Promise<ReadableStream> {
-  await getEndpoint(ctx, endpointId)
-  if (!WORKER_ID.test(workerId)) throw new Problem('notFound')
-  const isKnown = await endpointStub(ctx.env, endpointId).knowsWorker(workerId)
-  return followLog(ctx.env, { kind: 'worker', id: workerId, ownerId: endpointId, isKnown }, reading)
+  const endpoint = await readEndpoint(ctx, endpointId)
+  const { worker, isKnown } = await ownWorker(ctx.env, endpoint, workerId)
+  return followLog(ctx.env, { log: worker, ownerId: endpoint.id, isKnown }, reading)
 }

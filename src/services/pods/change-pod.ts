@@ -9,13 +9,14 @@ import { decideAction, decideRecreate, type PodChange } from '../../domain/pod/p
 import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
+import { type OwnPod, own } from '../../objects/own.ts'
 import { forgetPodKey } from '../accounts/authenticate.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { loadPatchReferences } from './pod-references.ts'
-import { findPodOrThrow, showPod, type TaggedPod } from './pods.ts'
+import { showPod, type TaggedPod } from './pods.ts'
 
 /**
  * An action on a pod (POD-14 to POD-18). Null after `terminate`. Throws 400 (its host has no room, or is away), 403, 404, 409 (not valid now,
@@ -71,15 +72,16 @@ async function change(
   id: string,
   ifMatch: string | undefined,
   decide: (before: PodRow) => Promise<PodChange<PodRow> | null>,
-): Promise<PodRow> {
+): Promise<OwnPod> {
   requireScope(ctx.principal, 'pods:write', id)
   return decideAgain('pod', async () => {
-    const before = await findPodOrThrow(ctx, id)
+    const pod = await own(ctx.env, ctx.principal, 'pod', id)
+    const before = pod.row
     if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
     const decided = await decide(before)
-    if (!decided) return before
+    if (!decided) return pod
     const outcome = await transitPod(ctx.env, before, decided)
-    if (outcome === 'done') return decided.pod
+    if (outcome === 'done') return pod.with(decided.pod)
     if (outcome === 'noRoom') throw noRoom(before, decided.pod)
     return null
   })

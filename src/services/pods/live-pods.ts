@@ -1,9 +1,9 @@
-import type { PodRow } from '../../db/pods/pods.ts'
 import { isToRun } from '../../domain/pod/pod.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import type { WorkloadStats } from '../../host-protocol/messages.ts'
 import type { PodsOnHost } from '../../objects/host.ts'
+import { hostOf, type OwnPod } from '../../objects/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
 
 /** A host that takes longer does not hold up the answer; what it knows is left out. */
@@ -20,19 +20,22 @@ export interface LivePod {
 }
 
 /** What is known at the moment of pods that are to run, by pod id: one call a host, all at once, and nothing is read from or written to D1. */
-export async function readLivePods(env: Env, pods: readonly PodRow[]): Promise<Map<string, LivePod>> {
+export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<Map<string, LivePod>> {
   const byHost = Map.groupBy(
-    pods.filter((pod) => isToRun(pod) && !pod.hostLost),
-    ({ hostId }) => hostId,
+    pods.filter(({ row }) => isToRun(row) && !row.hostLost),
+    ({ row }) => row.hostId,
   )
   const asked = [...byHost].slice(0, MAX_HOSTS)
-  const told = await Promise.all(asked.map(([hostId, onHost]) => readFromHost(env, hostId, onHost)))
+  const told = await Promise.all(asked.map(([, onHost]) => readFromHost(env, onHost)))
   return new Map(told.flat())
 }
 
-async function readFromHost(env: Env, hostId: string, pods: readonly PodRow[]): Promise<[string, LivePod][]> {
-  const ids = pods.map((pod) => workloadIdOf(pod.id, pod.generation))
-  const { silentSinceMs, stats } = await withinTime(hostStub(env, hostId).readPods(ids))
+/** Pods of one host. */
+async function readFromHost(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {
+  const [first] = pods
+  if (!first) return []
+  const ids = pods.map(({ row }) => workloadIdOf(row.id, row.generation))
+  const { silentSinceMs, stats } = await withinTime(hostStub(env, hostOf(first)).readPods(ids))
   const byId = new Map(stats.map((item) => [item.id, item]))
   return pods.map((pod, index) => [pod.id, { silentSinceMs, stats: byId.get(ids[index] ?? '') }])
 }

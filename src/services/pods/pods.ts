@@ -1,11 +1,8 @@
 import type { Pagination } from '../../contract/pagination.ts'
 import type { ListPodsQuery, Pod } from '../../contract/pods/pods.ts'
-import { Problem } from '../../contract/problems.ts'
-import { openDatabase } from '../../db/client.ts'
-import type { PodRow } from '../../db/pods/pods.ts'
-import * as table from '../../db/pods/pods.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { readSettings } from '../../env.ts'
+import { type OwnPod, own, ownPods } from '../../objects/own.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
@@ -28,30 +25,23 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   requireScope(ctx.principal, 'pods:read')
   const binding = `${LIST_BINDING} ${query.includeClusterPods}`
   const after = decodeCursor(binding, query.cursor)
-  const { rows, found } = await table.listPods(openDatabase(ctx.env.DB), ctx.principal.teamId, after, query.limit + 1)
-  const positionOf = ({ createdAtMs, id }: PodRow) => ({ createdAt: createdAtMs, id })
-  const { shown, pagination } = pageOf(rows, query.limit, binding, positionOf, found)
-  const pods = query.includeClusterPods ? shown : shown.filter(({ clusterId }) => clusterId === null)
+  const { pods: read, found } = await ownPods(ctx.env, ctx.principal, after, query.limit + 1)
+  const positionOf = ({ row: { createdAtMs, id } }: OwnPod) => ({ createdAt: createdAtMs, id })
+  const { shown, pagination } = pageOf(read, query.limit, binding, positionOf, found)
+  const pods = query.includeClusterPods ? shown : shown.filter(({ row }) => row.clusterId === null)
   const live = await readLivePods(ctx.env, pods)
   const settings = readSettings(ctx.env)
-  return { pods: pods.map((pod) => toPod(pod, settings, ctx.nowMs, live.get(pod.id))), pagination }
+  return { pods: pods.map(({ id, row }) => toPod(row, settings, ctx.nowMs, live.get(id))), pagination }
 }
 
 /** One pod as it is now. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */
 export async function getPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:read', id)
-  return showPod(ctx, await findPodOrThrow(ctx, id))
+  return showPod(ctx, await own(ctx.env, ctx.principal, 'pod', id))
 }
 
 /** A pod with what its host says of it. */
-export async function showPod({ env, nowMs }: Pick<VerbContext, 'env' | 'nowMs'>, pod: PodRow): Promise<TaggedPod> {
+export async function showPod({ env, nowMs }: Pick<VerbContext, 'env' | 'nowMs'>, pod: OwnPod): Promise<TaggedPod> {
   const live = await readLivePods(env, [pod])
-  return { pod: toPod(pod, readSettings(env), nowMs, live.get(pod.id)), etag: etagOf(pod.version) }
-}
-
-/** A live pod of the caller's account. Throws 404. */
-export async function findPodOrThrow({ env, principal }: VerbContext, id: string): Promise<PodRow> {
-  const pod = await table.findPod(openDatabase(env.DB), principal.teamId, id)
-  if (!pod) throw new Problem('notFound', { detail: 'pod not found' })
-  return pod
+  return { pod: toPod(pod.row, readSettings(env), nowMs, live.get(pod.id)), etag: etagOf(pod.row.version) }
 }

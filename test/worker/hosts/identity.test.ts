@@ -1,7 +1,7 @@
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, afterEach, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { freezeHostClock, moveHostClock } from '../../support/hosts.ts'
+import { hostStub } from '../../support/stubs.ts'
 
 const MINUTE_MS = 60_000
 

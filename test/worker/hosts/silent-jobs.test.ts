@@ -1,8 +1,8 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from '../../support/fake-host.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, moveHostClock } from '../../support/hosts.ts'
 import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 const P = 10_000
 /** The plane gives away the work of a host this long after its last beat; the host begins to stop it at 25 s. */

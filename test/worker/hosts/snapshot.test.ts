@@ -1,9 +1,9 @@
 import type { WorkloadStore } from '../../../durable-objects/host/workload-store.ts'
 import { MESSAGE_MAX_BYTES, type Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
+import { hostStub } from '../../support/stubs.ts'
 
 /** About the most that a request may hold. */
 const LARGE_ENV = { A: 'x'.repeat(101_000) }

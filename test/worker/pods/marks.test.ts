@@ -4,11 +4,11 @@ import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
 import { compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
+import { hostStub } from '../../support/stubs.ts'
 
 const marksOf = (hostId: string) =>
   runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec('SELECT pod_id FROM pod_marks').toArray())

@@ -8,12 +8,12 @@ import { applyPodReport, changePodRow, isDown } from '../../../src/effects/pod-r
 import { transitPod } from '../../../src/effects/pod-transitions.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { afterEach, beforeEach, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { placed, readPod } from '../../support/pods.ts'
+import { hostStub } from '../../support/stubs.ts'
 
 const SKEW_MS = 300_000
 const HISTORIES = 6

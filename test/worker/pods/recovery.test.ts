@@ -1,12 +1,12 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject, teamOf, vi } from '../../support/harness.ts'
 import { envOf } from '../../support/hosts.ts'
 import { act, compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
+import { hostStub } from '../../support/stubs.ts'
 
 const TYPE = 'NVIDIA L40S'
 

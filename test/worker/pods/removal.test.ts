@@ -1,12 +1,12 @@
 import type { HostPods } from '../../../durable-objects/host/pods.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
-import { hostStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { admin, createAccount, describe, env, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
 import { advanceHost, freezeHostClock, hostRow } from '../../support/hosts.ts'
 import { compute, draftPod, placed, readPod } from '../../support/pods.ts'
+import { hostStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const TYPE = 'NVIDIA A30'

@@ -1,4 +1,3 @@
-import { hostStub, podLogStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../support/harness.ts'
 import { type PodBody, PodScene } from '../../support/pod-scene.ts'
 import { readPod } from '../../support/pods.ts'
+import { hostStub, podLogStub } from '../../support/stubs.ts'
 
 const SILENT_AFTER_MS = 15_000
 const OFFLINE_AFTER_MS = 30_000

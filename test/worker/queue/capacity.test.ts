@@ -1,8 +1,8 @@
 import { announceCapacity } from '../../../src/effects/capacity.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 // Every test has a GPU type of its own, so that the hosts of one are nothing to the others.

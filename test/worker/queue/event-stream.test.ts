@@ -1,7 +1,7 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import { describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const chunk = (id: number, output: unknown) => `id: ${id}\ndata: ${JSON.stringify({ output })}\n\n`

@@ -1,8 +1,8 @@
 import { ExplainReply } from '../../../src/contract/jobs/explain.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { api, createAccount, createEndpoint, describe, env, evictDurableObject, expect, it } from '../../support/harness.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const explain = async (queue: QueueSetup, jobId: string) => {

@@ -1,6 +1,6 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const P = 10_000

@@ -2,7 +2,6 @@ import { type CallLimits, holdToEnd } from '../../../durable-objects/endpoint/ca
 import { problemReply } from '../../../durable-objects/endpoint/replies.ts'
 import type { LimitBucket } from '../../../src/contract/jobs/job-routes.ts'
 import { DEFAULT_JOB_LIMITS, JOB_WINDOW_MS } from '../../../src/domain/job/limits.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import {
   type Account,
   api,
@@ -17,6 +16,7 @@ import {
   send,
 } from '../../support/harness.ts'
 import { runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 interface Limited {

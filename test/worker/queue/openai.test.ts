@@ -1,8 +1,8 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import type { FakeWorker } from '../../support/fake-host.ts'
 import { createAccount, createEndpoint, createKey, describe, env, expect, it, runInDurableObject, send, vi } from '../../support/harness.ts'
 import { advance, type QueueSetup, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const CHAT = '/openai/v1/chat/completions'

@@ -1,7 +1,7 @@
 import type { RequestBucket } from '../../../src/domain/job/request-series.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 const NO_WORKERS = { workers: { min: 0, max: 0, idleTimeout: 5 } }
 

@@ -1,7 +1,7 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost, type FakeWorker } from '../../support/fake-host.ts'
 import { type Account, api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
 import { advance, freezeClock, inside, type QueueSetup, run } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 // Every test has a GPU type of its own, so that the hosts of one are nothing to the others.

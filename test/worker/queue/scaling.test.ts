@@ -1,7 +1,7 @@
 import { MAX_DECISIONS } from '../../../durable-objects/endpoint/store/decision-log.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const health = async (queue: QueueSetup) => (await queue.get('/health')).body.workers

@@ -1,9 +1,9 @@
 import type { EndpointCore } from '../../../durable-objects/endpoint/core.ts'
 import { RecentJobs } from '../../../durable-objects/endpoint/store/recent-jobs.ts'
 import { finishJob, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { createAccount, createEndpoint, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { STATE_CASES } from '../../support/queue-state.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 it.each(STATE_CASES)('the tables of an endpoint object: $title', ({ check }) => withState(({ state }) => check(state)))
 

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_KEEP_MS } from '../../../src/domain/idempotency.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { advance, freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 const S3 = { accessId: 'AKIA-test', accessSecret: 'very-secret-value', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
 const rowsOf = (queue: QueueSetup, query: string) =>

@@ -1,7 +1,7 @@
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, describe, env, evictDurableObject, expect, it, ORIGIN, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 const P = 10_000
 

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks'
 import { startAttempt } from '../../../src/domain/webhook/delivery.ts'
 import { readSettings } from '../../../src/env.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { peekJob } from '../../../src/queue/jobs.ts'
 import { api, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { advance, run } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { eventually } from '../../support/time.ts'
 import {
   advanceSender,

@@ -1,5 +1,5 @@
 import { formatApiKey } from '../../../src/domain/access.ts'
-import { authenticate, findEndpointTeam, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
 import { admin, api, createAccount, createEndpoint, createKey, describe, env, expect, it, send, teamOf, vi } from '../../support/harness.ts'
 
 const PATH = '/v2/serverless'
@@ -109,16 +109,6 @@ describe('verdict cache', () => {
     await Promise.all(pending)
     expect(pending).toHaveLength(1)
     expect(await env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first()).toEqual({ at: NOW })
-  })
-
-  it('the owner of an endpoint is remembered, its absence is not', async () => {
-    const account = await createAccount()
-    expect(await findEndpointTeam(env, 'nosuchendpoint', NOW)).toBeNull()
-    const id = await createEndpoint(account.key)
-    expect(await findEndpointTeam(env, id, NOW)).toBe(await teamOf(account))
-    await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(id).run()
-    expect(await findEndpointTeam(env, id, NOW + VERDICT_TTL_MS - 1)).toBe(await teamOf(account))
-    expect(await findEndpointTeam(env, id, NOW + VERDICT_TTL_MS)).toBeNull()
   })
 })
 

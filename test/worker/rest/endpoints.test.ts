@@ -1,6 +1,6 @@
 import { Endpoint } from '../../../src/contract/endpoints/endpoints.ts'
-import { endpointStub } from '../../../src/objects/stubs.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, ORIGIN } from '../../support/harness.ts'
+import { endpointStub } from '../../support/stubs.ts'
 
 describe('create', () => {
   it('[END-1][END-2][END-9][END-10] creates with the documented defaults and answers the whole endpoint', async () => {

@@ -1,6 +1,6 @@
-import { endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logs, setLogLevel } from '../../../src/platform/log.ts'
 import { afterEach, beforeEach, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
+import { endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/stubs.ts'
 
 // These tests run with LOG_LEVEL "error"; an isolate that nobody has told so writes everything.
 describe('LOG_LEVEL', () => {

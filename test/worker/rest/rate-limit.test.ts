@@ -1,9 +1,9 @@
 import { parseList } from 'structured-headers'
 import { issuePodKey } from '../../../src/effects/pod-key.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
-import { rateLimiterStub } from '../../../src/objects/stubs.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod } from '../../support/resources.ts'
+import { rateLimiterStub } from '../../support/stubs.ts'
 
 const PATH = '/v2/serverless'
 const POLICY = '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400'

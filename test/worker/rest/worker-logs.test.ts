@@ -1,6 +1,5 @@
 import { LOG_RETENTION_MS } from '../../../durable-objects/pod-log.ts'
 import { LOG_KEPT_LINES } from '../../../src/domain/text/log-stream.ts'
-import { endpointStub, podLogStub } from '../../../src/objects/stubs.ts'
 import type { FakeWorker } from '../../support/fake-host.ts'
 import {
   api,
@@ -16,6 +15,7 @@ import {
 } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
 import { type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
+import { endpointStub, podLogStub } from '../../support/stubs.ts'
 
 interface Logged extends QueueSetup {
   worker: FakeWorker

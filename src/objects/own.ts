@@ -1,0 +1,73 @@
+import { Problem } from '../contract/problems.ts'
+import { type Database, openDatabase } from '../db/client.ts'
+import { findEndpoint, hasOrHadEndpoint } from '../db/endpoints/endpoints.ts'
+import { findPod, listPods, type PodRow } from '../db/pods/pods.ts'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { Env } from '../env.ts'
+import { Owned } from './owned.ts'
+
+/** Whose key a request carries. */
+export interface Asker {
+  userId: string
+  teamId: string
+}
+
+export type OwnEndpoint = Owned<'endpoint', EndpointConfig>
+export type OwnPod = Owned<'pod', PodRow>
+
+interface Rows {
+  endpoint: EndpointConfig
+  pod: PodRow
+}
+
+const FINDERS: { readonly [Kind in keyof Rows]: (db: Database, teamId: string, id: string) => Promise<Rows[Kind] | null> } = {
+  endpoint: findEndpoint,
+  pod: findPod,
+}
+const ABSENT = { endpoint: {}, pod: { detail: 'pod not found' } } as const
+
+/**
+ * A row of the asker's team, by an id from a request: the only way from such an id to an object (PP-190). One query that takes the team, so
+ * a row of another team is as absent as one that never was. Throws 404 (AUT-5).
+ */
+export async function own<Kind extends keyof Rows>(env: Env, asker: Asker, kind: Kind, id: string): Promise<Owned<Kind, Rows[Kind]>> {
+  const row = await FINDERS[kind](openDatabase(env.DB), asker.teamId, id)
+  if (row === null) throw new Problem('notFound', ABSENT[kind])
+  return Owned.prove(kind, id, row)
+}
+
+/** An endpoint of the asker's team, or one that the team has deleted: a deletion that was cut short must be possible to repeat. Throws 404. */
+export async function ownFormerEndpoint(env: Env, asker: Asker, id: string): Promise<Owned<'endpoint', null>> {
+  if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw new Problem('notFound')
+  return Owned.prove('endpoint', id, null)
+}
+
+/** The endpoint whose row this request has just written, under an id that the plane chose. */
+export function ownNewEndpoint(config: EndpointConfig): OwnEndpoint {
+  return Owned.prove('endpoint', config.id, config)
+}
+
+/** A page of the asker's pods, as `listPods` of the database cuts it. */
+export async function ownPods(
+  env: Env,
+  { teamId }: Asker,
+  ...page: Parameters<typeof listPods> extends [unknown, unknown, ...infer Rest] ? Rest : never
+): Promise<{ pods: OwnPod[]; found: number }> {
+  const { rows, found } = await listPods(openDatabase(env.DB), teamId, ...page)
+  return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), found }
+}
+
+/** The machine that a pod is on: no tenant's, and told to none, but asked about the pod. */
+export function hostOf({ row }: OwnPod): Owned<'host', null> {
+  return Owned.prove('host', row.hostId, null)
+}
+
+/** The asker, whose requests are counted. */
+export function ownUser({ userId }: Asker): Owned<'user', null> {
+  return Owned.prove('user', userId, null)
+}
+
+/** The asker's team, which has one sender of webhooks. */
+export function ownTeam({ teamId }: Asker): Owned<'team', null> {
+  return Owned.prove('team', teamId, null)
+}

@@ -1,0 +1,87 @@
+import { forgetQueue, OWN_TTL_MS, ownQueue, REFUSED_TTL_MS } from '../../../src/objects/own-queue.ts'
+import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
+
+// What the job API remembers of whose endpoint is whose.
+
+const NOW = Date.UTC(2030, 0, 1)
+
+/** How often D1 is asked meanwhile. */
+async function readsOf(run: () => Promise<unknown>): Promise<number> {
+  const prepare = vi.spyOn(env.DB, 'prepare')
+  try {
+    await run()
+    return prepare.mock.calls.length
+  } finally {
+    prepare.mockRestore()
+  }
+}
+
+async function createOwner() {
+  const account = await createAccount()
+  return { ...account, teamId: await teamOf(account), endpointId: await createEndpoint(account.key) }
+}
+
+describe('whose an endpoint of a job call is', () => {
+  it('[PP-192] is remembered of the own ones for a minute', async () => {
+    const owner = await createOwner()
+    const ask = (nowMs: number) => ownQueue(env, owner, owner.endpointId, nowMs)
+    expect(await readsOf(() => ask(NOW))).toBe(1)
+    expect(await readsOf(() => ask(NOW + OWN_TTL_MS - 1))).toBe(0)
+    await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(owner.endpointId).run()
+    expect(await ask(NOW + OWN_TTL_MS - 1)).toMatchObject({ id: owner.endpointId })
+    expect(await ask(NOW + OWN_TTL_MS)).toBeNull()
+  })
+
+  it('[PP-192] is forgotten at once where the endpoint was deleted', async () => {
+    const owner = await createOwner()
+    expect(await ownQueue(env, owner, owner.endpointId, NOW)).not.toBeNull()
+    await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(owner.endpointId).run()
+    forgetQueue(owner.teamId, owner.endpointId)
+    expect(await ownQueue(env, owner, owner.endpointId, NOW)).toBeNull()
+  })
+
+  it('[L1] [PP-192] an id of another team costs the database what an unknown one does, however busy its owner is', async () => {
+    const [owner, stranger] = [await createOwner(), await createAccount()]
+    const asker = { teamId: await teamOf(stranger) }
+    // The owner's own calls are warm: they must warm nothing for a stranger.
+    await ownQueue(env, owner, owner.endpointId, NOW)
+    for (const [what, id] of [
+      ['foreign', owner.endpointId],
+      ['unknown', `zz${owner.endpointId.slice(2)}`],
+    ] as const) {
+      const ask = (nowMs: number) => readsOf(async () => expect(await ownQueue(env, asker, id, nowMs)).toBeNull())
+      const reads = [await ask(NOW), await ask(NOW), await ask(NOW + REFUSED_TTL_MS - 1), await ask(NOW + REFUSED_TTL_MS)]
+      expect(reads, what).toEqual([1, 0, 0, 1])
+    }
+  })
+
+  it('[L1] [PP-192] through the whole Worker too', async () => {
+    const [owner, stranger] = [await createOwner(), await createAccount()]
+    const unknownId = `zz${owner.endpointId.slice(2)}`
+    expect((await api(owner.key).get(`/v2/${owner.endpointId}/health`)).status).toBe(200)
+    // The stranger's key and quota are warm.
+    await api(stranger.key).get('/v2/nothing/health')
+    const reads: number[] = []
+    for (const id of [owner.endpointId, unknownId, owner.endpointId, unknownId]) {
+      reads.push(await readsOf(async () => expect((await api(stranger.key).get(`/v2/${id}/health`)).status).toBe(404)))
+    }
+    expect(reads).toEqual([1, 1, 0, 0])
+  })
+
+  it('[PP-192] what cannot be the id of an endpoint is refused without being remembered or looked up', async () => {
+    const asker = { teamId: 'a' }
+    for (const id of ['', 'a/b', 'ä', 'x'.repeat(65)]) {
+      expect(await readsOf(async () => expect(await ownQueue(env, asker, id, NOW)).toBeNull()), id).toBe(0)
+    }
+  })
+
+  it('[PP-192] a flood of refusals pushes out no owner', async () => {
+    const [owner, stranger] = [await createOwner(), await createAccount()]
+    const teamId = await teamOf(stranger)
+    await ownQueue(env, owner, owner.endpointId, NOW)
+    const statement = { bind: () => statement, raw: async () => [] }
+    const empty = { ...env, DB: { prepare: () => statement } as unknown as D1Database }
+    for (let n = 0; n <= 10_000; n += 1) await ownQueue(empty, { teamId }, `none${n}`, NOW)
+    expect(await ownQueue(empty, owner, owner.endpointId, NOW)).toMatchObject({ id: owner.endpointId })
+  })
+})
