@@ -1,5 +1,5 @@
 import { type ClientCall, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
-import { openDatabase } from '../src/db/client.ts'
+import { openRecords } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
@@ -135,6 +135,12 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return this.core.state.workers.get(workerId) !== null
   }
 
+  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  async reseal(): Promise<void> {
+    const config = this.core.config()
+    if (config) await this.core.transact(() => this.core.state.meta.setConfig(config))
+  }
+
   override async alarm(): Promise<void> {
     try {
       await this.core.transact((tx) => this.core.settleDue(tx))
@@ -178,7 +184,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.
   private async adoptConfig(endpointId: string): Promise<boolean> {
     if (this.core.state.meta.deleted()) return false
-    const config = await findEndpointConfig(openDatabase(this.env.DB), endpointId)
+    const config = await findEndpointConfig(openRecords(this.env), endpointId)
     if (config) await this.configure(config)
     return config !== null
   }

@@ -7,6 +7,7 @@ import type { AgentMessage, Workload, WorkloadReport } from '../src/host-protoco
 import type { HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'
 import { hostOfLink } from '../src/objects/host-link.ts'
 import { logEvent } from '../src/platform/log.ts'
+import { vaultOf } from '../src/platform/seal.ts'
 import { Alarms } from './alarms.ts'
 import { spendAssertion } from './host/assertions.ts'
 import { DesiredState } from './host/desired-state.ts'
@@ -39,6 +40,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly silence: HostSilence
   private readonly alarms: Alarms
   private readonly desired: DesiredState
+  private readonly logins: PullLogins
   private readonly stats = new HostStats()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
@@ -46,13 +48,14 @@ export class HostObject extends PlaneObject implements HostRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, HOST_SCHEMA)
-    this.store = new WorkloadStore(ctx.storage.sql)
+    this.store = new WorkloadStore(ctx.storage.sql, vaultOf(env), ctx.id.toString())
     const now = () => this.now()
     this.alarms = new Alarms(ctx.storage)
     this.links = new HostLinks(ctx, now)
     this.presenceOf = new HostPresence(env, this.store, this.links, this.alarms, now, (hostId) => this.pods.moveAway(hostId))
     this.gpuHealth = new HostGpuHealth(env, this.store)
-    this.desired = new DesiredState(this.store, this.links, new PullLogins(env.TOKEN_SECRET), readSettings(env).hostSilenceMaxMs)
+    this.logins = new PullLogins(vaultOf(env), ctx.id.toString())
+    this.desired = new DesiredState(this.store, this.links, this.logins, readSettings(env).hostSilenceMaxMs)
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
     const silentSinceMs = () => this.presenceOf.silentSinceMs()
     const { store, links, alarms, desired } = this
@@ -142,6 +145,10 @@ export class HostObject extends PlaneObject implements HostRpc {
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
     await this.silence.settle(hostId)
     await this.reports.passOn(hostId, reports)
+  }
+
+  async reseal(): Promise<void> {
+    this.ctx.storage.transactionSync(() => this.store.reseal((row) => this.logins.reseal(row)))
   }
 
   /** The agent's link; the Worker has checked the access token. */

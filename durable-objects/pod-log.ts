@@ -1,5 +1,5 @@
 import type { LogSourceParam } from '../src/contract/pods/logs.ts'
-import { openDatabase } from '../src/db/client.ts'
+import { openRecords } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods/pods.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
@@ -108,7 +108,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
 
   private async hasOwner({ kind, ownerId }: LogOwner, workloadId: string): Promise<boolean> {
     if (kind === 'worker') return endpointStub(this.env, asPlane('endpoint', ownerId, 'is a log still wanted')).knowsWorker(workloadId)
-    const pod = await findPodForHost(openDatabase(this.env.DB), ownerId)
+    const pod = await findPodForHost(openRecords(this.env), ownerId)
     return pod !== null && pod.status !== 'TERMINATED'
   }
 

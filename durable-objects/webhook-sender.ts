@@ -11,6 +11,7 @@ import { type HandOver, readHandOver } from '../src/objects/hand-over.ts'
 import type { DeliveryFilter, RedeliverResult, WebhookSenderRpc } from '../src/objects/webhook-sender.ts'
 import { toHex } from '../src/platform/encoding.ts'
 import { logEvent } from '../src/platform/log.ts'
+import { vaultOf } from '../src/platform/seal.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
@@ -35,7 +36,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     applySchema(ctx.storage, SENDER_SCHEMA)
     this.settings = readSettings(env)
     this.store = new DeliveryStore(ctx.storage.sql)
-    this.secrets = new SecretStore(ctx.storage.sql)
+    this.secrets = new SecretStore(ctx.storage.sql, vaultOf(env), ctx.id.toString())
     this.attempts = new Attempts(this)
     this.attempts.recover(this.now())
   }
@@ -59,6 +60,10 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
 
   async rotateSigningSecret(): Promise<SigningSecrets> {
     return this.secrets.rotate(this.now())
+  }
+
+  async reseal(): Promise<void> {
+    this.secrets.reseal()
   }
 
   async deliveries(filter: DeliveryFilter): Promise<Delivery[]> {

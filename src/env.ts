@@ -8,6 +8,7 @@ import type { PodLogRpc } from './objects/pod-log.ts'
 import type { RateLimiterRpc } from './objects/rate-limiter.ts'
 import type { WebhookSenderRpc } from './objects/webhook-sender.ts'
 import type { LogLevel } from './platform/log.ts'
+import { masterSecrets, requireSecret } from './platform/seal.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env {
@@ -36,6 +37,7 @@ export interface Env {
   OPERATOR_KEY: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
+  TOKEN_SECRET_PREVIOUS?: string
 }
 
 /** What the operator has set. */
@@ -77,11 +79,20 @@ const DEFAULT_WEBHOOKS_PER_RECEIVER = 64
 /** By the bindings that they were read from, which an isolate is given once. */
 const known = new WeakMap<Env, Settings>()
 
-/** The operator's variables, read once an isolate; a value that cannot be used falls back to its documented default. */
+/**
+ * The operator's variables, read once an isolate; a value that cannot be used falls back to its documented default. Throws without the secrets
+ * that keys and seals are made of: a plane without them would serve everybody who knows that (PP-210).
+ */
 export function readSettings(env: Env): Settings {
-  const settings = known.get(env) ?? parseSettings(env)
+  const settings = known.get(env) ?? parseSettings(requireSecrets(env))
   known.set(env, settings)
   return settings
+}
+
+function requireSecrets(env: Env): Env {
+  masterSecrets(env)
+  requireSecret('KEY_PEPPER', env.KEY_PEPPER)
+  return env
 }
 
 function parseSettings(env: Env): Settings {

@@ -5,19 +5,33 @@ import { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import { WebhookAttempt } from '../durable-objects/webhook/attempt-entrypoint.ts'
 import { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { createApp } from './app.ts'
+import { Problem } from './contract/problems.ts'
 import { type Env, readSettings } from './env.ts'
 import { handleJobCall } from './http/job-api.ts'
 import { isJobPath } from './http/job-path.ts'
-import { setLogLevel } from './platform/log.ts'
+import { problemResponse } from './http/problem-response.ts'
+import { logEvent, setLogLevel } from './platform/log.ts'
 
 const app = createApp()
 
 export default {
   fetch(request, env, ctx) {
-    setLogLevel(readSettings(env).logLevel)
+    const fault = setUp(env)
+    if (fault !== null) return problemResponse(new Problem('unavailable', { detail: fault }))
     const url = new URL(request.url)
     return isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)
   },
 } satisfies ExportedHandler<Env>
+
+/** What keeps the plane from serving anybody (PP-210); null when there is nothing. */
+function setUp(env: Env): string | null {
+  try {
+    setLogLevel(readSettings(env).logLevel)
+    return null
+  } catch (error) {
+    logEvent('error', 'the plane is not set up', { error })
+    return error instanceof Error ? error.message : String(error)
+  }
+}
 
 export { EndpointObject, HostObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }

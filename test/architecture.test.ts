@@ -50,7 +50,7 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
     'src/services',
   ],
   'src/app.ts': ['src/contract', 'src/platform', 'src/http'],
-  'src/worker.ts': ['durable-objects', 'src/app.ts', 'src/env.ts', 'src/http', 'src/platform'],
+  'src/worker.ts': ['src/contract', 'durable-objects', 'src/app.ts', 'src/env.ts', 'src/http', 'src/platform'],
 }
 /** Programs for Node, each with all that it knows beside itself. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
@@ -81,6 +81,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/place-worker.ts': ['places work'],
   'src/effects/pod-notes.ts': ['notes what it did'],
   'src/effects/presence.ts': ['presence of a host'],
+  'src/services/accounts/reseal.ts': ['seals anew'],
   'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over'],
   'durable-objects/endpoint/effects/room-effects.ts': ['makes room'],
   'durable-objects/host/reports.ts': ['a host says so'],

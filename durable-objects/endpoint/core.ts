@@ -2,6 +2,7 @@ import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import { applyTime, type Job } from '../../src/domain/job/job.ts'
 import type { QueueNote } from '../../src/domain/job/record.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
+import { type Vault, vaultOf } from '../../src/platform/seal.ts'
 import { beginCommit, type CommitEnd, endCommit } from '../../src/queue/commit.ts'
 import { earliest, nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
 import { peekJob } from '../../src/queue/jobs.ts'
@@ -13,7 +14,6 @@ import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
 import { Parking } from './parking.ts'
-import { Seal } from './seal.ts'
 import { SqlState } from './store/sql-state.ts'
 
 /** What follows a commit. */
@@ -25,7 +25,7 @@ export class EndpointCore {
   readonly env: Env
   readonly settings: Settings
   readonly state: SqlState
-  readonly seal: Seal
+  readonly vault: Vault
   readonly outbox: Outbox
   readonly parking = new Parking()
   readonly limits: CallLimits
@@ -49,8 +49,9 @@ export class EndpointCore {
     this.env = env
     this.settings = readSettings(env)
     const pingIntervalMs = this.settings.workerPingIntervalMs
-    this.state = new SqlState(ctx.storage, { takes: { open: () => this.parking.openTakes() }, pingIntervalMs })
-    this.seal = new Seal(env.TOKEN_SECRET)
+    this.vault = vaultOf(env)
+    const seal = { vault: this.vault, place: ctx.id.toString() }
+    this.state = new SqlState(ctx.storage, { takes: { open: () => this.parking.openTakes() }, pingIntervalMs, seal })
     this.limits = new CallLimits(this.settings.jobLimits)
     this.notes = new QueueNotes(this.state)
     this.alarm = new Alarm(ctx.storage, this.state.meta, pingIntervalMs)

@@ -26,7 +26,7 @@ export class DesiredState {
 
   /** Adds a workload or changes what is wanted of it. `isWanted` is asked again in the transaction that writes it. */
   async want(storage: DurableObjectStorage, workload: Workload, ownerId: string, isWanted: () => boolean = () => true): Promise<void> {
-    const { workload: bare, sealedLogin } = await this.logins.take(workload)
+    const { workload: bare, sealedLogin } = this.logins.take(workload)
     storage.transactionSync(() => {
       if (isWanted()) this.store.want(bare, ownerId, sealedLogin)
     })
@@ -60,7 +60,7 @@ export class DesiredState {
 
   private async snapshot(): Promise<PlaneMessage> {
     const [revision, rows] = [this.store.revision(), this.store.wanted()]
-    const workloads = await Promise.all(rows.map((row) => this.logins.give(row)))
+    const workloads = rows.map((row) => this.logins.give(row))
     return { type: 'desired', revision, workloads, silenceMaxMs: this.silenceMaxMs }
   }
 }

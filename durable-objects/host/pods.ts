@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/db/client.ts'
+import { openDatabase, openRecords } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow, releaseCompute } from '../../src/db/pods/pods.ts'
 import { isToRun } from '../../src/domain/pod/pod.ts'
 import { type DesiredContainer, desiredContainers, generationOf } from '../../src/domain/pod/workloads.ts'
@@ -149,7 +149,7 @@ export class HostPods {
   }
 
   private async look(hostId: string, podId: string): Promise<void> {
-    const row = await findPodForHost(openDatabase(this.deps.env.DB), podId)
+    const row = await findPodForHost(openRecords(this.deps.env), podId)
     const pod = row?.hostId === hostId ? row : null
     const known = this.knownOf(podId)
     const wanted: Workload[] = []

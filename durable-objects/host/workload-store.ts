@@ -1,5 +1,6 @@
 import { briefOf, programOf } from '../../src/domain/host/brief.ts'
 import { Workload, type WorkloadReport, type WorkloadState } from '../../src/host-protocol/messages.ts'
+import type { Place, Vault } from '../../src/platform/seal.ts'
 import { ALARMS_SCHEMA } from '../alarms.ts'
 
 /** A workload of a host: what is wanted, for whom, and the last that was reported about it. */
@@ -36,9 +37,14 @@ const IS_TO_RUN = "spec ->> 'desired' = 'running'"
 /** Desired state of one host and its revision. */
 export class WorkloadStore {
   private readonly sql: SqlStorage
+  private readonly vault: Vault
+  private readonly objectId: string
 
-  constructor(sql: SqlStorage) {
+  /** `objectId`: of the object whose storage this is; what is sealed in it opens nowhere else. */
+  constructor(sql: SqlStorage, vault: Vault, objectId: string) {
     this.sql = sql
+    this.vault = vault
+    this.objectId = objectId
   }
 
   hostId(): string | null {
@@ -73,7 +79,7 @@ export class WorkloadStore {
       `SELECT id, owner_id, spec, state, sequence, sealed_login, CASE WHEN ${IS_TO_RUN} THEN program END AS program FROM workloads ORDER BY id`,
     )
     return rows.toArray().map((row) => {
-      const known = toHostWorkload(row)
+      const known = this.toHostWorkload(row)
       return known.workload.desired === 'running' ? known : { ...known, workload: briefOf(known.workload), sealedLogin: null }
     })
   }
@@ -86,12 +92,15 @@ export class WorkloadStore {
 
   get(id: string): HostWorkload | null {
     const row = this.sql.exec('SELECT * FROM workloads WHERE id = ?', id).toArray()[0]
-    return row ? toHostWorkload(row) : null
+    return row ? this.toHostWorkload(row) : null
   }
 
   /** Everything that one owner has here. */
   ownedBy(ownerId: string): HostWorkload[] {
-    return this.sql.exec('SELECT * FROM workloads WHERE owner_id = ? ORDER BY id', ownerId).toArray().map(toHostWorkload)
+    return this.sql
+      .exec('SELECT * FROM workloads WHERE owner_id = ? ORDER BY id', ownerId)
+      .toArray()
+      .map((row) => this.toHostWorkload(row))
   }
 
   /** Adds or replaces what is wanted, under a new revision. A credential stays with its workload. */
@@ -103,10 +112,21 @@ export class WorkloadStore {
       workload.id,
       ownerId,
       JSON.stringify(briefOf(workload)),
-      JSON.stringify(programOf(workload)),
+      this.sealProgram(workload),
       sealedLogin,
     )
     this.writeMeta('revision', String(this.revision() + 1))
+  }
+
+  /** Seals anew what is kept under a former secret, or under none (PP-213). */
+  reseal(sealLogin: (row: HostWorkload) => string | null): void {
+    for (const id of this.ids()) {
+      const row = this.get(id)
+      if (!row) continue
+      const brief = JSON.stringify(briefOf(row.workload))
+      const program = this.sealProgram(row.workload)
+      this.sql.exec('UPDATE workloads SET spec = ?, program = ?, sealed_login = ? WHERE id = ?', brief, program, sealLogin(row), id)
+    }
   }
 
   record(report: WorkloadReport): void {
@@ -136,14 +156,33 @@ export class WorkloadStore {
   clearMeta(key: string): void {
     this.sql.exec('DELETE FROM meta WHERE key = ?', key)
   }
-}
 
-function toHostWorkload(row: Record<string, SqlStorageValue>): HostWorkload {
-  return {
-    workload: Workload.parse({ ...JSON.parse(String(row.spec)), ...JSON.parse(String(row.program ?? '{}')) }),
-    ownerId: String(row.owner_id),
-    state: typeof row.state === 'string' ? (row.state as WorkloadState) : null,
-    sequence: Number(row.sequence),
-    sealedLogin: typeof row.sealed_login === 'string' ? row.sealed_login : null,
+  private toHostWorkload(row: Record<string, SqlStorageValue>): HostWorkload {
+    const id = String(row.id)
+    const program = typeof row.program === 'string' ? this.openProgram(id, row.program) : '{}'
+    return {
+      workload: Workload.parse({ ...JSON.parse(String(row.spec)), ...JSON.parse(program) }),
+      ownerId: String(row.owner_id),
+      state: typeof row.state === 'string' ? (row.state as WorkloadState) : null,
+      sequence: Number(row.sequence),
+      sealedLogin: typeof row.sealed_login === 'string' ? row.sealed_login : null,
+    }
+  }
+
+  // A row of a release that sealed none is JSON. What cannot be opened is told to nobody: the host goes on with what it was told last.
+  private openProgram(id: string, kept: string): string {
+    if (kept.startsWith('{')) return kept
+    const text = this.vault.open(this.placeOf(id), kept)
+    if (text === null)
+      throw new Error(`workload ${id} was sealed under a TOKEN_SECRET that this plane does not have: add it to TOKEN_SECRET_PREVIOUS`)
+    return text
+  }
+
+  private sealProgram(workload: Workload): string {
+    return this.vault.seal(this.placeOf(workload.id), JSON.stringify(programOf(workload)))
+  }
+
+  private placeOf(id: string): Place {
+    return ['workloads', this.objectId, id]
   }
 }

@@ -11,6 +11,14 @@ import { findTarget } from './target.ts'
 const API = '/admin/v1'
 const UserList = z.object({ users: z.array(z.object({ id: z.string() })) })
 
+const ResealStep = z.object({
+  step: z.string(),
+  looked: z.number(),
+  resealed: z.number(),
+  failed: z.array(z.string()),
+  nextCursor: z.string().nullable(),
+})
+
 const program = new Command('admin')
   .description('Operate a podplane: accounts, keys, quotas, machines.')
   .option('--url <url>', 'the plane (default: the local one); its operator key is read from PODPLANE_OPERATOR_KEY')
@@ -116,6 +124,13 @@ hosts
   .action((id: string) => call((api) => api.request('DELETE', `${API}/hosts/${encodeURIComponent(id)}`)))
 
 program
+  .command('secrets')
+  .description('what the plane keeps sealed')
+  .command('reseal')
+  .description('seal everything under the present TOKEN_SECRET, so that a former one can be taken out')
+  .action(() => call(resealAll))
+
+program
   .command('operator-key')
   .description('print a new operator key, for the secret OPERATOR_KEY of a plane; asks no plane')
   .action(() => printAnswer(newOperatorKey(), false))
@@ -136,6 +151,23 @@ async function call(send: (api: ApiClient) => Promise<unknown>): Promise<void> {
     if (error instanceof ApiError || error instanceof OperatorError) throw error
     throw new OperatorError(`no answer from ${target.url}: ${errorText(error)}`)
   }
+}
+
+/** Walks over everything, step by step, and says what was done in each part. */
+async function resealAll(api: ApiClient): Promise<unknown> {
+  const parts = new Map<string, { looked: number; resealed: number; failed: string[] }>()
+  let cursor: string | null | undefined
+  while (cursor !== null) {
+    const { step, nextCursor, ...done } = ResealStep.parse(await api.request('POST', `${API}/secrets/reseal`, { cursor }))
+    const sum = parts.get(step) ?? { looked: 0, resealed: 0, failed: [] }
+    parts.set(step, {
+      looked: sum.looked + done.looked,
+      resealed: sum.resealed + done.resealed,
+      failed: [...sum.failed, ...done.failed],
+    })
+    cursor = nextCursor
+  }
+  return { parts: [...parts].map(([part, sum]) => ({ part, ...sum })) }
 }
 
 /** People know a user by the address, the API by the id. */

@@ -7,6 +7,7 @@ import { judgeHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { keyedDigest } from '../platform/crypto.ts'
+import { masterSecrets } from '../platform/seal.ts'
 
 /** Hosts that one explanation names, nearest miss first. */
 const MAX_HOSTS = 50
@@ -27,5 +28,5 @@ export async function explainPlacement(env: Env, config: EndpointConfig): Promis
 
 /** A name of a machine that tells nothing: the same for one team at all times, and another one for every other team. */
 export async function opaqueHostId(env: Env, teamId: string, hostId: string): Promise<string> {
-  return `host_${(await keyedDigest(env.TOKEN_SECRET, `host\n${teamId}\n${hostId}`)).slice(0, OPAQUE_ID_LENGTH)}`
+  return `host_${(await keyedDigest(masterSecrets(env)[0], `host\n${teamId}\n${hostId}`)).slice(0, OPAQUE_ID_LENGTH)}`
 }

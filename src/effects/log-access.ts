@@ -2,6 +2,7 @@ import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
 import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
+import { masterSecrets } from '../platform/seal.ts'
 
 /** Whose log a workload writes. */
 export interface LogOwner {
@@ -19,8 +20,12 @@ const MAX_VERIFIED = 20_000
  * Proves to the plane that a host was given a workload (HOST-10): derived, so that neither D1 nor the host object is asked for a batch of
  * lines. It is worth nothing to another host, because that host's id is part of it.
  */
-export async function grantLog(env: Env, hostId: string, { kind, ownerId, workloadId }: LogOwner): Promise<LogAccess> {
-  return { kind, ownerId, grant: await keyedDigest(env.TOKEN_SECRET, ['log', hostId, kind, ownerId, workloadId].join('\n')) }
+export async function grantLog(env: Env, hostId: string, owner: LogOwner): Promise<LogAccess> {
+  return { kind: owner.kind, ownerId: owner.ownerId, grant: await logGrant(masterSecrets(env)[0], hostId, owner) }
+}
+
+function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }: LogOwner): Promise<string> {
+  return keyedDigest(secret, ['log', hostId, kind, ownerId, workloadId].join('\n'))
 }
 
 /** The log that a workload of this host writes; null when the host was not given this workload. */
@@ -37,8 +42,8 @@ export async function ownByLogGrant(
 async function isGranted(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
   const entry = [hostId, workloadId, access.kind, access.ownerId, access.grant].join('\n')
   if (verified.has(entry)) return true
-  const expected = await grantLog(env, hostId, { ...access, workloadId })
-  if (!equalInConstantTime(access.grant, expected.grant)) return false
+  const good = await Promise.all(masterSecrets(env).map((secret) => logGrant(secret, hostId, { ...access, workloadId })))
+  if (!good.some((expected) => equalInConstantTime(access.grant, expected))) return false
   if (verified.size >= MAX_VERIFIED) verified.clear()
   verified.set(entry, true)
   return true

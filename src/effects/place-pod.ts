@@ -1,5 +1,4 @@
-import type { Statement } from '../db/client.ts'
-import { openDatabase } from '../db/client.ts'
+import { openDatabase, openRecords, type Statement } from '../db/client.ts'
 import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import { insertPod, type PodResources, type PodRow } from '../db/pods/pods.ts'
 import type { UnfitHost } from '../domain/host/placement.ts'
@@ -51,7 +50,7 @@ function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, togeth
   // One host whose object cannot be asked is no reason to refuse what others have room for.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
   const insert = async ([marked]: readonly PodMark[]) =>
-    marked?.takesMore === true && (await insertPod(openDatabase(env.DB), pod, resources, together))
+    marked?.takesMore === true && (await insertPod(openRecords(env), pod, resources, together))
   return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (isThere) => !isThere })
 }
 

@@ -1,5 +1,5 @@
 import { formatTime } from '../contract/timestamps.ts'
-import { openDatabase } from '../db/client.ts'
+import { openDatabase, openRecords } from '../db/client.ts'
 import { findDeparture } from '../db/hosts/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../db/pods/pods.ts'
 import { noteOfTransition } from '../domain/pod/note.ts'
@@ -36,13 +36,13 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
   const reason = `its host has not been heard of since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host returns`
   const { hostId } = here
   let waiting = 0
-  for (const pod of await listPodsOfHost(openDatabase(env.DB), hostId)) {
+  for (const pod of await listPodsOfHost(openRecords(env), hostId)) {
     if (!isToRun(pod)) continue
     const replaceable = isReplaceable(pod)
     if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
     if (replaceable) waiting += 1
     await changePodRow(
-      openDatabase(env.DB),
+      openRecords(env),
       pod.id,
       (row) => (row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null),
       (before, after) => notePod(env, after, noteOfTransition(before, after)),
@@ -58,7 +58,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
  */
 export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
   let waiting = 0
-  for (const pod of await listPodsOfHost(openDatabase(env.DB), here.hostId)) {
+  for (const pod of await listPodsOfHost(openRecords(env), here.hostId)) {
     if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, lastHeardMs, DRAINED))) waiting += 1
   }
   return waiting
@@ -66,7 +66,7 @@ export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): P
 
 /** A machine that was taken for lost is back: what it says of its containers is true again, also what it had said before (PP-78). */
 export async function returnHostOfPods(env: Env, hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
-  const lost = (await listPodsOfHost(openDatabase(env.DB), hostId)).filter(({ hostLost }) => hostLost)
+  const lost = (await listPodsOfHost(openRecords(env), hostId)).filter(({ hostLost }) => hostLost)
   for (const pod of lost) {
     const own = reports.filter(({ workloadId }) => generationOf(pod.id, workloadId) !== null)
     for (const report of own) {
@@ -78,7 +78,7 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
 
 /** A machine that was silent is heard of again: its pods ran on, and are not charged for the time between (POD-23). Repeating it changes nothing. */
 export async function excuseSilence(env: Env, hostId: string, silence: Silence): Promise<void> {
-  const db = openDatabase(env.DB)
+  const db = openRecords(env)
   const line = `host is back: not heard of from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
   for (const { id } of await listPodsOfHost(db, hostId)) {
     const decide = (row: PodRow) => (row.hostId === hostId ? decideHeardAgain(row, silence) : null)
@@ -115,7 +115,7 @@ async function moveTo(
     // A host that misses beats gets no new work (HOST-8).
     if (!mark?.takesMore) return false
     const former = formerAllocationId(before.id, before.hostId)
-    const hasMoved = await movePod(openDatabase(env.DB), before, after, { resources, usage, formerAllocationId: former })
+    const hasMoved = await movePod(openRecords(env), before, after, { resources, usage, formerAllocationId: former })
     if (hasMoved) await notePod(env, after, noteOfTransition(before, after))
     if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
     return hasMoved

@@ -1,19 +1,26 @@
 import { openDatabase } from '../db/client.ts'
-import { findPodForHost } from '../db/pods/pods.ts'
+import { findPodOwner } from '../db/pods/pods.ts'
 import type { Env } from '../env.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
+import { masterSecrets } from '../platform/seal.ts'
 
 const POD_KEY = /^ppd_([0-9a-z]{1,64})_[A-Za-z0-9_-]{43}$/
 
 /** The key that a pod is injected with (AUT-6): derived, so that it is stored nowhere. It opens this one pod and dies with it. */
 export async function issuePodKey(env: Env, podId: string): Promise<string> {
-  return `ppd_${podId}_${await keyedDigest(env.TOKEN_SECRET, `pod\n${podId}`)}`
+  return podKey(masterSecrets(env)[0], podId)
+}
+
+async function podKey(secret: string, podId: string): Promise<string> {
+  return `ppd_${podId}_${await keyedDigest(secret, `pod\n${podId}`)}`
 }
 
 /** The pod of a key, and its team; null for a key that nobody issued or whose pod is terminated. */
 export async function findPodOfKey(env: Env, token: string): Promise<{ podId: string; teamId: string } | null> {
   const podId = POD_KEY.exec(token)?.[1]
-  if (podId === undefined || !equalInConstantTime(token, await issuePodKey(env, podId))) return null
-  const pod = await findPodForHost(openDatabase(env.DB), podId)
+  if (podId === undefined) return null
+  const good = await Promise.all(masterSecrets(env).map((secret) => podKey(secret, podId)))
+  if (!good.some((expected) => equalInConstantTime(token, expected))) return null
+  const pod = await findPodOwner(openDatabase(env.DB), podId)
   return pod && pod.status !== 'TERMINATED' ? { podId, teamId: pod.teamId } : null
 }

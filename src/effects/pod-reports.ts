@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '../db/client.ts'
+import { type Database, openDatabase, openRecords, type Records } from '../db/client.ts'
 import { releaseCapacity } from '../db/hosts/capacity.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods/pods.ts'
 import { noteOfReport } from '../domain/pod/note.ts'
@@ -41,7 +41,7 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
     return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
   }
-  return changePodRow(openDatabase(env.DB), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
+  return changePodRow(openRecords(env), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 
 /**
@@ -49,7 +49,7 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
  * then.
  */
 export async function changePodRow(
-  db: Database,
+  db: Records,
   podId: string,
   decide: (pod: PodRow) => PodChange<PodRow> | null,
   written: (before: PodRow, after: PodRow) => Promise<void>,

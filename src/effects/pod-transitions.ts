@@ -1,4 +1,4 @@
-import { openDatabase } from '../db/client.ts'
+import { openRecords } from '../db/client.ts'
 import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../db/pods/pods.ts'
 import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
@@ -25,7 +25,7 @@ export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>):
 }
 
 async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>): Promise<Transition> {
-  const db = openDatabase(env.DB)
+  const db = openRecords(env)
   if (isToRun(pod) && !isToRun(before)) return updatePodTakingCompute(db, before, pod, resourcesOf(pod))
   const diskGb = podDiskGb(pod.spec)
   // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.

@@ -3,7 +3,7 @@ import { openDatabase } from '../db/client.ts'
 import { findSealedRegistry } from '../db/resources/registries.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
-import { deriveSealKey, openText, sealText } from '../platform/seal.ts'
+import { type FormerSeal, type Place, vaultOf } from '../platform/seal.ts'
 
 /** What a host needs to pull a private image. Never part of a reply or a log line. */
 export interface RegistryLogin {
@@ -28,11 +28,11 @@ interface SealedLogin {
 }
 
 /** A login as D1 keeps it (RES-3). */
-export async function sealLogin(env: Env, registry: RegistryKey, { username, password }: RegistryLogin): Promise<SealedLogin> {
-  const key = await sealKey(env)
+export function sealLogin(env: Env, registry: RegistryKey, { username, password }: RegistryLogin): SealedLogin {
+  const vault = vaultOf(env)
   return {
-    usernameSealed: await sealText(key, username, boundTo(registry, 'username')),
-    passwordSealed: await sealText(key, password, boundTo(registry, 'password')),
+    usernameSealed: vault.seal(placeOf(registry, 'username'), username),
+    passwordSealed: vault.seal(placeOf(registry, 'password'), password),
   }
 }
 
@@ -48,19 +48,27 @@ export async function openLogin(env: Env, teamId: string, id: string, image: str
     logEvent('warn', 'registryOfAnotherHost', { registryId: id, teamId })
     return null
   }
-  const key = await sealKey(env)
-  const username = await openText(key, row.usernameSealed, boundTo(row, 'username'))
-  const password = await openText(key, row.passwordSealed, boundTo(row, 'password'))
-  if (username !== null && password !== null) return { username, password, host }
+  const login = openSealedLogin(env, row)
+  if (login) return { ...login, host }
   logEvent('warn', 'registryUnreadable', { registryId: id, teamId })
   return null
 }
 
-function sealKey(env: Env): Promise<CryptoKey> {
-  return deriveSealKey(env.TOKEN_SECRET, 'D1 fields')
+/** A login as it is kept, opened; null when it was sealed under a secret that is gone. */
+export function openSealedLogin(env: Env, row: RegistryKey & SealedLogin): RegistryLogin | null {
+  const vault = vaultOf(env)
+  const open = (field: 'username' | 'password', sealed: string) => vault.open(placeOf(row, field), sealed, formerSeal(row, field))
+  const username = open('username', row.usernameSealed)
+  const password = open('password', row.passwordSealed)
+  return username === null || password === null ? null : { username, password }
 }
 
 /** Table, row, field and team: a sealed text that is copied elsewhere does not open there. */
-function boundTo({ id, teamId }: RegistryKey, field: 'username' | 'password'): string {
-  return JSON.stringify(['registries', id, field, teamId])
+function placeOf({ id, teamId }: RegistryKey, field: 'username' | 'password'): Place {
+  return ['registries', id, field, teamId]
+}
+
+/** As logins were sealed when their key was one for all of D1. */
+function formerSeal(registry: RegistryKey, field: 'username' | 'password'): FormerSeal {
+  return { info: 'D1 fields', boundTo: JSON.stringify(placeOf(registry, field)) }
 }

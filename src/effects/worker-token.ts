@@ -1,6 +1,7 @@
 import type { Env } from '../env.ts'
 import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
+import { masterSecrets } from '../platform/seal.ts'
 
 /** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()
@@ -11,7 +12,11 @@ const MAX_VERIFIED = 20_000
  * opens worker routes only and is worth nothing once the endpoint object has forgotten the worker.
  */
 export async function issueWorkerToken(env: Env, endpointId: string, workerId: string): Promise<string> {
-  return `ppw_${await keyedDigest(env.TOKEN_SECRET, `worker\n${endpointId}\n${workerId}`)}`
+  return workerToken(masterSecrets(env)[0], endpointId, workerId)
+}
+
+async function workerToken(secret: string, endpointId: string, workerId: string): Promise<string> {
+  return `ppw_${await keyedDigest(secret, `worker\n${endpointId}\n${workerId}`)}`
 }
 
 /** The endpoint of a call, when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. Null for any other key. */
@@ -29,8 +34,8 @@ async function isTokenOf(env: Env, endpointId: string, workerId: string, authori
   if (!token.startsWith('ppw_') || token.length > 64) return false
   const entry = `${endpointId}/${workerId}/${token}`
   if (verified.has(entry)) return true
-  const expected = await issueWorkerToken(env, endpointId, workerId)
-  if (!equalInConstantTime(token, expected)) return false
+  const good = await Promise.all(masterSecrets(env).map((secret) => workerToken(secret, endpointId, workerId)))
+  if (!good.some((expected) => equalInConstantTime(token, expected))) return false
   if (verified.size >= MAX_VERIFIED) verified.clear()
   verified.set(entry, true)
   return true

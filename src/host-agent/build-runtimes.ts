@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -5,6 +6,7 @@ import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import { type BridgeAddress, findBridgeAddress } from './docker/bridge.ts'
 import { connectDocker } from './docker/client.ts'
+import type { ImagePolicy } from './docker/container-image.ts'
 import { containerName } from './docker/container-spec.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { engineText } from './docker/engine-errors.ts'
@@ -109,6 +111,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         ports: new HostPorts({ range: options.portRange }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
         views: context.held.views,
+        images: await imagePolicyOf(options, engine),
         stateDir: options.stateDir,
         publicIp: options.publicIp,
         httpIp: options.httpIp,
@@ -124,6 +127,16 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
     )
   }
   return { runtimes, relays }
+}
+
+/** What the operator says about images. Without a word they may take half of the engine's disk. */
+async function imagePolicyOf(options: AgentOptions, engine: DockerEngine): Promise<ImagePolicy> {
+  const { allowedRegistries: allowed, localImages, imageSpaceBytes, stateDir } = options
+  if (imageSpaceBytes !== undefined) return { allowed, localImages, maxBytes: imageSpaceBytes }
+  const { dataRoot } = await engine.info()
+  // That of an engine in a virtual machine is not seen from here.
+  const { blocks, bsize } = statfsSync(existsSync(dataRoot) ? dataRoot : stateDir)
+  return { allowed, localImages, maxBytes: Math.floor((blocks * bsize) / 2) }
 }
 
 /** Who may speak to the relay of the containers: an engine in a virtual machine hides their addresses, and their keys alone are left (HOST-75). */

@@ -32,6 +32,12 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       'where network volumes are: a directory mounted on every host of the data center, or an NFS export',
     )
     .option('--global-volumes <dir>', 'where global volumes are: a directory on which the bucket is mounted')
+    .option(
+      '--registry-allow <registries...>',
+      'registries on private addresses, <host>[:<port>], with http:// before one without TLS (or PODPLANE_REGISTRY_ALLOW)',
+    )
+    .option('--image-space <GB>', 'what pulled images may take of the disk (default: half of it)')
+    .option('--local-images', "let every tenant run the images in the container engine's own store by their names")
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
     .option('--http-ip <address>', 'address of this machine on which http ports of containers are bound', '127.0.0.1')
     .option('--allow-network <ranges...>', 'private IPv4 ranges that containers may reach, such as 10.1.2.0/24 (default: none)')

@@ -9,6 +9,7 @@ import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
+import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import type { RuntimeName } from './runtime.ts'
 
 /** Flags as commander hands them over. */
@@ -26,6 +27,9 @@ export interface Flags {
   volumeDir?: string
   networkVolumes?: string
   globalVolumes?: string
+  registryAllow?: string[]
+  localImages?: boolean
+  imageSpace?: string
   publicIp?: string
   httpIp: string
   allowNetwork?: string[]
@@ -54,6 +58,12 @@ export interface AgentOptions {
   /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
   networkVolumes: string | NfsExport | undefined
   globalVolumes: string | undefined
+  /** Registries that may be on private addresses, and which of them are spoken to without TLS. */
+  allowedRegistries: AllowedRegistries
+  /** Whether images of the engine's own store are for every tenant. */
+  localImages: boolean
+  /** What images may take of the disk, bytes; undefined: half of it. */
+  imageSpaceBytes: number | undefined
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
   /** Address on which `http` ports of containers are bound. */
@@ -97,6 +107,9 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
     networkVolumes: flags.networkVolumes === undefined ? undefined : parseNetworkVolumes(flags.networkVolumes),
     globalVolumes: flags.globalVolumes === undefined ? undefined : parseGlobalVolumes(flags.globalVolumes),
+    allowedRegistries: parseAllowedRegistries(flags.registryAllow ?? [env.PODPLANE_REGISTRY_ALLOW ?? '']),
+    localImages: flags.localImages ?? false,
+    imageSpaceBytes: flags.imageSpace === undefined ? undefined : parseImageSpace(flags.imageSpace),
     publicIp: flags.publicIp === undefined ? null : parseIp('--public-ip', flags.publicIp),
     httpIp: parseIp('--http-ip', flags.httpIp),
     allowNetworks: (flags.allowNetwork ?? []).flatMap((list) => list.split(',')).map((text) => parseAllowed(text.trim())),
@@ -128,6 +141,11 @@ function parseAllowed(text: string): string {
   if (subnet === undefined)
     throw new OperatorError(`--allow-network '${text}' is no range of IPv4 addresses; write one such as 10.1.2.0/24, or a single address`)
   return formatSubnet(subnet)
+}
+
+function parseImageSpace(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text) * 1e9
+  throw new OperatorError(`--image-space '${text}' is no size; use whole GB, such as 200`)
 }
 
 function parsePortRange(text: string): PortRange {

@@ -172,7 +172,7 @@ export const Workload = z.object({
   mounts: z.array(WorkloadMount).max(8).optional(),
   /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
   wipe: z.boolean().optional(),
-  /** Credential for pulling the image, and the registry that it may be sent to (PP-195). */
+  /** Credential for pulling the image, and the registry that it may be sent to (HOST-94). */
   registryAuth: z.object({ username: z.string(), password: z.string(), host: z.string().optional() }).optional(),
 })
 export type Workload = z.infer<typeof Workload>

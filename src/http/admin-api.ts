@@ -8,6 +8,7 @@ import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/admin-accounts.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerAdminSecrets } from './routes/admin-secrets.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -26,6 +27,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminAccounts(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
+  registerAdminSecrets(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
 }

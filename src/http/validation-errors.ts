@@ -3,9 +3,21 @@ import { wordsFor } from '../contract/forms.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Each failed check as `<location>: <problem>` (ERR-4). `input` is the value that was checked. */
+/** Most failed checks that one answer names, and most characters of one: an answer is no larger than what was asked (PP-202). */
+const MAX_ERRORS = 50
+const MAX_ERROR_CHARS = 500
+/** Most names and options that one failed check lists. */
+const MAX_NAMES = 20
+
+/** Each failed check as `<location>: <problem>` (ERR-4), the first ones of many (PP-202). `input` is the value that was checked. */
 export function describeIssues(issues: readonly Issue[], input: unknown): string[] {
-  return issues.map((issue) => describeIssue(issue, input))
+  const shown = issues.slice(0, MAX_ERRORS).map((issue) => shorten(describeIssue(issue, input)))
+  const more = issues.length - shown.length
+  return more > 0 ? [...shown, `$: and ${more} more`] : shown
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS)}… (${text.length} characters)` : text
 }
 
 function describeIssue(issue: Issue, input: unknown): string {
@@ -94,5 +106,6 @@ function sizeOf(value: unknown, origin: string): string {
 }
 
 function quoted(values: readonly string[]): string {
-  return values.map((value) => `'${value}'`).join(', ')
+  const shown = values.slice(0, MAX_NAMES).map((value) => `'${value}'`)
+  return values.length > shown.length ? `${shown.join(', ')} and ${values.length - shown.length} more` : shown.join(', ')
 }

@@ -75,6 +75,8 @@ function spawnAgent(options: AgentOptions): ChildProcess {
   args.push('--builtin-images')
   // Its accounts are those of one person; where the machine can keep containers apart, it does.
   args.push('--trusted-tenants')
+  // Whoever builds an image on this machine wants to run it here.
+  args.push('--local-images')
   args.push('--network-volumes', options.networkVolumes, '--global-volumes', options.globalVolumes)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.

@@ -43,7 +43,7 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
     .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')
     .option('--no-agent', 'run no host agent here')
     .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"', checkGpus)
-    .addHelpText('after', `\nEnvironment: PORT, PODPLANE_DATA, PODPLANE_LOG=stdout, ${WORKER_VARS.join(', ')}`)
+    .addHelpText('after', `\nEnvironment: PORT, PODPLANE_DATA, PODPLANE_LOG=stdout, PODPLANE_REGISTRY_ALLOW, ${WORKER_VARS.join(', ')}`)
     .parse([...argv], { from: 'user' })
     .opts<{ agent: boolean; simulateGpus?: string }>()
   return {

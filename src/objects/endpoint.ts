@@ -36,6 +36,8 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   askRoom(asker: RoomAsker): Promise<RoomOffer>
   /** Sends idle workers away to make room, all of them or none. */
   giveWay(order: GiveWayOrder): Promise<boolean>
+  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  reseal(): Promise<void>
   /** Whether the endpoint has this worker at present, in whatever state. */
   knowsWorker(workerId: string): Promise<boolean>
 }

@@ -49,6 +49,8 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   expectRemoval(hostId: string): Promise<void>
   /** The host's identity is withdrawn: its links hear so, and its work is given up. */
   revoke(hostId: string): Promise<void>
+  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  reseal(): Promise<void>
   /** Workload state changes, for the objects and rows that they concern. */
   report(hostId: string, reports: WorkloadReport[]): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../contract/problems.ts'
-import { type Database, openDatabase } from '../db/client.ts'
+import { openDatabase, openRecords, type Records } from '../db/client.ts'
 import { findEndpoint, hasOrHadEndpoint } from '../db/endpoints/endpoints.ts'
 import { findPod, listPods, type PodRow } from '../db/pods/pods.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
@@ -20,7 +20,7 @@ interface Rows {
   pod: PodRow
 }
 
-const FINDERS: { readonly [Kind in keyof Rows]: (db: Database, teamId: string, id: string) => Promise<Rows[Kind] | null> } = {
+const FINDERS: { readonly [Kind in keyof Rows]: (db: Records, teamId: string, id: string) => Promise<Rows[Kind] | null> } = {
   endpoint: findEndpoint,
   pod: findPod,
 }
@@ -31,7 +31,7 @@ const ABSENT = { endpoint: {}, pod: { detail: 'pod not found' } } as const
  * a row of another team is as absent as one that never was. Throws 404 (AUT-5).
  */
 export async function own<Kind extends keyof Rows>(env: Env, asker: Asker, kind: Kind, id: string): Promise<Owned<Kind, Rows[Kind]>> {
-  const row = await FINDERS[kind](openDatabase(env.DB), asker.teamId, id)
+  const row = await FINDERS[kind](openRecords(env), asker.teamId, id)
   if (row === null) throw new Problem('notFound', ABSENT[kind])
   return Owned.prove(kind, id, row)
 }
@@ -53,7 +53,7 @@ export async function ownPods(
   { teamId }: Asker,
   ...page: Parameters<typeof listPods> extends [unknown, unknown, ...infer Rest] ? Rest : never
 ): Promise<{ pods: OwnPod[]; found: number }> {
-  const { rows, found } = await listPods(openDatabase(env.DB), teamId, ...page)
+  const { rows, found } = await listPods(openRecords(env), teamId, ...page)
   return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), found }
 }
 

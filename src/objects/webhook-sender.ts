@@ -6,6 +6,8 @@ export interface WebhookSenderRpc extends Rpc.DurableObjectBranded {
   signingSecrets(): Promise<SigningSecrets>
   rotateSigningSecret(): Promise<SigningSecrets>
   /** Newest first. */
+  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  reseal(): Promise<void>
   deliveries(filter: DeliveryFilter): Promise<LoggedDelivery[]>
   /** Sends a delivery that is over once more: the same id and body, three fresh attempts. */
   redeliver(id: string): Promise<RedeliverResult>

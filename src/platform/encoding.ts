@@ -5,9 +5,13 @@ export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** For tens of kilobytes at most: every byte is an argument of one call. */
+/** Bytes that go into one call as its arguments. */
+const CHUNK_BYTES = 8192
+
 export function toBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES))
+  return btoa(binary)
 }
 
 /** Without padding, as it stands in URLs and tokens. */

@@ -21,7 +21,8 @@ export interface JobRequest {
   sync: boolean
   /** How long it asked to wait, milliseconds; 0 for no word (PP-4). */
   waitMs: number
-  sealedS3Config: string | null
+  /** Seals the client's `s3Config` for the job that it becomes (PP-73); null without one. */
+  sealS3Config: ((jobId: string) => string) | null
 }
 
 /** Why there is no job. */
@@ -72,7 +73,7 @@ export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   const job = newJob(tx, request, config)
   state.jobs.insert(job)
   state.payloads.insert(job.seq, INPUT, request.submission.input)
-  if (request.sealedS3Config !== null) state.payloads.insert(job.seq, S3_CONFIG, request.sealedS3Config)
+  if (request.sealS3Config !== null) state.payloads.insert(job.seq, S3_CONFIG, request.sealS3Config(job.id))
   if (!job.lowPriority && state.jobs.queuedNormal === 1) hurrySearch(tx)
   effects.scale = true
   return { job }
@@ -91,7 +92,7 @@ export function acceptOnce(tx: Tx, request: JobRequest, idempotency: Idempotency
   return outcome
 }
 
-function newJob({ state, nowMs }: Tx, { submission, sync, waitMs, sealedS3Config }: JobRequest, config: EndpointConfig): Job {
+function newJob({ state, nowMs }: Tx, { submission, sync, waitMs, sealS3Config }: JobRequest, config: EndpointConfig): Job {
   const seq = state.jobs.nextSequence()
   return submitJob({
     seq,
@@ -102,6 +103,6 @@ function newJob({ state, nowMs }: Tx, { submission, sync, waitMs, sealedS3Config
     ttlAtMs: nowMs + submission.ttlMs,
     executionTimeoutMs: submission.executionTimeoutMs ?? config.timeoutMs,
     retentionMs: retentionMs(config.retention, sync, waitMs),
-    hasS3Config: sealedS3Config !== null,
+    hasS3Config: sealS3Config !== null,
   })
 }

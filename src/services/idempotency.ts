@@ -4,6 +4,7 @@ import { openDatabase } from '../db/client.ts'
 import { claimKey, isClaimLost, type KeyName, releaseKey, storeResponse } from '../db/idempotency.ts'
 import { keyedDigest } from '../platform/crypto.ts'
 import { newResourceId } from '../platform/ids.ts'
+import { masterSecrets, type Place, type Vault, vaultOf } from '../platform/seal.ts'
 import type { VerbContext } from './context.ts'
 
 /** Makes the statement that stores a first answer; it stands right behind the one that makes the thing, in its batch. */
@@ -25,11 +26,16 @@ export async function onceForKey<Answer>(
   const name: KeyName = { teamId: ctx.principal.teamId, operation, key }
   const claim = newResourceId()
   // With a key, because a body may hold a password that could otherwise be guessed from its digest.
-  const fingerprint = await keyedDigest(ctx.env.TOKEN_SECRET, JSON.stringify(body))
+  const vault = vaultOf(ctx.env)
+  const text = JSON.stringify(body)
+  // A key may have been taken before the secret was rotated.
+  const fingerprints = await Promise.all(masterSecrets(ctx.env).map((secret) => keyedDigest(secret, text)))
+  const fingerprint = fingerprints[0] ?? ''
   const holder = await claimKey(db, { ...name, claim, fingerprint, claimedAt: ctx.nowMs })
-  if (holder.claim !== claim) return repeat(holder, fingerprint)
+  const place: Place = ['idempotency keys', name.teamId, operation, key, 'response']
+  if (holder.claim !== claim) return repeat(holder, fingerprints, (kept) => openAnswer(vault, place, kept))
   try {
-    return await create((answer) => [storeResponse(db, name, claim, JSON.stringify(answer))])
+    return await create((answer) => [storeResponse(db, name, claim, vault.seal(place, JSON.stringify(answer)))])
   } catch (error) {
     if (isClaimLost(error)) throw new Problem('conflict', { detail: STILL_RUNNING, cause: error })
     await releaseKey(db, name, claim)
@@ -39,10 +45,22 @@ export async function onceForKey<Answer>(
 
 const STILL_RUNNING = 'the first request under this Idempotency-Key is still running'
 
-function repeat<Answer>({ fingerprint, response }: { fingerprint: string; response: string | null }, asked: string): Answer {
-  if (fingerprint !== asked) {
+function repeat<Answer>(
+  { fingerprint, response }: { fingerprint: string; response: string | null },
+  asked: readonly string[],
+  open: (kept: string) => string,
+): Answer {
+  if (!asked.includes(fingerprint)) {
     throw new Problem('validationFailed', { errors: ['$.Idempotency-Key: was used with another request'] })
   }
   if (response === null) throw new Problem('conflict', { detail: STILL_RUNNING })
-  return JSON.parse(response) as Answer
+  return JSON.parse(open(response)) as Answer
+}
+
+// An answer shows env, so it is sealed as the row itself is (PP-211); one of a release that sealed none is JSON.
+function openAnswer(vault: Vault, place: Place, kept: string): string {
+  if (kept.startsWith('{')) return kept
+  const text = vault.open(place, kept)
+  if (text === null) throw new Error('a stored answer was sealed under a TOKEN_SECRET that this plane does not have')
+  return text
 }

@@ -1,11 +1,12 @@
 import { type Env, readSettings } from '../../src/env.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
-const settings = (vars: Partial<Env>) => readSettings(vars as Env)
+const SECRETS = { TOKEN_SECRET: 'a-token-secret-of-a-good-length', KEY_PEPPER: 'a-pepper-of-a-good-length' }
+const settings = (vars: Partial<Env>) => readSettings({ ...SECRETS, ...vars } as Env)
 
 describe('settings', () => {
   it('are read once for the bindings of an isolate', () => {
-    const env = { PLACEMENT: 'spread' } as Env
+    const env = { ...SECRETS, PLACEMENT: 'spread' } as Env
     expect(readSettings(env)).toBe(readSettings(env))
     expect(readSettings({ ...env, PLACEMENT: 'pack' })).toMatchObject({ placementStrategy: 'pack' })
   })

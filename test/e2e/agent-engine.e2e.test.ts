@@ -70,30 +70,34 @@ describe('the engine is killed and started again', () => {
 })
 
 describe('a private registry', () => {
-  test('[HOST-58] is asked with the credential of the workload, and decides for everybody', async () => {
+  test('[H4] [HOST-58] [HOST-95] is asked with the credential of the workload, and decides for everybody', async () => {
     const registry = new Registry('ada', 's3cret-word')
     const name = await registry.listen()
+    const [host = ''] = name.split('/')
     try {
-      await agent.start()
+      await agent.start(['--registry-allow', `http://${host}`])
+      const failure = async (generation: number) => (await agent.reaches(generation, 'error')).reason?.replace(/^.*: /, '')
       agent.plane.want(agent.workload(1, IDLE, { image: name }))
-      expect((await agent.reaches(1, 'error')).reason).toMatch(
-        /^image pull failed: .*(no basic auth credentials|unauthorized|authentication required)/,
-      )
-      const wrong = { username: 'ada', password: 'wrong' }
+      expect(await failure(1)).toBe('the image does not exist, or takes a credential')
+      const wrong = { username: 'ada', password: 'wrong', host }
       agent.plane.want(agent.workload(2, IDLE, { image: name, registryAuth: wrong }))
-      expect((await agent.reaches(2, 'error')).reason).toMatch(/^image pull failed: /)
+      expect(await failure(2)).toBe('the registry refused the credential')
       expect(registry.served).toBe(0)
-      const right = { username: 'ada', password: 's3cret-word' }
-      agent.plane.want(agent.workload(3, IDLE, { image: name, registryAuth: right }))
+      const right = { username: 'ada', password: 's3cret-word', host }
+      agent.plane.want(agent.workload(3, `busybox echo of Ada > /file; ${IDLE}`, { image: name, registryAuth: right }))
       await agent.reaches(3, 'running')
-      // The image is on this machine now; whoever has no credential still does not get it.
-      agent.plane.want(agent.workload(4, IDLE, { image: name }))
-      expect((await agent.reaches(4, 'error')).reason).toMatch(/^image pull failed: /)
+      expect(await agent.shell(3, 'busybox cat /file')).toBe('of Ada')
+      // The image is on this machine now; whoever has no credential still does not get it, under whatever name.
+      for (const [index, image] of [name, registry.atDigest(name), `${name}@${registry.atDigest(name).split('@')[1]}`].entries()) {
+        agent.plane.want(agent.workload(4 + index, IDLE, { image }))
+        expect(await failure(4 + index), image).toBe('the image does not exist, or takes a credential')
+      }
       expect(agent.log).not.toContain('s3cret-word')
     } finally {
       await agent.end('SIGKILL')
       await docker('rm', '--force', agent.container(3)).catch(() => {})
-      await docker('rmi', '--force', name).catch(() => {})
+      const [, digest = ''] = registry.atDigest(name).split('@sha256:')
+      await docker('rmi', '--force', `podplane-pulled:${digest}`).catch(() => {})
       registry.close()
     }
   })

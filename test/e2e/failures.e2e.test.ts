@@ -11,7 +11,7 @@ import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from './support/wor
 // What happens to jobs when their workers fail. A ping every second makes a lease four seconds long (LSE-4).
 
 const PLAIN = ['python3', '-u', '/handlers/plain.py']
-/** Nothing listens there, so a pull is refused at once. */
+/** No registry that anybody has allowed. */
 const MISSING_IMAGE = 'localhost:1/podplane-e2e/missing:1'
 const WATCH_MS = 20_000
 /** Starts at 0, 1, 3, 7 and 15 s, when each failure doubles the pause from one second on. */
@@ -64,7 +64,7 @@ describe('a worker that cannot start', () => {
   test.concurrent('STA-2, HLT-1: an image that cannot be pulled: the job waits with the reason, and attempts back off', async () => {
     const endpoint = await TestEndpoint.create(plane, 'missing-image', { image: MISSING_IMAGE, workers: { max: 2 } })
     const view = await watchFailing(endpoint)
-    expect(view.queue?.reason).toMatch(/image pull failed: .*connect/)
+    expect(view.queue?.reason).toMatch(/image pull failed: .*: the registry is not allowed on this host/)
     const attempts = readFileSync(join(plane.dataDir, 'logs/agent.log'), 'utf8').split('\n')
     expectFewStarts(attempts.filter((line) => line.includes('pulling an image') && line.includes(MISSING_IMAGE)).length)
     await endpoint.remove()

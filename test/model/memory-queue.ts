@@ -85,7 +85,7 @@ export class MemoryQueue implements QueueUnderTest {
 
   async submit({ low, sync, ttlMs, executionMs }: SubmitOptions): Promise<string> {
     const submission = { ...plainSubmission('{}'), lowPriority: low, ttlMs, executionTimeoutMs: executionMs }
-    const accepted = this.commit((tx) => acceptJob(tx, { submission, sync, waitMs: 0, sealedS3Config: null }))
+    const accepted = this.commit((tx) => acceptJob(tx, { submission, sync, waitMs: 0, sealS3Config: null }))
     if (!('job' in accepted)) throw new Error(accepted.refused.detail)
     return accepted.job.id
   }

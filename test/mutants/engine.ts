@@ -133,7 +133,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 's3Config is never stored',
     file: 'src/queue/accept.ts',
-    find: 'if (request.sealedS3Config !== null) state',
+    find: 'if (request.sealS3Config !== null) state',
     replace: 'if (false) state',
   },
   { id: 'storage has no bound', file: 'src/queue/accept.ts', find: 'if (state.isFull()) {', replace: 'if (false) {' },

@@ -85,6 +85,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   { id: 'no bound on the resources of an account', file: 'src/db/bounds.ts', find: ') < ${MAX_RESOURCES_PER_TEAM}`', replace: ') >= 0`' },
   {
+    id: 'a sealed text is bound to no place',
+    file: 'src/platform/seal.ts',
+    find: 'cipher.setAAD(encoder.encode(JSON.stringify(place)))',
+    replace: "cipher.setAAD(encoder.encode(''))",
+  },
+  {
+    id: 'a plane without its secret serves',
+    file: 'src/platform/seal.ts',
+    find: 'value.length >= MIN_SECRET_LENGTH) return',
+    replace: 'value.length >= 0) return',
+  },
+  {
     id: 'a sealed text opens in another row',
     file: REGISTRY_LOGIN,
     find: "['registries', id, field, teamId]",

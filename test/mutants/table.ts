@@ -15,6 +15,7 @@ const SUBMIT = 'src/domain/job/submit.ts'
 const POST = 'src/domain/job/worker-post.ts'
 const RECORD = 'src/domain/job/record.ts'
 const TEXT = 'src/domain/text/json-text.ts'
+const SCAN = 'src/domain/text/json-scan.ts'
 const WEBHOOK = 'src/domain/webhook/delivery.ts'
 const WEBHOOK_PLACES = 'src/domain/webhook/places.ts'
 const WEBHOOK_URL = 'src/domain/webhook/url.ts'
@@ -283,6 +284,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     find: '    pieces.push(text.slice(quote, i))',
     replace: "    pieces.push(text.slice(quote, i).replace('NaN', 'null'))",
   },
+  { id: 'any number of members', file: SUBMIT, find: 'if (shape.count > MAX_JSON_MEMBERS)', replace: 'if (false)' },
+  { id: 'control characters in strings', file: SCAN, find: 'if (code < FIRST_PRINTABLE) return', replace: 'if (false) return' },
   { id: 'escaped quotes end strings', file: TEXT, find: 'if (backslashes % 2 === 0) return i', replace: 'return i' },
   {
     id: 'since beats Last-Event-ID',

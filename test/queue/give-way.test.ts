@@ -35,7 +35,7 @@ function queueWith(workers: readonly Worker[], { min = 0, idleTimeout = 600 } = 
 
 function submit(tx: Tx, lowPriority = false): void {
   const submission = { ...plainSubmission('{}'), lowPriority, ttlMs: 1_000_000 }
-  acceptJob(tx, { submission, sync: false, waitMs: 0, sealedS3Config: null })
+  acceptJob(tx, { submission, sync: false, waitMs: 0, sealS3Config: null })
 }
 
 function hold(state: MemoryState, workerId: string): void {

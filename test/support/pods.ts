@@ -1,5 +1,5 @@
 import type { PodAction } from '../../src/contract/enums.ts'
-import { openDatabase } from '../../src/db/client.ts'
+import { openRecords } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow } from '../../src/db/pods/pods.ts'
 import { decideAction } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
@@ -56,7 +56,7 @@ export async function placed(host: FakeHost, change: Partial<PodSpec> = {}, acco
 }
 
 export async function readPod(id: string): Promise<PodRow> {
-  const pod = await findPodForHost(openDatabase(env.DB), id)
+  const pod = await findPodForHost(openRecords(env), id)
   if (!pod) throw new Error('no such pod')
   return pod
 }

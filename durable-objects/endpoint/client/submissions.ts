@@ -10,6 +10,7 @@ import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/pla
 import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { EndpointCore } from '../core.ts'
+import { s3ConfigPlace } from '../places.ts'
 import { jobNotFound, plainJson, plainProblem, problemReply, readText } from '../replies.ts'
 import { holdForRecord, recordJson } from './client-reads.ts'
 
@@ -58,9 +59,14 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
     submission,
     sync: call.operation === 'runsync',
     waitMs: call.wait === null ? 0 : readHoldMs(call.wait, JOB_DEFAULTS.wait),
-    sealedS3Config: submission.s3Config === null ? null : await core.seal.close(call.endpointId, submission.s3Config),
+    sealS3Config: sealerOf(core, call.endpointId, submission.s3Config),
   }
   return core.transact((tx) => acceptOnce(tx, job, idempotency))
+}
+
+// Bound to the job, whose id is known in its commit only.
+function sealerOf(core: EndpointCore, endpointId: string, s3Config: string | null): JobRequest['sealS3Config'] {
+  return s3Config === null ? null : (jobId) => core.vault.seal(s3ConfigPlace(endpointId, jobId), s3Config)
 }
 
 function plainRefusal({ key, detail, headers }: Refused): PlainReply {

@@ -24,7 +24,7 @@ export async function openai(core: EndpointCore, call: JobCall, request: Request
   const read = readOpenaiCall(request.method, call.rest, text)
   if (!read.ok) return refusal('badRequest', read.detail)
   const submission = { ...plainSubmission(read.call.input), ttlMs: OPENAI_TTL_MS }
-  const outcome = await core.transact((tx) => acceptJob(tx, { submission, sync: true, waitMs: 0, sealedS3Config: null }))
+  const outcome = await core.transact((tx) => acceptJob(tx, { submission, sync: true, waitMs: 0, sealS3Config: null }))
   if ('refused' in outcome) return refusal(outcome.refused.key, outcome.refused.detail, outcome.refused.headers)
   return read.call.stream ? streamAnswer(core, outcome.job, request) : holdForAnswer(core, outcome.job, request)
 }

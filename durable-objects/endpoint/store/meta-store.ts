@@ -1,6 +1,15 @@
+import { openContainer, type Sealed, sealContainer } from '../../../src/db/sealed-env.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import type { RoomSeeker } from '../../../src/domain/worker/give-way.ts'
+import type { Place, Vault } from '../../../src/platform/seal.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
+
+/** Seals what the object keeps, for this object alone. */
+export interface MetaSeal {
+  vault: Vault
+  /** Id of the object. */
+  place: string
+}
 
 interface Entry {
   text: string
@@ -11,24 +20,31 @@ interface Entry {
 export class MetaStore implements MetaValues {
   private readonly sql: SqlStorage
   private readonly cache = new Map<string, Entry>()
+  private readonly seal: MetaSeal
+  private openConfig: EndpointConfig | null = null
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, seal: MetaSeal) {
     this.sql = sql
+    this.seal = seal
     this.reload()
   }
 
   /** After a transaction that was rolled back. */
   reload(): void {
     this.cache.clear()
+    this.openConfig = null
     for (const row of this.sql.exec('SELECT key, value FROM meta').toArray()) this.keep(String(row.key), String(row.value))
   }
 
   config(): EndpointConfig | null {
-    return this.read<EndpointConfig>('config')
+    const kept = this.read<Sealed<EndpointConfig>>('config')
+    if (kept) this.openConfig ??= openContainer<EndpointConfig>(this.seal.vault, this.configPlace(), kept)
+    return this.openConfig
   }
 
   setConfig(config: EndpointConfig): void {
-    this.write('config', config)
+    this.write('config', sealContainer(this.seal.vault, this.configPlace(), config))
+    this.openConfig = null
   }
 
   deleted(): boolean {
@@ -91,6 +107,10 @@ export class MetaStore implements MetaValues {
 
   setAlarmAtMs(atMs: number | null): void {
     this.write('alarmAt', atMs)
+  }
+
+  private configPlace(): Place {
+    return ['endpoint object', this.seal.place, 'config']
   }
 
   private read<T>(key: string): T | null {

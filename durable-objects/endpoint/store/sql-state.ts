@@ -3,7 +3,7 @@ import { applySchema } from '../../sql-migrations.ts'
 import { DecisionLog } from './decision-log.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
 import { JobStore } from './job-store.ts'
-import { MetaStore } from './meta-store.ts'
+import { type MetaSeal, MetaStore } from './meta-store.ts'
 import { OutboxStore } from './outbox-store.ts'
 import { PayloadStore } from './payload-store.ts'
 import { RequestSeries } from './request-series.ts'
@@ -31,13 +31,13 @@ export class SqlState implements QueueState {
   /** Asked of the database once a commit. */
   private full: boolean | null = null
 
-  constructor(storage: DurableObjectStorage, options: { takes: OpenTakes; pingIntervalMs: number }) {
+  constructor(storage: DurableObjectStorage, options: { takes: OpenTakes; pingIntervalMs: number; seal: MetaSeal }) {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
     this.jobs = new JobStore(this.sql)
     this.payloads = new PayloadStore(this.sql)
     this.workers = new WorkerStore(this.sql)
-    this.meta = new MetaStore(this.sql)
+    this.meta = new MetaStore(this.sql, options.seal)
     this.keys = new IdempotencyStore(this.sql)
     this.decisions = new DecisionLog(this.sql)
     this.outbox = new OutboxStore(this.sql)

@@ -4,26 +4,23 @@ import { applyJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import type { EndpointCore } from '../core.ts'
 import type { ParkedTake } from '../parking.ts'
+import { formerS3ConfigSeal, s3ConfigPlace } from '../places.ts'
 
 /** Answers a take with the jobs that were leased to it. */
 export function answerTake(core: EndpointCore, { take: open, jobs }: TakeReply): void {
   const take = core.parking.claimTake(open)
   if (!take) return
-  if (jobs.every((job) => job.sealed === null)) take.answer(bodyOf(take, jobs.map(closeRecord)))
-  else void answerSealed(core, take, jobs)
-}
-
-async function answerSealed(core: EndpointCore, take: ParkedTake, jobs: readonly TakenJob[]): Promise<void> {
-  const records = await Promise.all(jobs.map((job) => openRecord(core, job)))
+  const records = jobs.map((job) => openRecord(core, job))
   const readable = records.filter((record) => record !== null)
-  take.answer(readable.length > 0 ? bodyOf(take, readable) : null)
+  take.answer(readable.length > 0 || jobs.length === 0 ? bodyOf(take, readable) : null)
 }
 
-async function openRecord(core: EndpointCore, job: TakenJob): Promise<string | null> {
-  if (job.sealed === null) return closeRecord(job)
-  const opened = await core.seal.open(core.config()?.id ?? '', job.sealed)
+function openRecord(core: EndpointCore, job: TakenJob): string | null {
+  if (job.sealed === null) return `${job.text}}`
+  const endpointId = core.config()?.id ?? ''
+  const opened = core.vault.open(s3ConfigPlace(endpointId, job.jobId), job.sealed, formerS3ConfigSeal(endpointId))
   if (opened !== null) return `${job.text},"s3Config":${opened}}`
-  await failUnreadable(core, job.jobId)
+  void failUnreadable(core, job.jobId)
   return null
 }
 
@@ -35,10 +32,6 @@ async function failUnreadable(core: EndpointCore, jobId: string): Promise<void> 
     const error = "the job's s3Config can no longer be decrypted: the plane's secret has changed; submit it again"
     applyJob(tx, job, finishJob(job, 'FAILED', tx.nowMs, error))
   })
-}
-
-function closeRecord(job: TakenJob): string {
-  return `${job.text}}`
 }
 
 function bodyOf(take: ParkedTake, records: readonly string[]): string {

@@ -1,13 +1,29 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
-import type { Database } from '../client.ts'
+import type { Place, Vault } from '../../platform/seal.ts'
+import type { Records } from '../client.ts'
+import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { endpoints } from '../tables/endpoints.ts'
 
 /** The stored configuration of a live endpoint, whoever owns it: for the endpoint's own object, never for a request of a tenant. */
-export async function findEndpointConfig(db: Database, endpointId: string): Promise<EndpointConfig | null> {
+export async function findEndpointConfig(db: Records, endpointId: string): Promise<EndpointConfig | null> {
   const rows = await db
     .select({ config: endpoints.config })
     .from(endpoints)
     .where(and(eq(endpoints.id, endpointId), isNull(endpoints.deletedAt)))
-  return rows[0]?.config ?? null
+  return rows[0] ? openConfig(db.vault, rows[0].config) : null
+}
+
+/** A configuration as D1 keeps it: its variables sealed for this endpoint (PP-211). */
+export function sealConfig(vault: Vault, config: EndpointConfig): Sealed<EndpointConfig> {
+  return sealContainer(vault, placeOf(config), config)
+}
+
+/** A configuration as the plane works with it. Throws when its variables cannot be opened. */
+export function openConfig(vault: Vault, kept: Sealed<EndpointConfig>): EndpointConfig {
+  return openContainer<EndpointConfig>(vault, placeOf(kept), kept)
+}
+
+function placeOf({ id, teamId }: Pick<EndpointConfig, 'id' | 'teamId'>): Place {
+  return ['endpoints', id, 'env', teamId]
 }

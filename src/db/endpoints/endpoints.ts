@@ -1,7 +1,8 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
-import type { Database, Statement } from '../client.ts'
+import type { Database, Records, Statement } from '../client.ts'
 import { endpoints, releases } from '../schema.ts'
+import { openConfig, sealConfig } from './endpoint-config.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
 
@@ -13,7 +14,7 @@ export interface EndpointPosition {
 
 /** Stores an endpoint together with its first release (END-14), and with whatever else belongs to its create. */
 export async function insertEndpoint(
-  db: Database,
+  db: Records,
   config: EndpointConfig,
   createdAtMs: number,
   release: ReleaseRow,
@@ -21,16 +22,18 @@ export async function insertEndpoint(
 ): Promise<void> {
   const { id, teamId, name, revision } = config
   await db.batch([
-    db.insert(endpoints).values({ id, teamId, name, config, revision, createdAt: createdAtMs, deletedAt: null }),
+    db
+      .insert(endpoints)
+      .values({ id, teamId, name, config: sealConfig(db.vault, config), revision, createdAt: createdAtMs, deletedAt: null }),
     db.insert(releases).values(release),
     ...together,
   ])
 }
 
 /** A team's endpoint; null when it is unknown, deleted or another team's. */
-export async function findEndpoint(db: Database, teamId: string, id: string): Promise<EndpointConfig | null> {
+export async function findEndpoint(db: Records, teamId: string, id: string): Promise<EndpointConfig | null> {
   const row = await db.select({ config: endpoints.config }).from(endpoints).where(ownedBy(teamId, id)).get()
-  return row?.config ?? null
+  return row ? await openConfig(db.vault, row.config) : null
 }
 
 /** Says whether an endpoint is a team's, without reading its configuration: for the job API. */
@@ -41,7 +44,7 @@ export async function ownsEndpoint(db: Database, teamId: string, id: string): Pr
 
 /** A team's endpoints behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
 export async function listEndpoints(
-  db: Database,
+  db: Records,
   teamId: string,
   after: EndpointPosition | null,
   limit: number,
@@ -56,7 +59,7 @@ export async function listEndpoints(
     .orderBy(desc(endpoints.createdAt), desc(endpoints.id))
     .limit(limit)
     .all()
-  return rows.map(({ config, createdAt, id }) => ({ config, position: { createdAt, id } }))
+  return rows.map(({ config, createdAt, id }) => ({ config: openConfig(db.vault, config), position: { createdAt, id } }))
 }
 
 /** Releases of an endpoint, newest first, behind the one that is named; at most `limit`. The caller has checked whose endpoint it is. */
@@ -78,10 +81,10 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
  * Writes a configuration if the row still has `revision`; false when another request was faster. The release row goes in only when
  * the guarded update did: D1 commits a batch whose update matched nothing.
  */
-export async function updateEndpoint(db: Database, config: EndpointConfig, revision: number, release: ReleaseRow | null): Promise<boolean> {
+export async function updateEndpoint(db: Records, config: EndpointConfig, revision: number, release: ReleaseRow | null): Promise<boolean> {
   const update = db
     .update(endpoints)
-    .set({ name: config.name, config, revision: config.revision })
+    .set({ name: config.name, config: sealConfig(db.vault, config), revision: config.revision })
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
   if (!release) return (await update).meta.changes > 0
   const [updated] = await db.batch([

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Database } from '../client.ts'
+import type { Sealed } from '../sealed-env.ts'
 import { capacityWaiters } from '../tables/capacity-waiters.ts'
 import { endpoints } from '../tables/endpoints.ts'
 
@@ -14,8 +15,8 @@ export async function removeCapacityWaiter(db: Database, endpointId: string): Pr
   await db.delete(capacityWaiters).where(eq(capacityWaiters.endpointId, endpointId))
 }
 
-/** The endpoints that have waited longest, with what their workers ask for. Across teams: for the plane itself, never for a tenant. */
-export async function listCapacityWaiters(db: Database, limit: number): Promise<EndpointConfig[]> {
+/** The endpoints that have waited longest, with what their workers ask for, which is nothing secret. Across teams: for the plane itself, never for a tenant. */
+export async function listCapacityWaiters(db: Database, limit: number): Promise<Sealed<EndpointConfig>[]> {
   const rows = await db
     .select({ config: endpoints.config })
     .from(capacityWaiters)

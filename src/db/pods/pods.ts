@@ -1,17 +1,17 @@
 import { and, count, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { runNamed } from '../batch.ts'
-import type { Database, Statement } from '../client.ts'
+import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, pods, podUsage } from '../schema.ts'
+import { openPod, type PodRow, sealPodSpec } from './sealed-pod.ts'
+
+export type { PodRow }
 
 // As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
-
-/** A pod as stored; also what the rules of `domain/pod.ts` read and write. */
-export type PodRow = typeof pods.$inferSelect
 
 /** What a pod takes from its host. Disk is the container's and the persistent volume's together. */
 export interface PodResources {
@@ -22,15 +22,20 @@ export interface PodResources {
 }
 
 /** A live pod of a team, or null. */
-export async function findPod(db: Database, teamId: string, id: string): Promise<PodRow | null> {
+export async function findPod(db: Records, teamId: string, id: string): Promise<PodRow | null> {
   const rows = await db.select().from(pods).where(liveOf(teamId, id))
-  return rows[0] ?? null
+  return rows[0] ? openPod(db.vault, rows[0]) : null
 }
 
 /** Any pod, terminated ones too: for the host that runs it, which belongs to no team. */
-export async function findPodForHost(db: Database, id: string): Promise<PodRow | null> {
+export async function findPodForHost(db: Records, id: string): Promise<PodRow | null> {
   const rows = await db.select().from(pods).where(eq(pods.id, id))
-  return rows[0] ?? null
+  return rows[0] ? openPod(db.vault, rows[0]) : null
+}
+
+/** Whose a pod is, and whether it is there: of any pod, for the key that was made for it. */
+export function findPodOwner(db: Database, id: string): Promise<Pick<PodRow, 'teamId' | 'status'> | undefined> {
+  return db.select({ teamId: pods.teamId, status: pods.status }).from(pods).where(eq(pods.id, id)).get()
 }
 
 /** Specifications of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
@@ -41,7 +46,7 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024
  * `limit`.
  */
 export async function listPods(
-  db: Database,
+  db: Records,
   teamId: string,
   after: { createdAt: number; id: string } | null,
   limit: number,
@@ -65,7 +70,7 @@ export async function listPods(
     .innerJoin(pods, eq(pods.id, measured.id))
     .where(sql`${measured.before} <= ${MAX_PAGE_BYTES}`)
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
-  return { rows: page.map(({ pod }) => pod), found: page[0]?.found ?? 0 }
+  return { rows: page.map(({ pod }) => openPod(db.vault, pod)), found: page[0]?.found ?? 0 }
 }
 
 /** How many pods of a team do not run and are not terminated. */
@@ -79,18 +84,19 @@ export async function countStoppedPods(db: Database, teamId: string): Promise<nu
 }
 
 /** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
-export async function listPodsOfHost(db: Database, hostId: string): Promise<PodRow[]> {
-  return db
+export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRow[]> {
+  const rows = await db
     .select()
     .from(pods)
     .where(and(eq(pods.hostId, hostId), IS_LIVE, or(inArray(pods.status, [...TO_RUN]), eq(pods.hostLost, true))))
+  return rows.map((row) => openPod(db.vault, row))
 }
 
 /**
  * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes
  * no new work.
  */
-export async function insertPod(db: Database, pod: PodRow, resources: PodResources, together: readonly Statement[] = []): Promise<boolean> {
+export async function insertPod(db: Records, pod: PodRow, resources: PodResources, together: readonly Statement[] = []): Promise<boolean> {
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
@@ -98,7 +104,7 @@ export async function insertPod(db: Database, pod: PodRow, resources: PodResourc
       AND ${takesAccount(pod.hostId, pod.teamId)})`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
-  const insert = db.insert(pods).values({ ...pod, id: needsAllocation })
+  const insert = db.insert(pods).values({ ...pod, id: needsAllocation, spec: sealPodSpec(db.vault, pod, pod.spec) })
   try {
     await db.batch([allocate, ...recomputeHost(db, pod.hostId, 'strict'), insert, ...together])
     return true
@@ -109,7 +115,7 @@ export async function insertPod(db: Database, pod: PodRow, resources: PodResourc
 }
 
 /** Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it. */
-export async function updatePod(db: Database, before: PodRow, after: PodRow, usage: UsageInterval | null): Promise<boolean> {
+export async function updatePod(db: Records, before: PodRow, after: PodRow, usage: UsageInterval | null): Promise<boolean> {
   const written = { updated: guarded(db, before, after), closed: usage && usageInsert(db, before, after, usage) }
   return (await runNamed(db, written)).updated > 0
 }
@@ -119,7 +125,7 @@ export async function updatePod(db: Database, before: PodRow, after: PodRow, usa
  * when another transition came first.
  */
 export async function updatePodTakingCompute(
-  db: Database,
+  db: Records,
   before: PodRow,
   after: PodRow,
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
@@ -133,7 +139,7 @@ export async function updatePodTakingCompute(
  * what it has if that is more.
  */
 export async function updatePodResizing(
-  db: Database,
+  db: Records,
   before: PodRow,
   after: PodRow,
   usage: UsageInterval | null,
@@ -143,7 +149,7 @@ export async function updatePodResizing(
 }
 
 async function updateWithAllocation(
-  db: Database,
+  db: Records,
   before: PodRow,
   after: PodRow,
   usage: UsageInterval | null,
@@ -178,7 +184,7 @@ async function updateWithAllocation(
  * has no room.
  */
 export async function movePod(
-  db: Database,
+  db: Records,
   before: PodRow,
   after: PodRow,
   { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
@@ -225,10 +231,10 @@ function liveOf(teamId: string, id: string) {
   return and(eq(pods.teamId, teamId), eq(pods.id, id), IS_LIVE)
 }
 
-function guarded(db: Database, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {
+function guarded(db: Records, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {
   return db
     .update(pods)
-    .set(after)
+    .set({ ...after, spec: sealPodSpec(db.vault, before, after.spec) })
     .where(and(eq(pods.id, before.id), eq(pods.version, before.version), hasRegistry(before, after), condition))
 }
 

@@ -1,8 +1,10 @@
 import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
+import type { Place, Vault } from '../../platform/seal.ts'
 import { hasRoom } from '../bounds.ts'
-import type { Database, Statement } from '../client.ts'
+import type { Database, Records, Statement } from '../client.ts'
 import { registries, templates } from '../schema.ts'
+import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfTemplate } from './resource-users.ts'
 
@@ -22,7 +24,7 @@ export interface StoredTemplate {
 
 /** Stores a template; of two with one name at once, one is stored (TPL-6). `together` is for statements that look at whether it was. */
 export async function insertTemplate(
-  db: Database,
+  db: Records,
   template: TemplateConfig,
   nowMs: number,
   together: readonly Statement[],
@@ -32,7 +34,7 @@ export async function insertTemplate(
     db
       .insert(templates)
       .select(
-        sql`SELECT ${id}, ${teamId}, ${name}, ${isPublic ? 1 : 0}, ${configText(template)}, ${registryOf(template)}, 1, ${nowMs}
+        sql`SELECT ${id}, ${teamId}, ${name}, ${isPublic ? 1 : 0}, ${configText(db.vault, template)}, ${registryOf(template)}, 1, ${nowMs}
           WHERE ${hasRoom(templates, teamId)}`,
       )
       .onConflictDoNothing({ target: [templates.teamId, templates.name] }),
@@ -47,24 +49,24 @@ export async function insertTemplate(
 }
 
 /** A team's own template, or undefined when it is unknown, deleted or another team's. */
-export async function findOwnTemplate(db: Database, teamId: string, id: string): Promise<StoredTemplate | undefined> {
+export async function findOwnTemplate(db: Records, teamId: string, id: string): Promise<StoredTemplate | undefined> {
   const row = await db.select().from(templates).where(ownedBy(teamId, id)).get()
-  return row && { template: toTemplate(row), revision: row.revision }
+  return row && { template: toTemplate(db.vault, row), revision: row.revision }
 }
 
 /** A template that a team may read: its own, or anybody's public one (TPL-1). */
-export function findReadableTemplate(db: Database, teamId: string, id: string): Promise<TemplateConfig | undefined> {
+export function findReadableTemplate(db: Records, teamId: string, id: string): Promise<TemplateConfig | undefined> {
   return findOne(db, and(eq(templates.id, id), or(eq(templates.teamId, teamId), eq(templates.isPublic, true))))
 }
 
 /** A public template, whoever owns it. */
-export function findPublicTemplate(db: Database, id: string): Promise<TemplateConfig | undefined> {
+export function findPublicTemplate(db: Records, id: string): Promise<TemplateConfig | undefined> {
   return findOne(db, and(eq(templates.id, id), eq(templates.isPublic, true)))
 }
 
 /** A team's own templates behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
 export async function listTemplates(
-  db: Database,
+  db: Records,
   teamId: string,
   after: TemplatePosition | null,
   limit: number,
@@ -76,7 +78,7 @@ export async function listTemplates(
     .orderBy(...NEWEST_FIRST)
     .limit(limit)
     .all()
-  return rows.map((row) => ({ template: toTemplate(row), position: { createdAt: row.createdAt, id: row.id } }))
+  return rows.map((row) => ({ template: toTemplate(db.vault, row), position: { createdAt: row.createdAt, id: row.id } }))
 }
 
 /** Sizes of the rows that `listTemplates` would read, bytes. */
@@ -92,14 +94,14 @@ export async function measureTemplates(db: Database, teamId: string, after: Temp
 }
 
 /** Writes a template if its row still has `revision` and no other one of the team has its name; 'stale' when another request was faster. */
-export async function updateTemplate(db: Database, template: TemplateConfig, revision: number): Promise<'written' | 'nameTaken' | 'stale'> {
+export async function updateTemplate(db: Records, template: TemplateConfig, revision: number): Promise<'written' | 'nameTaken' | 'stale'> {
   const { id, teamId, name, isPublic } = template
   const current = and(ownedBy(teamId, id), eq(templates.revision, revision))
   const free = sql`NOT EXISTS (SELECT 1 FROM ${templates} AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id})`
   const [result, [unchanged]] = await db.batch([
     db
       .update(templates)
-      .set({ name, isPublic, config: sql`${configText(template)}`, registryId: registryOf(template), revision: revision + 1 })
+      .set({ name, isPublic, config: sql`${configText(db.vault, template)}`, registryId: registryOf(template), revision: revision + 1 })
       .where(and(current, free)),
     db.select({ id: templates.id }).from(templates).where(current),
   ])
@@ -118,9 +120,9 @@ function behind(teamId: string, after: TemplatePosition | null): SQL | undefined
   return and(eq(templates.teamId, teamId), ...(older ? [older] : []))
 }
 
-async function findOne(db: Database, where: SQL | undefined): Promise<TemplateConfig | undefined> {
+async function findOne(db: Records, where: SQL | undefined): Promise<TemplateConfig | undefined> {
   const row = await db.select().from(templates).where(where).get()
-  return row && toTemplate(row)
+  return row && toTemplate(db.vault, row)
 }
 
 /** The credential goes into its own column; one that was deleted meanwhile reads as none, as if it had been deleted later (REG-2). */
@@ -128,12 +130,27 @@ function registryOf({ teamId, container }: TemplateConfig): SQL {
   return sql`(SELECT ${registries.id} FROM ${registries} WHERE ${and(eq(registries.teamId, teamId), eq(registries.id, container.registry ?? ''))})`
 }
 
-function configText(template: TemplateConfig): string {
-  return JSON.stringify({ ...template, container: { ...template.container, registry: null } })
+function configText(vault: Vault, template: TemplateConfig): string {
+  return JSON.stringify(sealTemplate(vault, { ...template, container: { ...template.container, registry: null } }))
 }
 
-function toTemplate({ config, registryId }: typeof templates.$inferSelect): TemplateConfig {
-  return { ...config, container: { ...config.container, registry: registryId } }
+/** A template as D1 keeps it: its variables sealed for this row (PP-211). */
+export function sealTemplate(vault: Vault, template: TemplateConfig): Sealed<TemplateConfig> {
+  return sealContainer(vault, placeOf(template), template)
+}
+
+/** A template as the plane works with it. Throws when its variables cannot be opened. */
+export function openTemplate(vault: Vault, kept: Sealed<TemplateConfig>): TemplateConfig {
+  return openContainer<TemplateConfig>(vault, placeOf(kept), kept)
+}
+
+function toTemplate(vault: Vault, { config, registryId }: typeof templates.$inferSelect): TemplateConfig {
+  const template = openTemplate(vault, config)
+  return { ...template, container: { ...template.container, registry: registryId } }
+}
+
+function placeOf({ id, teamId }: Pick<TemplateConfig, 'id' | 'teamId'>): Place {
+  return ['templates', id, 'env', teamId]
 }
 
 function ownedBy(teamId: string, id: string) {

@@ -1,5 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { Sealed } from '../sealed-env.ts'
 import { teams } from './accounts.ts'
 
 /** Configuration of Serverless endpoints; their queues live in one endpoint object each. */
@@ -11,7 +12,7 @@ export const endpoints = sqliteTable(
       .notNull()
       .references(() => teams.id),
     name: text('name').notNull(),
-    config: text('config', { mode: 'json' }).$type<EndpointConfig>().notNull(),
+    config: text('config', { mode: 'json' }).$type<Sealed<EndpointConfig>>().notNull(),
     /** Copy of `config.revision`, for guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */
     revision: integer('revision').notNull(),
     createdAt: integer('created_at').notNull(),

@@ -2,7 +2,11 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { POD_STATUSES } from '../../contract/enums.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
+import type { Sealed } from '../sealed-env.ts'
 import { teams } from './accounts.ts'
+
+/** A specification as it is kept. `accessEnv` is there in rows of a release that sealed none. */
+export type SealedPodSpec = Sealed<PodSpec> & { sealedAccessEnv?: string }
 
 /**
  * Pods. One row is all there is to a pod's state: every transition is an UPDATE guarded by `version`, and what a host should run is derived
@@ -21,7 +25,7 @@ export const pods = sqliteTable(
     version: integer('version').notNull(),
     /** Number of its present container; the workload's id is `<id>-<generation>`. */
     generation: integer('generation').notNull(),
-    spec: text('spec', { mode: 'json' }).$type<PodSpec>().notNull(),
+    spec: text('spec', { mode: 'json' }).$type<SealedPodSpec>().notNull(),
     /** The present container goes on with the writable layer of the former one. */
     keepsDisk: integer('keeps_disk', { mode: 'boolean' }).notNull(),
     /** What the next start may not go on with: the container was changed, or is gone. */

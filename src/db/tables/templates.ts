@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
+import type { Sealed } from '../sealed-env.ts'
 import { teams } from './accounts.ts'
 import { registries } from './registries.ts'
 
@@ -14,7 +15,7 @@ export const templates = sqliteTable(
     name: text('name').notNull(),
     isPublic: integer('is_public', { mode: 'boolean' }).notNull(),
     /** `container.registry` in here is always null: the column below holds it, so that the deletion of a credential can clear it (REG-2). */
-    config: text('config', { mode: 'json' }).$type<TemplateConfig>().notNull(),
+    config: text('config', { mode: 'json' }).$type<Sealed<TemplateConfig>>().notNull(),
     registryId: text('registry_id').references(() => registries.id, { onDelete: 'set null' }),
     /** For guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */
     revision: integer('revision').notNull(),

@@ -17,7 +17,7 @@ function fieldsOf(config: EndpointConfig): Record<string, unknown> {
     'template.imageName': container.image,
     'template.dockerArgs': container.args,
     'template.containerDiskInGb': container.diskGb,
-    'template.env': container.env,
+    [ENV_FIELD]: container.env,
     'template.ports': container.ports,
     'template.containerRegistryAuthId': container.registry,
     gpuPools: gpu?.pools ?? null,
@@ -38,6 +38,28 @@ function fieldsOf(config: EndpointConfig): Record<string, unknown> {
     flashboot: config.flashboot,
   }
 }
+
+const ENV_FIELD = 'template.env'
+/** In front of what stands for a variable's value. */
+const DIGEST_PREFIX = 'hmac-sha256:'
+
+/**
+ * A diff without values of variables: names stay, and each value is what `digest` makes of it, so that equal ones can be told (PP-212). What is
+ * hidden already stays as it is.
+ */
+export function hideVariables(diff: readonly ReleaseDiff[], digest: (name: string, value: string) => string): ReleaseDiff[] {
+  const hide = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, hideValue(name, String(text), digest)]))
+  }
+  return diff.map((change) => (change.field === ENV_FIELD ? { ...change, old: hide(change.old), new: hide(change.new) } : change))
+}
+
+function hideValue(name: string, value: string, digest: (name: string, value: string) => string): string {
+  return HIDDEN.test(value) ? value : `${DIGEST_PREFIX}${digest(name, value)}`
+}
+
+const HIDDEN = /^hmac-sha256:[\w-]{16}$/
 
 /** What differs between two configurations of one endpoint. */
 export function diffConfigs(before: EndpointConfig, after: EndpointConfig): ReleaseDiff[] {

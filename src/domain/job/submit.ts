@@ -1,5 +1,6 @@
 import { JOB_DEFAULTS } from '../../contract/defaults.ts'
-import { jsonMembers, tryParse } from '../text/json-text.ts'
+import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../text/json-scan.ts'
+import { type JsonObjectText, readJson, tryParse } from '../text/json-text.ts'
 import { refuseWebhookUrl, type WebhookAllowList } from '../webhook/url.ts'
 import { readS3Config } from './s3-config.ts'
 
@@ -20,6 +21,7 @@ export type SubmitResult = { ok: true; submission: Submission } | { ok: false; d
 const MIN_TTL_MS = 10_000
 const MIN_EXECUTION_TIMEOUT_MS = 5_000
 const MAX_MS = 7 * 24 * 3600 * 1000
+const MEMBERS = ['input', 'webhook', 's3Config', 'policy']
 const POLICY_MEMBERS = ['executionTimeout', 'lowPriority', 'ttl']
 
 /** The submission of a job that is all defaults. `input` is JSON text. */
@@ -32,8 +34,11 @@ export function plainSubmission(input: string): Submission {
  * private hosts a webhook may name (HOOK-7).
  */
 export function readSubmission(text: string, queryTtl: string | null, allow: WebhookAllowList): SubmitResult {
-  const members = jsonMembers(text)
-  if (!members) return refuse(tryParse(text) === undefined ? '$: the body is not valid JSON' : '$: want an object with "input"')
+  const members: JsonObjectText = new Map()
+  const shape = readJson(text, MEMBERS, members, MAX_JSON_MEMBERS)
+  if (!shape) return refuse(`$: the body is not valid JSON, or nests deeper than ${MAX_JSON_DEPTH} levels`)
+  if (shape.kind !== 'object') return refuse('$: want an object with "input"')
+  if (shape.count > MAX_JSON_MEMBERS) return refuse(`$: more than ${MAX_JSON_MEMBERS} members: put them into "input"`)
   const input = members.get('input')
   if (input === undefined) return refuse("$: missing property 'input'")
   if (!input.startsWith('{')) return refuse('$.input: want an object')

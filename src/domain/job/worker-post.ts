@@ -1,7 +1,8 @@
-import { jsonMembers, repairPythonJson, tryParse } from '../text/json-text.ts'
+import { isJson, type JsonObjectText, jsonMembers, repairPythonJson, tryParse } from '../text/json-text.ts'
 
 /** Longest error text that is kept: it is part of every status reply, and a row of the queue has its limit too. */
 const MAX_ERROR_CHARS = 64 * 1024
+const MEMBERS = ['output', 'status', 'error', 'stopPod']
 
 /** What a worker's `job-done` body says (WRK-5, WRK-13, WRK-14). `output` is JSON text as it came. */
 export type WorkerPost =
@@ -13,8 +14,7 @@ export type WorkerPost =
  * becomes a failed result that says so.
  */
 export function readWorkerPost(body: string): WorkerPost {
-  const text = repairPythonJson(body)
-  const members = jsonMembers(text)
+  const members = membersOf(body)
   if (!members)
     return { kind: 'result', output: undefined, error: 'the worker returned a result that is not a JSON object', stopWorker: false }
   const output = members.get('output')
@@ -25,6 +25,11 @@ export function readWorkerPost(body: string): WorkerPost {
     error: readError(members.get('error')),
     stopWorker: tryParse(members.get('stopPod') ?? 'null') === true,
   }
+}
+
+// What is JSON already is most of what comes, and is read once.
+function membersOf(body: string): JsonObjectText | null {
+  return jsonMembers(body, MEMBERS) ?? jsonMembers(repairPythonJson(body), MEMBERS)
 }
 
 /** WRK-13, API-9: a truthy `error` of any type fails the job, and clients get a string. */
@@ -39,7 +44,7 @@ function readError(text: string | undefined): string | null {
 /** STR-2: a chunk is kept as posted when it is an object with `output`, else wrapped. */
 export function readChunk(body: string): string {
   const text = repairPythonJson(body)
-  const members = jsonMembers(text)
+  const members = jsonMembers(text, MEMBERS)
   if (members?.has('output')) return text.trim()
-  return tryParse(text) === undefined ? `{"output":${JSON.stringify(body)}}` : `{"output":${text.trim()}}`
+  return !isJson(text) ? `{"output":${JSON.stringify(body)}}` : `{"output":${text.trim()}}`
 }

@@ -1,4 +1,8 @@
-import { jsonElements, jsonMembers, tryParse } from '../text/json-text.ts'
+import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../text/json-scan.ts'
+import { type JsonObjectText, jsonElements, readJson, tryParse } from '../text/json-text.ts'
+
+/** Most pieces that one JSON text is put together from. */
+const MAX_PIECES = 10_000
 
 /** A call of `/openai/*` as a job. `input` is JSON text. */
 export interface OpenaiCall {
@@ -19,14 +23,11 @@ export function readOpenaiCall(method: string, route: string, body: string): Ope
   const verb = method === (hasBody ? 'POST' : 'GET') ? '' : `,"openai_method":${JSON.stringify(method)}`
   const head = `{"openai_route":${JSON.stringify(route)}${verb}`
   if (!hasBody) return { ok: true, call: { input: `${head}}`, stream: false } }
-  const members = jsonMembers(body)
-  if (!members) {
-    const isJson = tryParse(body) !== undefined
-    return {
-      ok: false,
-      detail: isJson ? '$: want a JSON object' : '$: the body is not JSON, and nothing else can be forwarded to a worker',
-    }
-  }
+  const members: JsonObjectText = new Map()
+  const shape = readJson(body, ['stream'], members, MAX_JSON_MEMBERS)
+  if (!shape) return refuse(`$: the body is not JSON of at most ${MAX_JSON_DEPTH} levels, and nothing else can be forwarded to a worker`)
+  if (shape.kind !== 'object') return refuse('$: want a JSON object')
+  if (shape.count > MAX_JSON_MEMBERS) return refuse(`$: more than ${MAX_JSON_MEMBERS} members`)
   return { ok: true, call: { input: `${head},"openai_input":${body.trim()}}`, stream: members.get('stream') === 'true' } }
 }
 
@@ -35,12 +36,16 @@ export function readOpenaiCall(method: string, route: string, body: string): Ope
  * JSON text cut into pieces; a string that holds JSON is that JSON. Everything else is answered as it is.
  */
 export function unwrapOutput(output: string): string {
-  const elements = jsonElements(output)
+  const elements = jsonElements(output, MAX_PIECES)
   if (!elements) return unquoteJson(output)
   if (elements.length === 1) return unquoteJson(elements[0] ?? 'null')
   if (elements.length === 0 || !elements.every((element) => element.startsWith('"'))) return output
   const joined = elements.map((element) => JSON.parse(element) as string).join('')
   return isJsonContainer(joined) ? joined : output
+}
+
+function refuse(detail: string): OpenaiCallResult {
+  return { ok: false, detail }
 }
 
 function unquoteJson(text: string): string {

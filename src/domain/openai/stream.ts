@@ -37,7 +37,7 @@ export function outputToEvents(output: string): string {
 
 /** The JSON text of a stored chunk's output. */
 export function chunkOutput(chunk: string): string {
-  return jsonMembers(chunk)?.get('output') ?? 'null'
+  return jsonMembers(chunk, ['output'])?.get('output') ?? 'null'
 }
 
 /** What has been sent once `text` is sent too. */

@@ -1,3 +1,5 @@
+import { type JsonShape, type OnMember, scanJson, skipSpace } from './json-scan.ts'
+
 /**
  * Reading JSON without re-writing it: a job's input and output are stored and forwarded as the text that came, because parsing and
  * printing again would change numbers (1.0, 12345678901234567890) and cost time on large payloads.
@@ -5,23 +7,43 @@
 
 export type JsonObjectText = Map<string, string>
 
+/** The longest spelling of a name that is read: every character of it as an escape. */
+const MAX_ESCAPED_NAME_CHARS = 256
+
 /**
- * The members of a top-level JSON object as raw text, or null when the text is not a JSON object. A repeated name keeps its last value,
- * as JSON.parse does.
+ * Those members of a top-level JSON object that are named, as raw text; null when the text is not a JSON object or nests deeper than anybody
+ * reads. A repeated name keeps its last value, as JSON.parse does. Of other members nothing is kept (PP-201).
  */
-export function jsonMembers(text: string): JsonObjectText | null {
-  const value = tryParse(text)
-  if (value === undefined || value === null || typeof value !== 'object' || Array.isArray(value)) return null
-  return scanMembers(text)
+export function jsonMembers(text: string, names: readonly string[]): JsonObjectText | null {
+  const members: JsonObjectText = new Map()
+  return readJson(text, names, members)?.kind === 'object' ? members : null
 }
 
-/** The elements of a top-level JSON array as raw text, or null when the text is not a JSON array. */
-export function jsonElements(text: string): string[] | null {
+/**
+ * What a text is, and the members that are named of an object, as raw text. Null when it is no JSON. An object of more than `mostMembers` is
+ * read no further than that.
+ */
+export function readJson(text: string, names: readonly string[], members: JsonObjectText, mostMembers?: number): JsonShape | null {
+  const take: OnMember = (nameStart, nameEnd, valueStart, valueEnd) => {
+    const name = knownName(text, nameStart, nameEnd, names)
+    if (name !== undefined) members.set(name, text.slice(valueStart, valueEnd))
+  }
+  return scanJson(text, take, mostMembers)
+}
+
+/** Whether a text is JSON that nests no deeper than anybody reads. */
+export function isJson(text: string): boolean {
+  return scanJson(text) !== null
+}
+
+/** The elements of a top-level JSON array as raw text, or null when the text is not a JSON array or has more than `most`. */
+export function jsonElements(text: string, most = Number.POSITIVE_INFINITY): string[] | null {
   // The first character decides cheaply: most texts asked about are large objects.
-  if (text[skipSpace(text, 0)] !== '[' || tryParse(text) === undefined) return null
+  if (text[skipSpace(text, 0)] !== '[' || !isJson(text)) return null
   const elements: string[] = []
   let i = skipSpace(text, skipSpace(text, 0) + 1)
   while (text[i] !== ']') {
+    if (elements.length === most) return null
     const end = skipValue(text, i)
     elements.push(text.slice(i, end))
     i = skipSpace(text, end)
@@ -32,7 +54,7 @@ export function jsonElements(text: string): string[] | null {
 
 /** WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are read as null. Valid JSON is returned unchanged. */
 export function repairPythonJson(text: string): string {
-  if (tryParse(text) !== undefined) return text
+  if (isJson(text)) return text
   // Piece by piece, strings left alone: one expression over all of it runs out of stack on large texts.
   const pieces: string[] = []
   let i = 0
@@ -56,35 +78,17 @@ export function tryParse(text: string): unknown {
   }
 }
 
-// Only called on text that JSON.parse has accepted, so it only has to find borders, not errors.
-function scanMembers(text: string): JsonObjectText {
-  const members: JsonObjectText = new Map()
-  let i = skipSpace(text, 0) + 1
-  for (;;) {
-    i = skipSpace(text, i)
-    if (text[i] === '}') return members
-    if (text[i] === ',') {
-      i = skipSpace(text, i + 1)
-    }
-    const nameEnd = skipString(text, i)
-    const name: string = JSON.parse(text.slice(i, nameEnd))
-    i = skipSpace(text, skipSpace(text, nameEnd) + 1)
-    const end = skipValue(text, i)
-    members.set(name, text.slice(i, end))
-    i = end
-  }
+/** The name between two quotes, if it is one of `names`. Most are none of them, so nothing is cut out of the text to find that out. */
+function knownName(text: string, start: number, end: number, names: readonly string[]): string | undefined {
+  const plain = names.find((name) => name.length === end - start - 2 && text.startsWith(name, start + 1))
+  if (plain !== undefined || end - start > MAX_ESCAPED_NAME_CHARS) return plain
+  const quoted = text.slice(start, end)
+  if (!quoted.includes('\\')) return undefined
+  const written: string = JSON.parse(quoted)
+  return names.find((name) => name === written)
 }
 
-function skipSpace(text: string, from: number): number {
-  let i = from
-  while (i < text.length) {
-    const c = text.charCodeAt(i)
-    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) break
-    i++
-  }
-  return i
-}
-
+// Only called on text that is JSON, so it only has to find borders, not errors.
 function skipString(text: string, from: number): number {
   let i = from + 1
   for (;;) {

@@ -8,8 +8,13 @@ import { findCpuFlavor, gpuTypesOfPools } from '../resources/catalog.ts'
 const VCPUS_PER_GPU = 2
 const MEMORY_MB_PER_GPU = 8 * 1024
 
+/** What placement reads of an endpoint: nothing that is secret. */
+export type PlacedConfig = Pick<EndpointConfig, 'teamId' | 'compute' | 'dataCenterIds' | 'cloud'> & {
+  container: Pick<EndpointConfig['container'], 'image' | 'diskGb'>
+}
+
 /** What a worker of this endpoint asks of a host. */
-export function placementRequestOf(config: EndpointConfig): PlacementRequest {
+export function placementRequestOf(config: PlacedConfig): PlacementRequest {
   const gpu = config.compute.kind === 'gpu' ? config.compute : null
   return {
     teamId: config.teamId,
@@ -24,7 +29,7 @@ export function placementRequestOf(config: EndpointConfig): PlacementRequest {
 }
 
 /** The compute that a worker of this endpoint may run on, best first. */
-function workerShapes(config: EndpointConfig): ComputeShape[] {
+function workerShapes(config: Pick<EndpointConfig, 'compute'>): ComputeShape[] {
   const { compute } = config
   if (compute.kind === 'gpu') {
     return gpuTypesOfPools(compute.pools, compute.excludedTypes).map((typeId) => ({

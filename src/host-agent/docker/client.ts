@@ -3,10 +3,10 @@ import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
 import { networkCalls } from '../network/engine-networks.ts'
 import { readEngineFacts } from '../profile/engine-facts.ts'
-import type { ContainerFacts, ContainerUsage, DockerEngine, RegistryAuth } from './engine.ts'
+import type { ContainerFacts, ContainerUsage, DockerEngine } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 import { guardTransport, type Modem } from './engine-transport.ts'
-import { imageCalls, readProgress } from './images.ts'
+import { imageCalls } from './images.ts'
 
 /** Newest API version this agent was written for; an older engine is spoken to in its own version. */
 const API_VERSION_MAX = '1.51'
@@ -45,11 +45,6 @@ function wrapDockerode(docker: Docker): DockerEngine {
       const [info, version] = await Promise.all([docker.info(), docker.version()])
       return readEngineFacts({ info, version })
     },
-    imageNames: async (image) => {
-      const found = await orUndefined(docker.getImage(image).inspect())
-      return found === undefined ? undefined : [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])]
-    },
-    pull: (image, signal, auth) => pullImage(docker, image, signal, auth),
     // dockerode would repeat plain options, environment included, in the URL; this form keeps them in the body.
     create: async (name, spec) => void (await docker.createContainer({ _query: { name }, _body: spec } as ContainerCreateOptions)),
     start: (name) => docker.getContainer(name).start(),
@@ -78,10 +73,6 @@ function wrapDockerode(docker: Docker): DockerEngine {
       return { gateway: config?.Gateway, subnet: config?.Subnet }
     },
   }
-}
-
-async function pullImage(docker: Docker, image: string, signal: AbortSignal, auth?: RegistryAuth): Promise<void> {
-  await readProgress(await docker.pull(image, { abortSignal: signal, ...(auth === undefined ? {} : { authconfig: auth }) }))
 }
 
 /** A volume that was handed on from a former container is not removed with this one by the engine itself. */

@@ -1,60 +1,166 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
 import type { Workload } from '../../host-protocol/messages.ts'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
+import type { AllowedRegistries } from '../pulls/allowed-registries.ts'
+import { Egress } from '../pulls/egress.ts'
+import { ImageSpace } from '../pulls/image-space.ts'
+import { Locks } from '../pulls/locks.ts'
+import { PULL_REASONS, PullError } from '../pulls/pull-error.ts'
+import { type FoundImage, fetchImage, findImage, PULLED_REPOSITORY, pulledName, requireLayers } from '../pulls/pull-image.ts'
+import { type PulledImage, PulledImages } from '../pulls/pulled-images.ts'
+import { parseReference, type Reference } from '../pulls/reference.ts'
+import { RegistryClient } from '../pulls/registry-client.ts'
 import { StartError, type StartHooks } from '../runtime.ts'
-import type { DockerEngine } from './engine.ts'
+import type { DockerEngine, ImageFacts } from './engine.ts'
 import { engineText } from './engine-errors.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from './image-names.ts'
 
+/** Repositories of the agent's own: what lies there is some tenant's. */
+const RESERVED: readonly string[] = [DISK_REPOSITORY, PULLED_REPOSITORY]
+
+/** What the operator says about images. */
+export interface ImagePolicy {
+  allowed: AllowedRegistries
+  /** Whether images that the operator has put into the engine's store are for everybody (HOST-98). */
+  localImages: boolean
+  /** What all images of this host may take. */
+  maxBytes: number
+}
+
 export interface ContainerImagesDeps {
   engine: DockerEngine
+  images: ImagePolicy
   log: Log
-  /** Where it is remembered which images are private. */
+  /** Where it is remembered what was pulled, and where layers lie until the engine has them. */
   stateDir: string
+  egress?: Egress
+  now?: () => number
 }
 
 /** Sees to it that the image of a workload is there, and that the workload may have it. */
 export class ContainerImages {
   private readonly deps: ContainerImagesDeps
-  private readonly path: string
-  private readonly privateRepositories: Set<string>
+  private readonly egress: Egress
+  private readonly pulled: PulledImages
+  private readonly space: ImageSpace
+  private readonly locks = new Locks()
+  private readonly spoolDir: string
+  private readonly now: () => number
 
   constructor(deps: ContainerImagesDeps) {
     this.deps = deps
-    this.path = join(deps.stateDir, 'private-images.json')
-    this.privateRepositories = new Set(z.array(z.string()).safeParse(readJsonFile(this.path)).data ?? [])
+    this.now = deps.now ?? Date.now
+    this.egress = deps.egress ?? new Egress(deps.images.allowed)
+    this.pulled = new PulledImages(deps.stateDir)
+    const remove = (digest: string) => this.remove(digest)
+    this.space = new ImageSpace({ pulled: this.pulled, maxBytes: deps.images.maxBytes, remove, log: deps.log, now: this.now })
+    this.spoolDir = join(deps.stateDir, 'pulls')
+    // What a former process was about to load.
+    rmSync(this.spoolDir, { recursive: true, force: true })
+    mkdirSync(this.spoolDir, { recursive: true, mode: 0o700 })
   }
 
-  /** Throws a `StartError` when the image is not to be had. */
-  async provide(workload: Workload, hooks: StartHooks): Promise<void> {
-    const { engine, log } = this.deps
-    const { image, registryAuth } = workload
-    if (repositoryOf(image) === DISK_REPOSITORY) throw new StartError(`image pull failed: the name '${DISK_REPOSITORY}' is reserved`)
+  /** The id of the image to start from. Throws a `StartError` when it is not to be had. */
+  async provide(workload: Workload, hooks: StartHooks): Promise<string> {
+    const { image } = workload
     try {
-      if (await this.isUsable(workload)) return
-      hooks.onState('pulling')
-      log.info('pulling an image', { image })
-      // Before the pull: a crash in between must not leave a private image that nobody remembers to be one.
-      if (registryAuth !== undefined) this.rememberPrivate(repositoryOf(image))
-      await engine.pull(image, hooks.signal, registryAuth)
+      if (RESERVED.includes(repositoryOf(image))) throw new PullError('reserved', image)
+      return (await this.findHere(workload)) ?? (await this.pull(workload, hooks))
     } catch (error) {
-      throw new StartError(`image pull failed: ${image}: ${engineText(error)}`)
+      const reason = error instanceof PullError ? error.reason : 'notStored'
+      const detail = error instanceof PullError ? error.detail : engineText(error)
+      if (!hooks.signal.aborted) this.deps.log.warn('an image is not to be had', { workload: workload.id, image, reason, error: detail })
+      throw new StartError(`image pull failed: ${image}: ${error instanceof PullError ? error.message : PULL_REASONS.notStored}`)
     }
   }
 
-  /** An image that was got with somebody's credential is asked for anew each time: the registry decides who may have it (HOST-58). */
-  private async isUsable({ image, registryAuth }: Workload): Promise<boolean> {
-    if (registryAuth !== undefined || this.privateRepositories.has(repositoryOf(image))) return false
-    const names = await this.deps.engine.imageNames(image)
-    return names !== undefined && isNamed(image, names)
+  /** One that may be taken without asking its registry: the operator's own, or what a registry gave to somebody without a login. */
+  private async findHere({ image, registryAuth }: Workload): Promise<string | undefined> {
+    if (registryAuth !== undefined) return undefined
+    if (this.deps.images.localImages) {
+      const local = await this.deps.engine.imageFacts(image)
+      if (local !== undefined && isNamed(image, local.names)) return local.id
+    }
+    const pulled = this.pulled.findPublic(parseReference(image).text)
+    return pulled && (await this.use(pulled))
   }
 
-  private rememberPrivate(repository: string): void {
-    if (this.privateRepositories.has(repository)) return
-    // On disk first: one that is remembered in memory only is everybody's after a restart.
-    writeJsonFile(this.path, [...this.privateRepositories, repository])
-    this.privateRepositories.add(repository)
+  private async pull({ image, registryAuth: login }: Workload, { onState, signal }: StartHooks): Promise<string> {
+    onState('pulling')
+    this.deps.log.info('pulling an image', { image })
+    const reference = parseReference(image)
+    const client = new RegistryClient({ egress: this.egress, reference, login, signal })
+    const found = await findImage(client, reference.wanted)
+    // Workers of one endpoint start together: the first fetches for all of them. Nobody waits for a registry that he did not name.
+    return await this.locks.with(`${reference.host}/${reference.repository}@${found.digest}`, signal, () =>
+      this.take(client, reference, found, { isPublic: login === undefined, signal }),
+    )
+  }
+
+  private async take(
+    client: RegistryClient,
+    reference: Reference,
+    found: FoundImage,
+    { isPublic, signal }: { isPublic: boolean; signal: AbortSignal },
+  ): Promise<string> {
+    const place = `${reference.host}/${reference.repository}`
+    const given = { place, publicText: isPublic ? reference.text : undefined }
+    const id = await this.useProven(client, reference, found)
+    if (id === undefined) {
+      const { engine } = this.deps
+      const countKnown = (diffIds: readonly string[]) => this.countKnown(diffIds)
+      const load = (image: Parameters<DockerEngine['load']>[0]) => engine.load(image, signal)
+      const { pulled, space, spoolDir, now } = this
+      await fetchImage({ client, reference, pulled, space, spoolDir, countKnown, load, now, signal }, found)
+    }
+    this.pulled.noteGiven(found.digest, given)
+    const image = this.pulled.get(found.digest)
+    const taken = id ?? (image && (await this.use(image)))
+    if (taken === undefined) throw new Error(`the engine has loaded ${found.digest} and does not have it`)
+    return taken
+  }
+
+  /** An image that is here, if this registry has given every layer of it and says that this repository has them all. */
+  private async useProven(client: RegistryClient, reference: Reference, found: FoundImage): Promise<string | undefined> {
+    const image = this.pulled.get(found.digest)
+    const given = this.pulled.layersFrom(reference.host)
+    const isProven = image?.layers.every(({ digest, diffId }) => given.get(digest)?.diffId === diffId)
+    if (image === undefined || !isProven || image.places.length === 0) return undefined
+    if (!image.places.includes(`${reference.host}/${reference.repository}`)) await requireLayers(client, found)
+    return await this.use(image)
+  }
+
+  /** The id of an image that was pulled, unless the engine has lost it or has something else in its place. */
+  private async use({ digest, layers }: PulledImage): Promise<string | undefined> {
+    const facts = await this.factsOf(digest)
+    const isWhole = facts?.layers.length === layers.length && facts.layers.every((diffId, index) => diffId === layers[index]?.diffId)
+    if (facts === undefined || !isWhole) return undefined
+    this.pulled.noteUse(digest, this.now())
+    return facts.id
+  }
+
+  private async countKnown(diffIds: readonly string[]): Promise<number> {
+    const relatives = this.pulled.all().filter(({ layers }) => layers[0]?.diffId === diffIds[0])
+    let most = 0
+    for (const { digest } of relatives) {
+      const layers = (await this.factsOf(digest))?.layers ?? []
+      const different = diffIds.findIndex((diffId, index) => diffId !== layers[index])
+      most = Math.max(most, different < 0 ? diffIds.length : different)
+    }
+    return most
+  }
+
+  private factsOf(digest: string): Promise<ImageFacts | undefined> {
+    return this.deps.engine.imageFacts(pulledName(digest))
+  }
+
+  private async remove(digest: string): Promise<boolean> {
+    await this.deps.engine.removeImage(pulledName(digest))
+    return (await this.factsOf(digest)) === undefined
+  }
+
+  close(): void {
+    this.egress.close()
   }
 }

@@ -31,9 +31,23 @@ export interface KeptDisk {
   mounts: EngineMount[]
 }
 
-export interface RegistryAuth {
-  username: string
-  password: string
+/** What the engine knows of an image. */
+export interface ImageFacts {
+  id: string
+  /** Tags and digests, in the engine's short form. */
+  names: string[]
+  /** Digests of its unpacked layers, the lowest first. */
+  layers: string[]
+}
+
+/** An image that the agent has fetched, for the engine to load. All of it can be said as JSON. */
+export interface SavedImage {
+  /** Its configuration, in base64. */
+  config: string
+  /** Files of its layers, the lowest first; null: the engine has that layer. */
+  layers: ({ path: string; bytes: number } | null)[]
+  /** What it is to be called. */
+  tag: string
 }
 
 /** The totals of one reading. */
@@ -48,9 +62,10 @@ export interface ContainerUsage {
 /** The few calls of the Docker Engine that the agent makes; tests put a fake here. A container goes by its name. */
 export interface DockerEngine extends NetworkCalls {
   info(): Promise<EngineFacts>
-  /** Tags and digests of the image that this name leads to, in the engine's short form; undefined: none. */
-  imageNames(image: string): Promise<string[] | undefined>
-  pull(image: string, signal: AbortSignal, auth?: RegistryAuth): Promise<void>
+  /** The image that this name leads to; undefined: none. */
+  imageFacts(image: string): Promise<ImageFacts | undefined>
+  /** Takes an image in. The engine itself speaks to no registry. */
+  load(image: SavedImage, signal: AbortSignal): Promise<void>
   create(name: string, spec: ContainerSpec): Promise<void>
   start(name: string): Promise<void>
   inspect(name: string): Promise<ContainerFacts | undefined>

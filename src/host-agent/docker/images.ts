@@ -1,12 +1,22 @@
+import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
-import type { ContainerConfig, DockerEngine } from './engine.ts'
+import { imageEntries, tarOf } from '../pulls/archive.ts'
+import type { ContainerConfig, DockerEngine, SavedImage } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 
-type ImageCalls = Pick<DockerEngine, 'commit' | 'countLayers' | 'flatten' | 'listImages' | 'removeImage'>
+type ImageCalls = Pick<DockerEngine, 'commit' | 'countLayers' | 'flatten' | 'imageFacts' | 'listImages' | 'load' | 'removeImage'>
 
-/** What the agent asks of the engine about images that it makes of containers. */
+/** What the agent asks of the engine about images. */
 export function imageCalls(docker: Docker): ImageCalls {
   return {
+    imageFacts: async (image) => {
+      const found = await orUndefined(docker.getImage(image).inspect())
+      if (found === undefined) return undefined
+      // The engine says null for an image that has none.
+      const { Id, RepoTags, RepoDigests, RootFS } = found as Partial<Docker.ImageInspectInfo> & { Id: string }
+      return { id: Id, names: [...(RepoTags ?? []), ...(RepoDigests ?? [])], layers: RootFS?.Layers ?? [] }
+    },
+    load: (image, signal) => loadImage(docker, image, signal),
     commit: async (name, { repository, tag, label }) => {
       await docker.getContainer(name).commit({ repo: repository, tag, pause: false, changes: `LABEL ${label}` })
     },
@@ -31,6 +41,16 @@ export function imageCalls(docker: Docker): ImageCalls {
     },
     // 409: another image or a container is made of it; it goes with that one.
     removeImage: (image) => ignoring([404, 409], docker.getImage(image).remove()),
+  }
+}
+
+async function loadImage(docker: Docker, { config, layers, tag }: SavedImage, signal: AbortSignal): Promise<void> {
+  const entries = imageEntries({ config: Buffer.from(config, 'base64'), layers: layers.map((layer) => layer ?? undefined), tag })
+  const archive = Readable.from(tarOf(entries))
+  try {
+    await readProgress(await docker.loadImage(archive, { quiet: true, abortSignal: signal }))
+  } finally {
+    archive.destroy()
   }
 }
 

@@ -21,11 +21,11 @@ import {
   type WorkloadExit,
 } from '../runtime.ts'
 import { ContainerDisks } from './container-disk.ts'
-import { ContainerImages } from './container-image.ts'
+import { ContainerImages, type ImagePolicy } from './container-image.ts'
 import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
 import { ContainerStarter, type Prepared } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
-import type { ContainerFacts, DockerEngine } from './engine.ts'
+import type { ContainerFacts, DockerEngine, KeptDisk } from './engine.ts'
 import { ignoring } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 import { DockerOutput } from './output.ts'
@@ -42,6 +42,7 @@ export interface DockerRuntimeOptions extends HostContext {
   mounts: MountDrivers
   views: GuardedViews
   network: Pick<HostNetwork, 'within'>
+  images: ImagePolicy
   callers: RelayCallers
   stateDir: string
   log: Log
@@ -69,7 +70,7 @@ export class DockerRuntime implements Runtime {
   }
 
   async start(workload: Workload, hooks: StartHooks): Promise<Started> {
-    const disk = await this.provideDisk(workload, hooks)
+    const { disk, image } = await this.provideRoot(workload, hooks)
     try {
       const mounts = await provideMounts(workload.mounts ?? [], this.options.mounts)
       hooks.signal.throwIfAborted()
@@ -77,7 +78,7 @@ export class DockerRuntime implements Runtime {
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
       return await this.options.network.within(workload.account ?? workload.id, (network) =>
-        this.startWith(workload, { gpuIds, mounts, disk, network }, hooks),
+        this.startWith({ ...workload, image }, { gpuIds, mounts, disk, network }, hooks),
       )
     } catch (error) {
       this.gpusInUse.delete(workload.id)
@@ -103,16 +104,15 @@ export class DockerRuntime implements Runtime {
     }
   }
 
-  /** The disk to go on with, or undefined when the image is what it starts from; that one is there then. */
-  private async provideDisk(workload: Workload, hooks: StartHooks) {
+  /** The disk to go on with, or else the image that it starts from, by its id: a name may lead elsewhere a moment later. */
+  private async provideRoot(workload: Workload, hooks: StartHooks): Promise<{ disk: KeptDisk | undefined; image: string }> {
     // One that somebody removed has no disk to go on with.
     if (hooks.diskOf != null && (await this.inspectOwn(hooks.diskOf)) !== undefined) {
       // Like a pull, this makes nothing that runs: a start that is interrupted here may begin anew.
       hooks.onState('pulling')
-      return await this.disks.handOn(hooks.diskOf, workload.id)
+      return { disk: await this.disks.handOn(hooks.diskOf, workload.id), image: workload.image }
     }
-    await this.images.provide(workload, hooks)
-    return undefined
+    return { disk: undefined, image: await this.images.provide(workload, hooks) }
   }
 
   private reserveGpus(workload: Workload): string[] {
@@ -223,7 +223,9 @@ export class DockerRuntime implements Runtime {
     return { id, phase, ports, startedAtMs: facts.startedAtMs }
   }
 
-  close(): void {}
+  close(): void {
+    this.images.close()
+  }
 }
 
 function readPorts(label: string | undefined): PublishedPort[] {

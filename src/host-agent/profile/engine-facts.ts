@@ -6,6 +6,8 @@ const UserId = z.number().int().min(0)
 export const EngineFacts = z.object({
   /** Containers outlive the engine. */
   liveRestore: z.boolean(),
+  /** Where it keeps images and containers, by its own file system. */
+  dataRoot: z.string(),
   /** As its packages name them; null: it does not say. */
   versions: z.object({ engine: z.string().nullable(), runc: z.string().nullable() }),
   /** Names under which it knows container runtimes. */
@@ -30,6 +32,7 @@ export function readEngineFacts({ info, version }: EngineAnswers): EngineFacts {
   const component = (name: string) => version.Components?.find(({ Name }) => Name.toLowerCase() === name)?.Version
   return {
     liveRestore: info.LiveRestoreEnabled === true,
+    dataRoot: info.DockerRootDir ?? '',
     versions: { engine: version.Version ?? null, runc: component('runc') ?? null },
     runtimes: Object.keys(info.Runtimes ?? {}),
     seccomp: (info.SecurityOptions ?? []).some((option) => /^name=seccomp(?!.*unconfined)/.test(option)),

@@ -5,12 +5,13 @@ import type { Pagination } from '../../contract/pagination.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpoints/endpoints.ts'
+import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
-import { readEndpoint } from './endpoints.ts'
+import { digestOf, readEndpoint } from './endpoints.ts'
 
 // Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
 
@@ -36,12 +37,13 @@ export async function listReleases(
     listReleaseRows(openDatabase(ctx.env.DB), id, after?.id ?? null, page.limit + 1),
     endpointStub(ctx.env, endpoint).workers(),
   ])
+  const digest = digestOf(ctx.env, id)
   const versions = workers.map(({ worker }) => worker.version)
   const { shown, pagination } = pageOf(rows, page.limit, binding, (row) => row)
   return {
     endpointVersion: version,
     rollout: rolloutOf(versions, version),
-    releases: shown.map((row) => toRelease(row, versions)),
+    releases: shown.map((row) => toRelease(row, versions, digest)),
     pagination,
   }
 }
@@ -90,7 +92,7 @@ function summarise(workers: readonly EndpointWorker[]): WorkerSummary {
   return summary
 }
 
-function toRelease(row: ReleaseRow, versions: readonly number[]): Release {
+function toRelease(row: ReleaseRow, versions: readonly number[], digest: ReturnType<typeof digestOf>): Release {
   return {
     id: row.id,
     version: row.version,
@@ -99,6 +101,7 @@ function toRelease(row: ReleaseRow, versions: readonly number[]): Release {
     createdByUserId: row.createdByUserId,
     workerCount: versions.filter((version) => version === row.version).length,
     createdAt: formatTime(row.createdAt),
-    diff: row.diff,
+    // A row of a release that hid none holds values.
+    diff: hideVariables(row.diff, digest),
   }
 }

@@ -1,16 +1,18 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
-import type { ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
+import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import type { Env } from '../../env.ts'
 import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/own.ts'
 import { forgetQueue } from '../../objects/own-queue.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { vaultOf } from '../../platform/seal.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -35,7 +37,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   if (!result.ok) throw problemOf(result.problem)
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
-  await table.insertEndpoint(openDatabase(ctx.env.DB), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
+  await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
   await endpointStub(ctx.env, ownNewEndpoint(result.config)).configure(result.config)
   return result.config
 }
@@ -58,7 +60,7 @@ export async function listEndpoints(
 ): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'serverless:read')
   const after = decodeCursor(LIST_BINDING, page.cursor)
-  const rows = await table.listEndpoints(openDatabase(ctx.env.DB), ctx.principal.teamId, after, page.limit + 1)
+  const rows = await table.listEndpoints(openRecords(ctx.env), ctx.principal.teamId, after, page.limit + 1)
   const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
   return { endpoints: shown.map(({ config }) => config), pagination }
 }
@@ -82,7 +84,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
     if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
-    if (await table.updateEndpoint(openDatabase(ctx.env.DB), config, before.revision, row)) {
+    if (await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row)) {
       await endpointStub(ctx.env, endpoint).configure(config)
       return config
     }
@@ -117,13 +119,18 @@ async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointR
   return filled
 }
 
+/** Tells equal values of one variable of one endpoint, and nothing else of them (PP-212). */
+export function digestOf(env: Env, endpointId: string): (name: string, value: string) => string {
+  return (name, value) => vaultOf(env).digest(['endpoints', endpointId, 'env', name], value)
+}
+
 function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {
   return {
     endpointId: config.id,
     version: config.version,
     id: newResourceId(),
     createdByUserId: ctx.principal.userId,
-    diff,
+    diff: hideVariables(diff, digestOf(ctx.env, config.id)),
     createdAt: ctx.nowMs,
   }
 }

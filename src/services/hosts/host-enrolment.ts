@@ -16,6 +16,7 @@ import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { masterSecrets } from '../../platform/seal.ts'
 
 const ACCESS_TOKEN_SECONDS = 3600
 /** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */
@@ -135,5 +136,5 @@ function readIssuer(jwt: string): string | null {
 }
 
 function secretKey(env: Env): Uint8Array {
-  return new TextEncoder().encode(`host-token\n${env.TOKEN_SECRET}`)
+  return new TextEncoder().encode(`host-token\n${masterSecrets(env)[0]}`)
 }

@@ -20,7 +20,7 @@ export async function createRegistry(ctx: VerbContext, body: CreateRegistryReque
 async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, store: StoreAnswer<Registry>): Promise<Registry> {
   const host = body.host === undefined ? null : normalRegistryHost(body.host)
   const place = { id: newResourceId(), teamId: ctx.principal.teamId }
-  const row = { ...place, name: body.name, ...(await sealLogin(ctx.env, place, body)), createdAt: ctx.nowMs, host }
+  const row = { ...place, name: body.name, ...sealLogin(ctx.env, place, body), createdAt: ctx.nowMs, host }
   const answer = shown(row)
   if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row, store(answer)))) throw tooMany('registry credentials')
   return answer

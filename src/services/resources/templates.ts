@@ -2,7 +2,7 @@ import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/resources/templates.ts'
 import { hasScope } from '../../domain/access.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
@@ -37,7 +37,7 @@ export async function createTemplate(ctx: VerbContext, body: CreateTemplateReque
 async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
   const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
   await claimRegistry(ctx, template.container)
-  const outcome = await table.insertTemplate(openDatabase(ctx.env.DB), template, ctx.nowMs, store(template))
+  const outcome = await table.insertTemplate(openRecords(ctx.env), template, ctx.nowMs, store(template))
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('templates')
   return template
@@ -51,7 +51,7 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
     if (!template) throw new Problem('notFound')
     return template
   }
-  const shared = await table.findPublicTemplate(openDatabase(env.DB), id)
+  const shared = await table.findPublicTemplate(openRecords(env), id)
   if (!shared) throw lacksScope('templates:read')
   return seenBy(principal.teamId, shared)
 }
@@ -63,7 +63,7 @@ export async function listTemplates(
 ): Promise<{ templates: TemplateConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'templates:read')
   const after = decodeCursor(LIST_BINDING, page.cursor)
-  const db = openDatabase(ctx.env.DB)
+  const db = openRecords(ctx.env)
   const { teamId } = ctx.principal
   const limit = rowsWithin(await table.measureTemplates(db, teamId, after, page.limit), page.limit, MAX_PAGE_BYTES)
   const rows = await table.listTemplates(db, teamId, after, limit + 1)
@@ -75,7 +75,7 @@ export async function listTemplates(
 export async function updateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   requireRegistryScope(ctx, registryIdOf(patch.registry ?? null))
-  const db = openDatabase(ctx.env.DB)
+  const db = openRecords(ctx.env)
   return decideAgain('template', async () => {
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
@@ -96,7 +96,7 @@ export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void
 
 /** The template that a team may build from: its own or a public one, the latter without its owner's credential; null for any other id. */
 export async function findTemplate(env: Env, teamId: string, id: string): Promise<TemplateConfig | null> {
-  const template = await table.findReadableTemplate(openDatabase(env.DB), teamId, id)
+  const template = await table.findReadableTemplate(openRecords(env), teamId, id)
   return template ? seenBy(teamId, template) : null
 }
 

@@ -15,7 +15,13 @@ describe('submit body', () => {
   })
 
   test.each([
-    ['not json', '{"input":', '$: the body is not valid JSON'],
+    ['not json', '{"input":', '$: the body is not valid JSON, or nests deeper than 5000 levels'],
+    [
+      'json too deep',
+      `{"input":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`,
+      '$: the body is not valid JSON, or nests deeper than 5000 levels',
+    ],
+    ['65 members', `{"input":{}${',"k":1'.repeat(64)}}`, '$: more than 64 members: put them into "input"'],
     ['an array', '[]', '$: want an object with "input"'],
     ['no input', '{}', "$: missing property 'input'"],
     ['input null', '{"input":null}', '$.input: want an object'],

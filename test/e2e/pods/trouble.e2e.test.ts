@@ -33,6 +33,8 @@ describe('pods in trouble', () => {
   let occupant: Server
   let volumeDir: string
   let stateParent: string
+  let registry: HttpServer
+  let registryHost: string
 
   beforeAll(async () => {
     image = await busyboxImage()
@@ -40,9 +42,11 @@ describe('pods in trouble', () => {
     stateParent = await makeTmpfs(STATE_MB)
     firstPort = await pickTwoPorts()
     occupant = await listen(firstPort)
+    registry = await emptyRegistry()
+    registryHost = `127.0.0.1:${(registry.address() as AddressInfo).port}`
     fleet = await Fleet.start({
       hosts: {
-        plain: { simulateGpus: `${PLAIN_GPU}:4` },
+        plain: { simulateGpus: `${PLAIN_GPU}:4`, args: ['--registry-allow', `http://${registryHost}`] },
         ports: { simulateGpus: `${PORT_GPU}:4`, args: ['--port-range', `${firstPort}-${firstPort + 1}`] },
         volumes: { simulateGpus: `${SMALL_VOLUMES_GPU}:4`, volumeDir },
         state: { simulateGpus: `${SMALL_STATE_GPU}:4`, stateParent },
@@ -52,6 +56,7 @@ describe('pods in trouble', () => {
   afterAll(async () => {
     await fleet?.stop()
     occupant?.close()
+    registry?.close()
     for (const path of [volumeDir, stateParent]) if (path !== undefined) await removeMounted(path)
   })
 
@@ -75,12 +80,10 @@ describe('pods in trouble', () => {
   })
 
   test.concurrent('[POD-23] an image that does not exist: ERROR that says so, nothing charged, its room given back', async () => {
-    const registry = await emptyRegistry()
-    const { port } = registry.address() as AddressInfo
-    const absent = `127.0.0.1:${port}/absent:1`
+    const absent = `${registryHost}/absent:1`
     const pod = await TestPod.create(fleet.plane, podBody(absent, STAY_SCRIPT, gpu(PLAIN_GPU)))
     const view = await pod.reaches('ERROR')
-    expect(view.statusReason).toMatch(/^image pull failed: .*(not found|unknown)/)
+    expect(view.statusReason).toMatch(/^image pull failed: .*: the image does not exist, or takes a credential$/)
     expect(view).toMatchObject({ actions: ['start', 'terminate'], cost: 0, runtime: null, startedAt: null })
     expect(await pod.containers()).toEqual([])
     expect(readUsage(fleet.plane, pod.id)).toEqual([])
@@ -91,7 +94,6 @@ describe('pods in trouble', () => {
     await pod.act('start')
     await pod.reaches('RUNNING')
     await pod.terminate()
-    await new Promise((resolve) => registry.close(resolve))
   })
 
   test.concurrent('[HOST-56][HOST-57] a host port that another program has taken is passed over; with none left the pod says so', async () => {

@@ -68,6 +68,7 @@ export class PodAgent {
       this.stateDir,
       '--runtime',
       'docker',
+      '--local-images',
     ]
     const [program = process.execPath, ...before] = [...this.within, process.execPath]
     this.child = spawn(program, [...before, ENTRY, ...own, ...flags], {

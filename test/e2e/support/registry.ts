@@ -53,6 +53,11 @@ export class Registry {
     return blob
   }
 
+  /** The image by its digest, whatever it is called. */
+  atDigest(name: string): string {
+    return name.replace(/:1$/, `@${this.manifest.digest}`)
+  }
+
   /** Returns the name of the image. */
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve))

@@ -1,14 +1,20 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'vitest'
-import { ContainerImages } from '../../../src/host-agent/docker/container-image.ts'
-import type { DockerEngine, RegistryAuth } from '../../../src/host-agent/docker/engine.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docker/container-image.ts'
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
-import { silentLog } from '../../../src/host-agent/log.ts'
+import { createLog } from '../../../src/host-agent/log.ts'
+import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { FakeRegistry, imageOf, layerOf, sha256 } from '../support/fake-registry.ts'
+import { ImageStore } from '../support/image-store.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload } from '../support/workload.ts'
 
-test('names of images are compared in the short form of the engine', ({ expect }) => {
+const ADA = { username: 'ada', password: 's3cret-word' }
+const NOT_FOUND = 'the image does not exist, or takes a credential'
+const DAY_MS = 86_400_000
+
+test('names of images are compared in the short form of the engine', () => {
   expect(shortImageName('nginx')).toBe('nginx:latest')
   expect(shortImageName('docker.io/library/nginx:1.27')).toBe('nginx:1.27')
   expect(shortImageName('localhost:5000/a/b')).toBe('localhost:5000/a/b:latest')
@@ -16,7 +22,7 @@ test('names of images are compared in the short form of the engine', ({ expect }
   expect(repositoryOf('index.docker.io/library/podplane-disk:x')).toBe('podplane-disk')
 })
 
-test('[HOST-59] an image is found by its full name only, never by the beginning of its id', ({ expect }) => {
+test('[HOST-59] an image is found by its full name only, never by the beginning of its id', () => {
   const names = ['nginx:1.27', 'nginx@sha256:12']
   for (const image of ['nginx:1.27', 'docker.io/nginx:1.27', 'nginx@sha256:12', 'nginx:1.27@sha256:12']) {
     expect(isNamed(image, names), image).toBe(true)
@@ -24,55 +30,358 @@ test('[HOST-59] an image is found by its full name only, never by the beginning 
   for (const image of ['nginx', '12', 'sha256:12', 'other/nginx:1.27', 'nginx:1.2']) expect(isNamed(image, names), image).toBe(false)
 })
 
-describe('providing an image', () => {
-  const auth = { username: 'u', password: 'p' }
-  /** `names`: what the engine calls an image that it finds. */
-  function open(stateDir: string, names = (image: string) => [shortImageName(image)]) {
-    const pulls: (RegistryAuth | undefined)[] = []
-    const engine = {
-      imageNames: async (image: string) => names(image),
-      pull: async (_image: string, _signal: AbortSignal, credential?: RegistryAuth) => void pulls.push(credential),
-    } as unknown as DockerEngine
-    const images = new ContainerImages({ engine, log: silentLog(), stateDir })
-    const hooks = { onState: () => {}, signal: new AbortController().signal }
-    const provide = (image: string, registryAuth?: RegistryAuth) =>
-      images.provide(makeWorkload({ id: 'a', image, ...(registryAuth && { registryAuth }) }), hooks)
-    return { pulls, provide }
+async function registry(): Promise<FakeRegistry> {
+  const fake = await new FakeRegistry().listen()
+  onTestFinished(() => fake.close())
+  return fake
+}
+
+/** The images of a host whose operator allows some registries. */
+function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> = {}, stateDir = tempDir('images')) {
+  const store = new ImageStore()
+  let log = ''
+  const clock = { nowMs: 1_000 * DAY_MS }
+  const open = () => {
+    const allowed = parseAllowedRegistries(registries.map((fake) => `http://${fake.host}`))
+    return new ContainerImages({
+      engine: store.engine,
+      images: { allowed, localImages: false, maxBytes: 1e9, ...policy },
+      log: createLog('debug', (line) => {
+        log += line
+      }),
+      stateDir,
+      now: () => clock.nowMs,
+    })
+  }
+  let images = open()
+  onTestFinished(() => images.close())
+  const states: string[] = []
+  return {
+    store,
+    stateDir,
+    clock,
+    states,
+    log: () => log,
+    restart: () => {
+      images.close()
+      images = open()
+    },
+    /** The id of the image, or why there is none. */
+    provide: (image: string, login?: { username: string; password: string; host?: string }, signal = new AbortController().signal) =>
+      images
+        .provide(makeWorkload({ id: 'a', image, ...(login && { registryAuth: login }) }), {
+          onState: (state) => states.push(state),
+          signal,
+        })
+        .catch((error: Error) => error.message.replace(`image pull failed: ${image}: `, '')),
+  }
+}
+
+const idOf = (image: ReturnType<typeof imageOf>) => sha256([...image.blobs.values()][0] ?? '')
+
+describe('an image', () => {
+  test('[HOST-95] is fetched by the agent, loaded into the engine under a name of the agent’s own, and not asked for again', async () => {
+    const fake = await registry()
+    const image = imageOf([layerOf('one'), layerOf('two')])
+    const name = fake.push('a/b:1', image)
+    const { provide, store, states, restart, stateDir } = host([fake])
+    expect(await provide(name)).toBe(idOf(image))
+    expect([...store.images]).toEqual([
+      [expect.stringMatching(/^podplane-pulled:/), { id: idOf(image), names: expect.anything(), layers: image.diffIds }],
+    ])
+    const asked = fake.requests.length
+    expect(await provide(name)).toBe(idOf(image))
+    restart()
+    expect(await provide(name)).toBe(idOf(image))
+    expect(fake.requests).toHaveLength(asked)
+    expect(states).toEqual(['pulling'])
+    expect(readdirSync(join(stateDir, 'pulls'))).toEqual([])
+  })
+
+  test('[HOST-95] is the one for this machine where a registry has several, and none of another machine', async () => {
+    const fake = await registry()
+    const image = imageOf([layerOf('one')])
+    fake.push('a/b:real', image)
+    const { provide } = host([fake])
+    expect(await provide(fake.pushIndex('a/b:list', image))).toBe(idOf(image))
+    const foreign = fake.push('a/c:1', imageOf([layerOf('one')], { config: { architecture: 's390x' } }))
+    expect(await provide(foreign)).toBe('the image is not one that this host can run')
+  })
+
+  test('[HOST-95] comes once for many that start together, and again when the engine has lost it', async () => {
+    const fake = await registry()
+    const image = imageOf([layerOf('one')])
+    const name = fake.push('a/b:1', image)
+    const { provide, store } = host([fake])
+    const ids = await Promise.all(Array.from({ length: 5 }, () => provide(name)))
+    expect(new Set(ids)).toEqual(new Set([idOf(image)]))
+    expect(fake.paths(`GET /v2/a/b/blobs/${image.layerDigests[0]}`)).toHaveLength(1)
+    store.images.clear()
+    expect(await provide(name)).toBe(idOf(image))
+    expect(store.loads).toHaveLength(2)
+  })
+
+  test('[HOST-95] shares the layers that are here: only what is new is fetched and loaded', async () => {
+    const fake = await registry()
+    const [base, old, fresh] = [layerOf('base'), layerOf('old'), layerOf('fresh')]
+    const { provide, store } = host([fake])
+    await provide(fake.push('a/b:1', imageOf([base, old])))
+    const second = imageOf([base, fresh])
+    expect(await provide(fake.push('a/b:2', second))).toBe(idOf(second))
+    expect(fake.paths(`GET /v2/a/b/blobs/${sha256(base.packed)}`)).toHaveLength(1)
+    expect(store.loads.at(-1)?.layers).toEqual([null, expect.objectContaining({ bytes: fresh.packed.length })])
+    // An engine that wants them all gets them all.
+    store.sharesLayers = false
+    const third = imageOf([base, layerOf('third')])
+    expect(await provide(fake.push('a/b:3', third))).toBe(idOf(third))
+  })
+
+  test('[HOST-95] goes on where it broke off', async () => {
+    const fake = await registry()
+    const layer = layerOf('x'.repeat(100_000), (bytes) => bytes)
+    const name = fake.push('a/b:1', imageOf([layer]))
+    const digest = sha256(layer.packed)
+    const ranges: (string | undefined)[] = []
+    fake.override = (request, response) => {
+      if (!request.url?.endsWith(digest)) return false
+      ranges.push(request.headers.range)
+      if (ranges.length > 1) return false
+      response.writeHead(200, { 'content-length': layer.packed.length }).write(layer.packed.subarray(0, 40_000), () => response.destroy())
+      return true
+    }
+    expect(await host([fake]).provide(name)).toMatch(/^sha256:/)
+    expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)])
+  })
+
+  test('[HOST-95] whose start is given up is fetched no further, and leaves nothing', async () => {
+    const fake = await registry()
+    const name = fake.push('a/b:1', imageOf([layerOf('one')]))
+    const { provide, store, stateDir } = host([fake])
+    const stopped = new AbortController()
+    fake.override = (request, response) => {
+      if (!request.url?.includes('/blobs/')) return false
+      response.writeHead(200).write('x')
+      stopped.abort()
+      return true
+    }
+    await provide(name, undefined, stopped.signal)
+    expect([store.loads, readdirSync(join(stateDir, 'pulls'))]).toEqual([[], []])
+  })
+
+  test('[HOST-95] that is not what its digests say is refused', async () => {
+    const fake = await registry()
+    const layer = layerOf('one')
+    const unusable = 'the image is not one that this host can run'
+    const { provide, store } = host([fake])
+    expect(await provide(fake.push('a/diff:1', imageOf([layer], { diffIds: [sha256('two')] })))).toBe(unusable)
+    expect(await provide(fake.push('a/size:1', imageOf([layer], { size: 5 })))).toBe(unusable)
+    expect(await provide(fake.push('a/more:1', imageOf([layer], { diffIds: [] })))).toBe(unusable)
+    const urls = [{ digest: sha256(layer.packed), size: layer.packed.length, urls: ['http://127.0.0.1:1/x'] }]
+    expect(await provide(fake.push('a/urls:1', imageOf([layer], { layers: urls })))).toBe(unusable)
+    const other = fake.push('a/blob:1', imageOf([layer]))
+    fake.override = (request, response) => {
+      if (!request.url?.endsWith(sha256(layer.packed))) return false
+      response.end(Buffer.alloc(layer.packed.length))
+      return true
+    }
+    expect(await provide(other)).toBe(unusable)
+    const manifest = fake.push('a/manifest:1', imageOf([layer])).replace(/:1$/, `@${imageOf([layer]).digest}`)
+    fake.override = (_request, response) => {
+      response.end(imageOf([layerOf('another')]).manifest)
+      return true
+    }
+    expect(await provide(manifest)).toBe(unusable)
+    expect(store.loads).toEqual([])
+  })
+})
+
+describe('a private image', () => {
+  async function scene() {
+    const fake = await registry()
+    fake.login = ADA
+    const image = imageOf([layerOf('of Ada'), layerOf('another of Ada')])
+    const name = fake.push('priv/x:1', image, { isPrivate: true })
+    const other = await registry()
+    const machine = host([fake, other])
+    expect(await machine.provide(name, { ...ADA, host: fake.host })).toBe(idOf(image))
+    return { fake, other, image, name, machine, atDigest: `${fake.host}/priv/x@${image.digest}` }
   }
 
-  test('one that is there is not pulled', async ({ expect }) => {
-    const { pulls, provide } = open(tempDir('images'))
-    await provide('a/b:1')
-    expect(pulls).toEqual([])
+  test('[H4] [HOST-58] that is on the machine is nobody’s without its credential, by tag, by digest and by both, also after a restart', async () => {
+    const { name, machine, atDigest, image, fake } = await scene()
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      for (const reference of [name, atDigest, `${name}@${image.digest}`])
+        expect(await machine.provide(reference), reference).toBe(NOT_FOUND)
+      machine.restart()
+    }
+    const wrong = { username: 'eve', password: 'x', host: fake.host }
+    expect(await machine.provide(atDigest, wrong)).toBe('the registry refused the credential')
+    expect(await machine.provide(atDigest, { ...ADA, host: fake.host })).toBe(idOf(image))
   })
 
-  test('[HOST-59] one that the engine found under the beginning of an id is not taken, and the disks of pods are no images', async ({
-    expect,
-  }) => {
-    const { pulls, provide } = open(tempDir('images'), () => ['podplane-disk:other-1'])
-    await provide('3d9f2889d678')
-    expect(pulls).toHaveLength(1)
-    await expect(provide('podplane-disk:other-1')).rejects.toThrow("the name 'podplane-disk' is reserved")
+  test('[H4] [HOST-97] is not had by a registry of one’s own that names its layers and does not have them', async () => {
+    const { other, image, machine } = await scene()
+    const copy = other.push('evil/x:1', image, { without: image.layerDigests })
+    expect(await machine.provide(copy)).toBe(NOT_FOUND)
+    // Nor by one that says it has them, or gives something else for them.
+    other.override = (request, response) => {
+      if (request.method !== 'HEAD') return false
+      response.writeHead(200).end()
+      return true
+    }
+    expect(await machine.provide(copy)).toBe(NOT_FOUND)
+    const decoy = layerOf('a decoy')
+    const diffIds = [image.diffIds[0] ?? '', decoy.diffId]
+    const disguised = other.push('evil/y:1', imageOf([layerOf('mine'), decoy], { diffIds }))
+    expect(await machine.provide(disguised)).toBe('the image is not one that this host can run')
+    expect(machine.store.loads).toHaveLength(1)
   })
 
-  test('[HOST-58] one that was got with a credential is asked for by everybody, also after a restart', async ({ expect }) => {
-    const stateDir = tempDir('images')
-    const first = open(stateDir)
-    await first.provide('a/b:1', auth)
-    await first.provide('a/b:2')
-    expect(first.pulls).toEqual([auth, undefined])
-    const second = open(stateDir)
-    await second.provide('docker.io/a/b:1')
-    await second.provide('a/c:1')
-    expect(second.pulls).toEqual([undefined])
+  test('[H4] [HOST-97] is not had through another repository of its registry either, unless that one has its layers', async () => {
+    const { fake, image, machine } = await scene()
+    const copy = fake.push('eve/x:1', image, { without: image.layerDigests })
+    expect(await machine.provide(copy)).toBe(NOT_FOUND)
+    expect(await machine.provide(fake.push('eve/y:1', image))).toBe(idOf(image))
+    expect(machine.store.loads).toHaveLength(1)
   })
 
-  test('[HOST-58] none is got with a credential before it is on disk that it is private', async ({ expect }) => {
-    const stateDir = tempDir('images')
+  test('[H3] [HOST-94] is asked for with a credential of its registry alone', async () => {
+    const { other, machine, fake } = await scene()
+    const name = other.push('evil/x:1', imageOf([layerOf('evil')]), { isPrivate: true })
+    const foreign = 'the credential belongs to another registry than the image'
+    expect(await machine.provide(name, { ...ADA, host: fake.host })).toBe(foreign)
+    expect(await machine.provide(name, ADA)).toBe(foreign)
+    expect(other.requests).toEqual([])
+    expect(machine.log()).not.toContain(ADA.password)
+  })
+
+  test('[H3] [HOST-94] whose registry wants the login sent elsewhere, or redirects, gets none', async () => {
+    const { fake, other, machine } = await scene()
+    const login = { ...ADA, host: fake.host }
+    fake.override = (_request, response) => {
+      response.writeHead(401, { 'www-authenticate': `Bearer realm="http://${other.host}/token",service="x"` }).end()
+      return true
+    }
+    expect(await machine.provide(`${fake.host}/priv/x:2`, login)).toContain('the registry is not allowed')
+    expect(other.requests).toEqual([])
+    fake.override = (request, response) => {
+      if (request.headers.authorization === undefined) response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+      else response.writeHead(307, { location: `http://${other.host}/v2/evil` }).end()
+      return true
+    }
+    await machine.provide(`${fake.host}/priv/x:2`, login)
+    expect(other.requests).toEqual([{ method: 'GET', path: '/v2/evil', authorization: undefined }])
+  })
+})
+
+describe('a token service', () => {
+  test('[HOST-95] gives a token for one repository, which the registry gets', async () => {
+    const fake = await registry()
+    const image = imageOf([layerOf('one')])
+    const name = fake.push('a/b:1', image)
+    fake.override = (request, response) => {
+      if (request.url?.startsWith('/token')) response.end('{"token":"T0"}')
+      else if (request.headers.authorization === 'Bearer T0') return false
+      else response.writeHead(401, { 'www-authenticate': `Bearer realm="http://${fake.host}/token",service="s"` }).end()
+      return true
+    }
+    const { provide } = host([fake])
+    expect(await provide(name, { ...ADA, host: fake.host })).toBe(idOf(image))
+    const basic = `Basic ${Buffer.from(`${ADA.username}:${ADA.password}`).toString('base64')}`
+    expect(fake.requests[1]).toEqual({ method: 'GET', path: '/token?service=s&scope=repository%3Aa%2Fb%3Apull', authorization: basic })
+    expect(fake.requests.slice(2).every(({ authorization }) => authorization === 'Bearer T0')).toBe(true)
+  })
+})
+
+describe('the space for images', () => {
+  const KB = 1_000
+  const noise = (seed: string, bytes: number) => Buffer.alloc(bytes, sha256(seed))
+
+  test('[H8] [HOST-99] an image that is too large, packed or unpacked, is refused before the engine hears of it, with both numbers', async () => {
+    const fake = await registry()
+    const { provide, store, stateDir } = host([fake], { maxBytes: 1e6 })
+    const plain = layerOf(Buffer.alloc(1_200 * KB), (bytes) => bytes)
+    const packed = fake.push('a/packed:1', imageOf([plain]))
+    expect(await provide(packed)).toBe('the image is too large: packed it has 1.2 MB, and this host has 1.0 MB for it')
+    expect(fake.paths('/blobs/')).toEqual([])
+    // 64 MB of zeros, in 64 kB.
+    const bomb = layerOf(Buffer.alloc(64_000 * KB))
+    expect(bomb.packed.length).toBeLessThan(100 * KB)
+    const bombed = fake.push('a/bomb:1', imageOf([bomb]))
+    expect(await provide(bombed)).toBe('the image is too large: it unpacks to more than 1.0 MB, and this host has 1.0 MB for it')
+    const spread = imageOf([0, 1, 2].map((seed) => layerOf(noise(`${seed}`, 400 * KB))))
+    expect(await provide(fake.push('a/spread:1', spread))).toContain('it unpacks to more than 1.0 MB')
+    expect([store.loads, readdirSync(join(stateDir, 'pulls'))]).toEqual([[], []])
+  })
+
+  test('[H8] [HOST-99] those unused for longest go, never one in use or just fetched', async () => {
+    const fake = await registry()
+    const machine = host([fake], { maxBytes: 1e6 })
+    const { provide, store, clock } = machine
+    const push = (name: string) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, 300 * KB))]))
+    const ids: string[] = []
+    for (const name of ['first', 'second', 'third']) {
+      ids.push(await provide(push(name)))
+      clock.nowMs += DAY_MS
+    }
+    await provide(push('first'))
+    clock.nowMs += DAY_MS
+    const nameOf = (id: string | undefined) => [...store.images].find(([, facts]) => facts.id === id)?.[0] ?? ''
+    store.inUse.add(nameOf(ids[1]))
+    const fourth = await provide(push('fourth'))
+    // The second is in use, the first was used after the third.
+    expect([...store.images.values()].map(({ id }) => id)).toEqual([ids[0], ids[1], fourth])
+    for (const name of [...store.images.keys()]) store.inUse.add(name)
+    expect(await provide(push('fifth'))).toMatch(/^the image is too large: it takes 0\.3 MB, and this host has 0\.[01] MB for it$/)
+    machine.restart()
+    store.inUse.clear()
+    expect(await provide(push('fifth'))).toMatch(/^sha256:/)
+  })
+
+  test('[HOST-98] none is loaded that could not be remembered', async () => {
+    const fake = await registry()
+    const { provide, stateDir, store } = host([fake])
+    const name = fake.push('a/b:1', imageOf([layerOf('one')]))
     // In the way of the file, as a full disk is.
-    mkdirSync(join(stateDir, 'private-images.json.draft'))
-    const { pulls, provide } = open(stateDir)
-    for (let attempt = 0; attempt < 2; attempt += 1) await expect(provide('a/b:1', auth)).rejects.toThrow('image pull failed')
-    expect(pulls).toEqual([])
+    mkdirSync(join(stateDir, 'images.json.draft'))
+    expect(await provide(name)).toBe('the container engine of this host could not take the image')
+    expect(store.loads).toEqual([])
+    rmdirSync(join(stateDir, 'images.json.draft'))
+    expect(await provide(name)).toMatch(/^sha256:/)
+  })
+})
+
+describe('images that nobody pulled', () => {
+  const id = sha256('local')
+  const local = (store: ImageStore, name: string) => store.images.set(name, { id, names: [shortImageName(name)], layers: [sha256('x')] })
+
+  test('[M11] [HOST-98] are nobody’s: the registry is asked, and its image is the one that runs', async () => {
+    const fake = await registry()
+    const image = imageOf([layerOf('of the registry')])
+    const name = fake.push('a/b:1', image)
+    const { provide, store } = host([fake])
+    local(store, name)
+    local(store, `${fake.host}/only/here:1`)
+    expect(await provide(name)).toBe(idOf(image))
+    expect(await provide(`${fake.host}/only/here:1`)).toBe(NOT_FOUND)
+  })
+
+  test('[HOST-98] [HOST-59] are everybody’s by their full name where the operator says so, but for those with a credential', async () => {
+    const fake = await registry()
+    fake.login = ADA
+    const image = imageOf([layerOf('of the registry')])
+    const name = fake.push('a/b:1', image, { isPrivate: true })
+    const { provide, store } = host([fake], { localImages: true })
+    local(store, name)
+    expect(await provide(name)).toBe(id)
+    expect(fake.requests).toEqual([])
+    expect(await provide(name, { ...ADA, host: fake.host })).toBe(idOf(image))
+    // What the engine finds under the beginning of an id.
+    store.images.set(`${fake.host}/c/d`, { id, names: ['other:1'], layers: [] })
+    expect(await provide(`${fake.host}/c/d`)).toBe(NOT_FOUND)
+    for (const reserved of ['podplane-disk:other-1', 'docker.io/library/podplane-pulled:0']) {
+      local(store, reserved)
+      expect(await provide(reserved)).toBe('the name is reserved')
+    }
   })
 })

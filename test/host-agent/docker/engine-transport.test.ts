@@ -10,13 +10,14 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const LARGE_BYTES = 64 * 2 ** 20
 const signal = new AbortController().signal
+const EMPTY = { config: '', layers: [], tag: 'podplane-pulled:t' }
 const disk = { repository: 'podplane-disk', tag: 't', label: 'a=b' }
 
 /** Every call that the agent makes of its engine. A stream is read to its end. */
 const CALLS: Record<string, (engine: DockerEngine, image: string) => Promise<unknown>> = {
   info: (engine) => engine.info(),
-  imageNames: (engine, image) => engine.imageNames(image),
-  pull: (engine, image) => engine.pull(image, signal, { username: 'u', password: 'p' }),
+  imageFacts: (engine, image) => engine.imageFacts(image),
+  load: (engine) => engine.load(EMPTY, signal),
   create: (engine, image) => engine.create('c', { Image: image }),
   start: (engine) => engine.start('c'),
   inspect: (engine) => engine.inspect('c'),
@@ -123,32 +124,32 @@ describe('[HOST-66] calls to the engine', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`
     fake.answer = (_path, _request, response) => response.writeHead(301, { location }).end()
-    await expect(engine.imageNames('nginx')).rejects.toThrow('refused')
+    await expect(engine.imageFacts('nginx')).rejects.toThrow('refused')
     other.close()
     expect(visits).toBe(0)
   })
 
   test('read an answer up to a bound', async () => {
-    for (const name of ['imageNames', 'inspect', 'listNames', 'readLogs', 'usage', 'listImages', 'bridge']) {
+    for (const name of ['imageFacts', 'inspect', 'listNames', 'readLogs', 'usage', 'listImages', 'bridge']) {
       fake.answer = (_path, _request, response) => sendZeros(response, LARGE_BYTES)
       await expect(CALLS[name]?.(engine, 'nginx'), name).rejects.toThrow("the engine's answer is longer than 32 MiB")
     }
     fake.answer = (_path, _request, response) => sendZeros(response, LARGE_BYTES, 500)
-    const refused = await outcome(engine.imageNames('nginx'))
+    const refused = await outcome(engine.imageFacts('nginx'))
     expect(String((refused as { error: Error }).error.message).length).toBeLessThan(70_000)
     fake.answer = (_path, _request, response) => sendZeros(response, LARGE_BYTES)
-    await expect(engine.pull('nginx', signal)).rejects.toThrow("a line of the engine's progress is too long")
+    await expect(engine.load(EMPTY, signal)).rejects.toThrow("a line of the engine's progress is too long")
   })
 
-  test('hear of a pull what the engine says of it', async () => {
-    const pull = (...lines: string[]) => {
+  test('hear of a load what the engine says of it', async () => {
+    const load = (...lines: string[]) => {
       fake.answer = (_path, _request, response) => response.end(lines.join(''))
-      return engine.pull('nginx', signal)
+      return engine.load(EMPTY, signal)
     }
-    await expect(pull('{"status":"Pulling"}\r\n', '\n', '{"status":"done"}')).resolves.toBeUndefined()
-    await expect(pull('{"status":"Pulling"}\n', '{"error":"toomanyrequests"}\n', '{"error":"later"}')).rejects.toThrow('toomanyrequests')
-    await expect(pull('<html>\n')).rejects.toThrow("the engine's progress cannot be read")
+    await expect(load('{"status":"Loading"}\r\n', '\n', '{"status":"done"}')).resolves.toBeUndefined()
+    await expect(load('{"status":"Loading"}\n', '{"error":"no space left"}\n', '{"error":"later"}')).rejects.toThrow('no space left')
+    await expect(load('<html>\n')).rejects.toThrow("the engine's progress cannot be read")
     fake.answer = (_path, _request, response) => void response.writeHead(200).write('{"status":"P"}\n', () => response.destroy())
-    await expect(engine.pull('nginx', signal)).rejects.toThrow()
+    await expect(engine.load(EMPTY, signal)).rejects.toThrow()
   })
 })

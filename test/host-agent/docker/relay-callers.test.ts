@@ -6,6 +6,7 @@ import { DockerRuntime, type DockerRuntimeOptions } from '../../../src/host-agen
 import { silentLog } from '../../../src/host-agent/log.ts'
 import { RelayCallers, relayKeyHash } from '../../../src/host-agent/relay/door/callers.ts'
 import { keyOf } from '../support/callers.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload, workerEnv } from '../support/workload.ts'
 
 function worker(id: string) {
@@ -33,7 +34,8 @@ test('[HOST-75] an agent that starts again knows the workers that run by what th
   const runtime = new DockerRuntime({
     engine,
     hostId: 'h',
-    stateDir: '/nonexistent',
+    stateDir: tempDir('callers'),
+    images: { allowed: new Map() },
     log: silentLog(),
     callers,
     ports,

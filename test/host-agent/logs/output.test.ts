@@ -118,7 +118,13 @@ describe('a container', () => {
       },
       inspect: async () => ({ labels: { [HOST_LABEL]: 'h' }, status: states.shift() ?? 'exited' }),
     } as unknown as DockerEngine
-    const options = { engine, hostId: 'h', stateDir: '/nonexistent', log: silentLog() } as unknown as DockerRuntimeOptions
+    const options = {
+      engine,
+      hostId: 'h',
+      stateDir: tempDir('output'),
+      images: { allowed: new Map() },
+      log: silentLog(),
+    } as unknown as DockerRuntimeOptions
     const lines: string[] = []
     const take = (chunk: OutputChunk) => void lines.push(...chunk.lines.map(({ line }) => line))
     await new DockerRuntime(options).followOutput('w', undefined, take, new AbortController().signal)

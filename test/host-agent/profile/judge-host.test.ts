@@ -31,6 +31,7 @@ describe('what an engine says about itself', () => {
   test('[HOST-87] with remapped users, and without', ({ expect }) => {
     expect(readEngineFacts(REMAPPED)).toEqual({
       liveRestore: true,
+      dataRoot: '/var/lib/docker/100000.100001',
       versions: { engine: '28.2.2', runc: '1.3.4' },
       runtimes: ['runc', 'runsc'],
       seccomp: true,
@@ -40,6 +41,7 @@ describe('what an engine says about itself', () => {
     expect(readEngineFacts(PLAIN).remappedRoot).toBeNull()
     expect(readEngineFacts({ info: {}, version: {} })).toEqual({
       liveRestore: false,
+      dataRoot: '',
       versions: { engine: null, runc: null },
       runtimes: [],
       seccomp: false,

@@ -1,5 +1,5 @@
 import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts/hosts.ts'
-import { openDatabase } from '../../../src/db/client.ts'
+import { openDatabase, openRecords } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
@@ -144,7 +144,7 @@ describe('a cordoned host', () => {
     expect(placed.ok ? [] : placed.refusals.flatMap(({ failed }) => failed)).toContain('schedulable: yes > cordoned')
     const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', publicIp: null, cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
     const resources = { gpu: { typeId, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
-    expect(await insertPod(openDatabase(env.DB), { ...draft, ...granted }, resources)).toBe(false)
+    expect(await insertPod(openRecords(env), { ...draft, ...granted }, resources)).toBe(false)
     expect(await hostsApi(host.id).read()).toMatchObject({ workloads: { workers: 0, pods: 0 } })
     host.leave()
   })

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
@@ -18,7 +18,7 @@ async function stopSilently(id: string): Promise<void> {
   const pod = await readPod(id)
   const outcome = decideAction(pod, 'stop', Date.now())
   if (!outcome.ok) throw new Error(outcome.detail)
-  expect(await updatePod(openDatabase(env.DB), pod, outcome.change.pod, outcome.change.usage)).toBe(true)
+  expect(await updatePod(openRecords(env), pod, outcome.change.pod, outcome.change.usage)).toBe(true)
 }
 
 describe('a request that dies between the row and its host', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { PodAction } from '../../../src/contract/enums.ts'
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { updatePod } from '../../../src/db/pods/pods.ts'
 import { actionsOf, decideAction, decideHostLost, decideReport } from '../../../src/domain/pod/pod.ts'
 import { excuseSilence } from '../../../src/effects/pod-hosts.ts'
@@ -135,7 +135,7 @@ class MeteredPod {
     const lastHeard = nowMs - 20
     this.oracle.tell({ kind: 'lost', lastHeard, told: nowMs })
     await changePodRow(
-      openDatabase(env.DB),
+      openRecords(env),
       this.id,
       (pod) => decideHostLost(pod, 'its host is silent', lastHeard, nowMs),
       async () => {},
@@ -284,7 +284,7 @@ describe('usage', () => {
     const stop = decideAction(row, 'stop', nowMs)
     const exit = decideReport(row, { generation: 1, state: 'exited', reason: null, atMs: nowMs }, nowMs)
     if (!stop.ok || !exit) throw new Error('both are possible')
-    const db = openDatabase(env.DB)
+    const db = openRecords(env)
     const outcomes = await Promise.all([
       updatePod(db, row, stop.change.pod, stop.change.usage),
       updatePod(db, row, exit.pod, exit.usage),

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
@@ -36,7 +36,7 @@ describe('a request that dies in the middle', () => {
     const { host, teamId, stub } = await joined()
     const id = `podx${Date.now()}`
     expect(await stub.markPod(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
-    expect(await insertPod(openDatabase(env.DB), rowOn(host, teamId, id), RESOURCES)).toBe(true)
+    expect(await insertPod(openRecords(env), rowOn(host, teamId, id), RESOURCES)).toBe(true)
     await evictDurableObject(stub)
     await ringForMarks(host.id)
     expect(await host.waitFor((w) => w.id === `${id}-1`)).toMatchObject({ desired: 'running' })
@@ -65,7 +65,7 @@ describe('a request that dies in the middle', () => {
     const stop = decideAction(before, 'stop', Date.now())
     if (!stop.ok) throw new Error(stop.detail)
     await stub.markPod(host.id, id)
-    expect(await updatePod(openDatabase(env.DB), before, stop.change.pod, stop.change.usage)).toBe(true)
+    expect(await updatePod(openRecords(env), before, stop.change.pod, stop.change.usage)).toBe(true)
     await ringForMarks(host.id)
     await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')
     await host.report(`${id}-1`, { state: 'exited' })
@@ -79,10 +79,10 @@ describe('capacity of pods', () => {
     const { host, teamId, stub } = await joined()
     const id = `pody${Date.now()}`
     const row = rowOn(host, teamId, id)
-    await insertPod(openDatabase(env.DB), row, RESOURCES)
+    await insertPod(openRecords(env), row, RESOURCES)
     const end = decideAction(row, 'terminate', Date.now())
     if (!end.ok) throw new Error(end.detail)
-    await updatePod(openDatabase(env.DB), row, end.change.pod, end.change.usage)
+    await updatePod(openRecords(env), row, end.change.pod, end.change.usage)
     expect(await freeGpus(host.id)).toBe(0)
     await stub.syncPod(host.id, id)
     expect(await freeGpus(host.id)).toBe(1)
@@ -97,7 +97,7 @@ describe('capacity of pods', () => {
     expect(await freeGpus(host.id)).toBe(0)
     await host.report(`${id}-1`, { state: 'gone' })
     expect(await freeGpus(host.id)).toBe(1)
-    expect((await findPodForHost(openDatabase(env.DB), id))?.status).toBe('TERMINATED')
+    expect((await findPodForHost(openRecords(env), id))?.status).toBe('TERMINATED')
     host.leave()
   })
 

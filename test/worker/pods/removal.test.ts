@@ -1,5 +1,5 @@
 import type { HostPods } from '../../../durable-objects/host/pods.ts'
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
@@ -79,7 +79,7 @@ describe('a host that is removed', () => {
     await freezeHostClock(host.id)
     const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', publicIp: null, vcpus: 2, memoryMb: 1024 }
     const pod = { ...draftPod(await teamOf(await createAccount()), `podr${Date.now()}`, ofType), ...granted }
-    await insertPod(openDatabase(env.DB), pod, { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 })
+    await insertPod(openRecords(env), pod, { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 })
     await goOffline(host)
     expect(await remove(host)).toBe(204)
     expect(await readPod(pod.id)).toMatchObject({ status: 'EXITED', statusReason: 'its host was removed' })

@@ -1,5 +1,5 @@
 import type { PodAction } from '../../../src/contract/enums.ts'
-import { openDatabase } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { type PodRow, releaseCompute, updatePod, updatePodTakingCompute } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
@@ -8,7 +8,7 @@ import { freeGpus, gpus } from '../../support/gpus.ts'
 import { afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { draftPod, placed, readPod } from '../../support/pods.ts'
 
-const db = openDatabase(env.DB)
+const db = openRecords(env)
 const ONE_GPU = { gpu: { typeId: 'NVIDIA L4', count: 1 }, vcpus: 1, memoryMb: 1_024, diskGb: 10 }
 
 let host: FakeHost

@@ -1,4 +1,5 @@
 import { Endpoint } from '../../../src/contract/endpoints/endpoints.ts'
+import { vaultOf } from '../../../src/platform/seal.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, ORIGIN } from '../../support/harness.ts'
 import { endpointStub } from '../../support/stubs.ts'
 
@@ -162,7 +163,7 @@ describe('update', () => {
         version: 2,
         created_by_user_id: account.userId,
         diff: JSON.stringify([
-          { field: 'template.env', old: { A: '1' }, new: { A: '2' } },
+          { field: 'template.env', old: { A: hashOf(id, 'A', '1') }, new: { A: hashOf(id, 'A', '2') } },
           { field: 'gpuCount', old: 1, new: 2 },
         ]),
       },
@@ -254,3 +255,7 @@ describe('when the push to the queue was lost', () => {
     expect((await endpointStub(env, id).fetch(`${ORIGIN}/v2/${id}/health`)).status).toBe(404)
   })
 })
+
+function hashOf(endpointId: string, name: string, value: string): string {
+  return `hmac-sha256:${vaultOf(env).digest(['endpoints', endpointId, 'env', name], value)}`
+}

@@ -1,5 +1,5 @@
 import { openLogin } from '../../../src/effects/registry-login.ts'
-import { deriveSealKey, openText, sealText } from '../../../src/platform/seal.ts'
+import { Vault } from '../../../src/platform/seal.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 
@@ -120,7 +120,7 @@ describe('secrets', () => {
         .run()
     await set(a.id, 'password_sealed', b.id, 'password_sealed')
     expect(await openLogin(env, teamId, a.id, 'a')).toBeNull()
-    expect(await openLogin({ ...env, TOKEN_SECRET: 'another' }, teamId, b.id, 'a')).toBeNull()
+    expect(await openLogin({ ...env, TOKEN_SECRET: 'another-secret-of-32-characters-or-so' }, teamId, b.id, 'a')).toBeNull()
     await set(b.id, 'password_sealed', b.id, 'username_sealed')
     expect(await openLogin(env, teamId, b.id, 'a')).toBeNull()
     const c = await create(account.key)
@@ -129,12 +129,12 @@ describe('secrets', () => {
   })
 
   it('[RES-3] the same text is sealed differently each time', async () => {
-    const key = await deriveSealKey('secret', 'use')
-    const [first, second] = [await sealText(key, 'text', 'here'), await sealText(key, 'text', 'here')]
+    const vault = new Vault(['secret'])
+    const [first, second] = [vault.seal(['use', 'here'], 'text'), vault.seal(['use', 'here'], 'text')]
     expect(first).not.toBe(second)
-    expect(await openText(key, first, 'here')).toBe('text')
-    expect(await openText(key, first, 'there')).toBeNull()
-    expect(await openText(await deriveSealKey('secret', 'other use'), first, 'here')).toBeNull()
+    expect(vault.open(['use', 'here'], first)).toBe('text')
+    expect(vault.open(['use', 'there'], first)).toBeNull()
+    expect(vault.open(['other use', 'here'], first)).toBeNull()
   })
 })
 

@@ -48,7 +48,11 @@ describe('[END-14] releases', () => {
         { version: 1, workerCount: 1, diff: [] },
       ],
     })
-    expect(body.releases[0].diff).toContainEqual({ field: 'template.env', old: {}, new: { A: '2' } })
+    expect(body.releases[0].diff).toContainEqual({
+      field: 'template.env',
+      old: {},
+      new: { A: expect.stringMatching(/^hmac-sha256:[\w-]{16}$/) },
+    })
     await worker.done(jobId, { output: 1 })
     expect((await read(key, `${queue.endpointId}/releases`)).rollout).toEqual({
       inProgress: false,

@@ -259,7 +259,7 @@ describe('list', () => {
       expect(body.pagination.hasNextPage).toBe(body.pagination.nextCursor !== null)
       cursor = body.pagination.nextCursor
     }
-    expect(sizes).toEqual([83, 17])
+    expect(sizes).toEqual([62, 38])
   })
 
   it('[PAG-2][PAG-3] a bad limit or a cursor of another list is 422', async () => {

@@ -1,0 +1,28 @@
+import type { PodSpec } from '../../domain/pod/record.ts'
+import type { Place, Vault } from '../../platform/seal.ts'
+import { openContainer, openVariables, sealContainer, sealVariables } from '../sealed-env.ts'
+import type { pods, SealedPodSpec } from '../tables/pods.ts'
+
+export type KeptPodRow = typeof pods.$inferSelect
+/** A pod as stored, opened; also what the rules of `domain/pod.ts` read and write. */
+export type PodRow = Omit<KeptPodRow, 'spec'> & { spec: PodSpec }
+
+type Whose = Pick<KeptPodRow, 'id' | 'teamId'>
+
+/** A specification as it is kept: what its user and the plane put into the environment is sealed for this row. */
+export function sealPodSpec(vault: Vault, whose: Whose, { accessEnv, ...spec }: PodSpec): SealedPodSpec {
+  const sealed = sealContainer(vault, placeOf(whose, 'env'), spec)
+  return accessEnv ? { ...sealed, sealedAccessEnv: sealVariables(vault, placeOf(whose, 'accessEnv'), accessEnv) } : sealed
+}
+
+/** A row as the plane works with it. Throws when its environment cannot be opened. */
+export function openPod(vault: Vault, row: KeptPodRow): PodRow {
+  const { sealedAccessEnv, ...spec } = row.spec
+  const opened = openContainer<PodSpec>(vault, placeOf(row, 'env'), spec)
+  if (sealedAccessEnv === undefined) return { ...row, spec: opened }
+  return { ...row, spec: { ...opened, accessEnv: openVariables(vault, placeOf(row, 'accessEnv'), sealedAccessEnv) } }
+}
+
+function placeOf({ id, teamId }: Whose, field: string): Place {
+  return ['pods', id, field, teamId]
+}

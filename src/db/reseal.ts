@@ -1,0 +1,146 @@
+import { and, asc, eq, gt, isNull, ne } from 'drizzle-orm'
+import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { Records } from './client.ts'
+import { openConfig, sealConfig } from './endpoints/endpoint-config.ts'
+import type { ReleaseRow } from './endpoints/endpoints.ts'
+import { openPod, sealPodSpec } from './pods/sealed-pod.ts'
+import type { RegistryRow } from './resources/registries.ts'
+import { openTemplate, sealTemplate } from './resources/templates.ts'
+import { endpoints, hosts, pods, registries, releases, templates } from './schema.ts'
+import type { SealedContainer } from './sealed-env.ts'
+
+// Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
+
+/** Rows of one step. */
+const STEP_ROWS = 100
+
+/** What a step has come to: the ids that it looked at, in order, and those that it wrote. Fewer than asked for means that it was the last. */
+export interface Step {
+  ids: string[]
+  written: number
+}
+
+export const RESEALED_TABLES = ['pods', 'endpoints', 'templates'] as const
+export type ResealedTable = (typeof RESEALED_TABLES)[number]
+
+/** Seals the rows of a table behind `afterId` anew. A row that changes meanwhile is left: it is sealed by whoever changes it. */
+export function resealRows(db: Records, table: ResealedTable, afterId: string): Promise<Step> {
+  return STEPS[table](db, afterId)
+}
+
+/** Ids of what has an object of its own, behind `afterId`: live endpoints, hosts that are not removed, teams with an endpoint. */
+export async function listObjects(db: Records, kind: 'endpoints' | 'hosts' | 'teams', afterId: string): Promise<string[]> {
+  const rows = await OBJECTS[kind](db, afterId)
+  return rows.map(({ id }) => id)
+}
+
+export function isLastStep(ids: readonly string[]): boolean {
+  return ids.length < STEP_ROWS
+}
+
+const OBJECTS = {
+  endpoints: (db: Records, afterId: string) =>
+    db
+      .select({ id: endpoints.id })
+      .from(endpoints)
+      .where(and(gt(endpoints.id, afterId), isNull(endpoints.deletedAt)))
+      .orderBy(asc(endpoints.id))
+      .limit(STEP_ROWS),
+  hosts: (db: Records, afterId: string) =>
+    db
+      .select({ id: hosts.id })
+      .from(hosts)
+      .where(and(gt(hosts.id, afterId), ne(hosts.status, 'REMOVED')))
+      .orderBy(asc(hosts.id))
+      .limit(STEP_ROWS),
+  teams: (db: Records, afterId: string) =>
+    db
+      .selectDistinct({ id: endpoints.teamId })
+      .from(endpoints)
+      .where(gt(endpoints.teamId, afterId))
+      .orderBy(asc(endpoints.teamId))
+      .limit(STEP_ROWS),
+}
+
+const STEPS: Readonly<Record<ResealedTable, (db: Records, afterId: string) => Promise<Step>>> = {
+  pods: async (db, afterId) => {
+    const rows = await db.select().from(pods).where(gt(pods.id, afterId)).orderBy(asc(pods.id)).limit(STEP_ROWS)
+    const stale = rows.filter(({ spec }) => isStale(db, spec.container, spec.sealedAccessEnv) || spec.accessEnv !== undefined)
+    return write(rows, stale, async (row) => {
+      const spec = sealPodSpec(db.vault, row, openPod(db.vault, row).spec)
+      await db
+        .update(pods)
+        .set({ spec })
+        .where(and(eq(pods.id, row.id), eq(pods.version, row.version)))
+    })
+  },
+  endpoints: async (db, afterId) => {
+    const rows = await db.select().from(endpoints).where(gt(endpoints.id, afterId)).orderBy(asc(endpoints.id)).limit(STEP_ROWS)
+    const stale = rows.filter(({ config }) => isStale(db, config.container))
+    return write(rows, stale, async ({ id, revision, config }) => {
+      const sealed = sealConfig(db.vault, openConfig(db.vault, config) satisfies EndpointConfig)
+      await db
+        .update(endpoints)
+        .set({ config: sealed })
+        .where(and(eq(endpoints.id, id), eq(endpoints.revision, revision)))
+    })
+  },
+  templates: async (db, afterId) => {
+    const rows = await db.select().from(templates).where(gt(templates.id, afterId)).orderBy(asc(templates.id)).limit(STEP_ROWS)
+    const stale = rows.filter(({ config }) => isStale(db, config.container))
+    return write(rows, stale, async ({ id, revision, config }) => {
+      const sealed = sealTemplate(db.vault, openTemplate(db.vault, config))
+      await db
+        .update(templates)
+        .set({ config: sealed })
+        .where(and(eq(templates.id, id), eq(templates.revision, revision)))
+    })
+  },
+}
+
+function isStale({ vault }: Records, { env, sealedEnv }: SealedContainer, ...others: readonly (string | undefined)[]): boolean {
+  const isOpen = Object.keys(env ?? {}).length > 0
+  return isOpen || [sealedEnv, ...others].some((text) => text !== undefined && !vault.isCurrent(text))
+}
+
+async function write<Row extends { id: string }>(
+  rows: readonly Row[],
+  stale: readonly Row[],
+  writeRow: (row: Row) => Promise<void>,
+): Promise<Step> {
+  for (const row of stale) await writeRow(row)
+  return { ids: rows.map(({ id }) => id), written: stale.length }
+}
+
+/** Registry logins, which the caller opens and seals; null leaves a row as it is. */
+export async function resealRegistries(
+  db: Records,
+  afterId: string,
+  seal: (row: RegistryRow) => Pick<RegistryRow, 'usernameSealed' | 'passwordSealed'> | null,
+): Promise<Step> {
+  const rows = await db.select().from(registries).where(gt(registries.id, afterId)).orderBy(asc(registries.id)).limit(STEP_ROWS)
+  const stale = rows.filter(
+    ({ usernameSealed, passwordSealed }) => ![usernameSealed, passwordSealed].every((text) => db.vault.isCurrent(text)),
+  )
+  return write(rows, stale, async (row) => {
+    const sealed = seal(row)
+    if (sealed) await db.update(registries).set(sealed).where(eq(registries.id, row.id))
+  })
+}
+
+/** Diffs of releases that still hold values of variables (PP-212). */
+export async function resealReleases(
+  db: Records,
+  afterId: string,
+  hide: (endpointId: string, diff: ReleaseRow['diff']) => ReleaseRow['diff'],
+): Promise<Step> {
+  const rows = await db.select().from(releases).where(gt(releases.id, afterId)).orderBy(asc(releases.id)).limit(STEP_ROWS)
+  const hidden = rows.map((row) => ({ ...row, hiddenDiff: hide(row.endpointId, row.diff) }))
+  const stale = hidden.filter(({ diff, hiddenDiff }) => JSON.stringify(diff) !== JSON.stringify(hiddenDiff))
+  return write(hidden, stale, async ({ id, endpointId, hiddenDiff }) => {
+    await db
+      .update(releases)
+      .set({ diff: hiddenDiff })
+      .where(and(eq(releases.id, id), eq(releases.endpointId, endpointId)))
+  })
+}

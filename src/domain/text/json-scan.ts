@@ -1,0 +1,169 @@
+/**
+ * One pass over a text that says whether it is JSON, and where the members of its outermost object are. `JSON.parse` would build every value:
+ * ten megabytes of small members cost it a second and a gigabyte, and the thread belongs to everybody.
+ */
+
+/** Deepest nesting that is read. What is deeper is an attack on whoever parses it by calling itself. */
+export const MAX_JSON_DEPTH = 5_000
+/** Most members of the outermost object of a request (PP-201). */
+export const MAX_JSON_MEMBERS = 64
+
+export interface JsonShape {
+  kind: 'object' | 'array' | 'scalar'
+  /** Members of the outermost object, repeated names counted again. */
+  count: number
+}
+
+/** Told of each member of the outermost object: where its name with the quotes is, and where its value is. */
+export type OnMember = (nameStart: number, nameEnd: number, valueStart: number, valueEnd: number) => void
+
+const QUOTE = 34
+const COMMA = 44
+const COLON = 58
+const OPEN_BRACKET = 91
+const BACKSLASH = 92
+const OPEN_BRACE = 123
+/** From an opening bracket or brace to the one that closes it. */
+const TO_CLOSING = 2
+const FIRST_PRINTABLE = 32
+const ESCAPES = '"\\/bfnrtu'
+const FOUR_HEX = /[\da-fA-F]{4}/y
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const LITERALS = ['true', 'false', 'null']
+const NO_MATCH = -1
+
+/**
+ * The shape of a JSON text; null when it is no JSON or nests deeper than `MAX_JSON_DEPTH`. The scan of an object ends at the first member beyond
+ * `mostMembers`, whatever follows.
+ */
+export function scanJson(text: string, onMember?: OnMember, mostMembers = Number.POSITIVE_INFINITY): JsonShape | null {
+  return new Scan(text, onMember).run(mostMembers)
+}
+
+class Scan {
+  private readonly text: string
+  private readonly onMember: OnMember | undefined
+  /** The brackets and braces that are open. */
+  private readonly open: number[] = []
+  private at: number
+  private count = 0
+  private nameStart = 0
+  private nameEnd = 0
+  private valueStart = 0
+
+  constructor(text: string, onMember: OnMember | undefined) {
+    this.text = text
+    this.onMember = onMember
+    this.at = skipSpace(text, 0)
+  }
+
+  run(mostMembers: number): JsonShape | null {
+    const first = this.text.charCodeAt(this.at)
+    do {
+      const isInObject = this.open.at(-1) === OPEN_BRACE
+      if (isInObject && !this.name()) return null
+      if (this.count > mostMembers) return { kind: 'object', count: this.count }
+      const value = this.value()
+      if (value === 'fault' || (value === 'whole' && !this.toNext())) return null
+    } while (this.open.length > 0)
+    if (skipSpace(this.text, this.at) !== this.text.length) return null
+    return { kind: kindOf(first), count: this.count }
+  }
+
+  private name(): boolean {
+    const start = this.at
+    const end = this.text.charCodeAt(start) === QUOTE ? skipString(this.text, start) : NO_MATCH
+    if (end === NO_MATCH) return false
+    const colon = skipSpace(this.text, end)
+    if (this.text.charCodeAt(colon) !== COLON) return false
+    this.at = skipSpace(this.text, colon + 1)
+    if (this.open.length > 1) return true
+    this.count += 1
+    this.nameStart = start
+    this.nameEnd = end
+    this.valueStart = this.at
+    return true
+  }
+
+  /** Passes a value without members, or the opening of one with. */
+  private value(): 'whole' | 'opened' | 'fault' {
+    const { text, at } = this
+    const code = text.charCodeAt(at)
+    if (code !== OPEN_BRACE && code !== OPEN_BRACKET) {
+      this.at = code === QUOTE ? skipString(text, at) : skipScalar(text, at)
+      return this.at === NO_MATCH ? 'fault' : 'whole'
+    }
+    if (this.open.length === MAX_JSON_DEPTH) return 'fault'
+    this.at = skipSpace(text, at + 1)
+    if (text.charCodeAt(this.at) === code + TO_CLOSING) {
+      this.at += 1
+      return 'whole'
+    }
+    this.open.push(code)
+    return 'opened'
+  }
+
+  /** Behind a value: passes whatever ends here, up to the comma before the next value. */
+  private toNext(): boolean {
+    for (let opening = this.open.at(-1); opening !== undefined; opening = this.open.at(-1)) {
+      if (this.open.length === 1 && opening === OPEN_BRACE) this.onMember?.(this.nameStart, this.nameEnd, this.valueStart, this.at)
+      this.at = skipSpace(this.text, this.at)
+      const next = this.text.charCodeAt(this.at)
+      this.at += 1
+      if (next === COMMA) {
+        this.at = skipSpace(this.text, this.at)
+        return true
+      }
+      if (next !== opening + TO_CLOSING) return false
+      this.open.pop()
+    }
+    return true
+  }
+}
+
+function kindOf(first: number): JsonShape['kind'] {
+  if (first === OPEN_BRACE) return 'object'
+  return first === OPEN_BRACKET ? 'array' : 'scalar'
+}
+
+/** The first character from `from` on that is no space of JSON. */
+export function skipSpace(text: string, from: number): number {
+  let at = from
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at
+    at += 1
+  }
+}
+
+/** The end of the string that starts at `from`, or -1 where it is none. */
+function skipString(text: string, from: number): number {
+  let at = from + 1
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at + 1
+    if (code < FIRST_PRINTABLE) return NO_MATCH
+    if (code !== BACKSLASH) at += 1
+    else {
+      at = skipEscape(text, at)
+      if (at === NO_MATCH) return NO_MATCH
+    }
+  }
+  return NO_MATCH
+}
+
+function skipEscape(text: string, at: number): number {
+  const kind = text.charAt(at + 1)
+  if (kind === '' || !ESCAPES.includes(kind)) return NO_MATCH
+  return kind === 'u' ? matchEnd(FOUR_HEX, text, at + 2) : at + 2
+}
+
+function skipScalar(text: string, at: number): number {
+  const literal = LITERALS.find((word) => text.startsWith(word, at))
+  return literal === undefined ? matchEnd(NUMBER, text, at) : at + literal.length
+}
+
+function matchEnd(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : NO_MATCH
+}

@@ -1,0 +1,22 @@
+import { normalRegistryHost, REGISTRY_HOST } from '../../host-protocol/registry-host.ts'
+import { OperatorError } from '../../node/fail.ts'
+
+/** Registries that the operator allows on whatever address they are, and whether they are spoken to in clear. */
+export type AllowedRegistries = ReadonlyMap<string, { plainHttp: boolean }>
+
+const PLAIN_HTTP = 'http://'
+
+/** Reads `--registry-allow`: hosts with perhaps a port, `http://` before those without TLS. */
+export function parseAllowedRegistries(values: readonly string[]): AllowedRegistries {
+  const entries = values
+    .flatMap((value) => value.split(','))
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+  return new Map(entries.map((entry) => [hostOf(entry), { plainHttp: entry.startsWith(PLAIN_HTTP) }]))
+}
+
+function hostOf(entry: string): string {
+  const host = entry.startsWith(PLAIN_HTTP) ? entry.slice(PLAIN_HTTP.length) : entry
+  if (REGISTRY_HOST.test(host)) return normalRegistryHost(host)
+  throw new OperatorError(`--registry-allow '${entry}' is no registry; use <host>[:<port>], with http:// before one without TLS`)
+}

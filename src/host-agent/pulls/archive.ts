@@ -1,0 +1,59 @@
+import { createReadStream } from 'node:fs'
+
+const BLOCK_BYTES = 512
+const SIZE_FIELD = { offset: 124, length: 12 }
+/** More does not fit into the field as octal digits. */
+const OCTAL_MAX = 8 ** 11
+
+/** What stands in an archive: bytes, or a file of this machine. */
+export interface Entry {
+  name: string
+  content: Buffer | { path: string; bytes: number }
+}
+
+/** An image as `docker save` writes it, which every engine loads. Layers that the engine has need not be in it. */
+export function imageEntries(image: { config: Buffer; layers: readonly (Entry['content'] | undefined)[]; tag: string }): Entry[] {
+  const names = image.layers.map((_, index) => `layer-${index}.tar`)
+  const manifest = [{ Config: 'config.json', RepoTags: [image.tag], Layers: names }]
+  return [
+    { name: 'config.json', content: image.config },
+    ...image.layers.flatMap((content, index) => (content === undefined ? [] : [{ name: names[index] ?? '', content }])),
+    { name: 'manifest.json', content: Buffer.from(JSON.stringify(manifest)) },
+  ]
+}
+
+/** A tar archive of some entries, piece by piece. */
+export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> {
+  for (const { name, content } of entries) {
+    const bytes = Buffer.isBuffer(content) ? content.length : content.bytes
+    yield headerOf(name, bytes)
+    if (Buffer.isBuffer(content)) yield content
+    else for await (const piece of createReadStream(content.path, { end: bytes - 1 })) yield piece as Buffer
+    yield Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES)
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES)
+}
+
+function headerOf(name: string, bytes: number): Buffer {
+  const header = Buffer.alloc(BLOCK_BYTES)
+  header.write(name, 0)
+  header.write('0000644\0', 100)
+  header.write('0000000\0', 108)
+  header.write('0000000\0', 116)
+  writeSize(header, bytes)
+  header.write('00000000000\0', 136)
+  header.write(' '.repeat(8), 148)
+  header.write('0', 156)
+  header.write('ustar\x0000', 257)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  return header
+}
+
+function writeSize(header: Buffer, bytes: number): void {
+  const { offset, length } = SIZE_FIELD
+  if (bytes < OCTAL_MAX) return void header.write(`${bytes.toString(8).padStart(length - 1, '0')}\0`, offset)
+  // The form for larger ones: the first bit, then the number in binary.
+  header.writeUInt8(0x80, offset)
+  header.writeBigUInt64BE(BigInt(bytes), offset + length - 8)
+}

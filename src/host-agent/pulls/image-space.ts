@@ -1,0 +1,68 @@
+import type { Log } from '../log.ts'
+import { tooLarge } from './pull-error.ts'
+import type { PulledImage, PulledImages } from './pulled-images.ts'
+
+/** An image that was used so lately may be about to be started. */
+const FRESH_MS = 10 * 60_000
+/** Images that are kept, however small they are. */
+const IMAGES_MAX = 1_000
+
+export interface ImageSpaceDeps {
+  pulled: PulledImages
+  /** What the images of this host may take, unpacked. */
+  maxBytes: number
+  /** Removes an image unless something is made of it; says whether it is gone. */
+  remove(digest: string): Promise<boolean>
+  log: Log
+  now(): number
+}
+
+/** Keeps the images of a host within their space: those that were not used for longest go, never those in use (HOST-99). */
+export class ImageSpace {
+  readonly maxBytes: number
+  private readonly deps: ImageSpaceDeps
+  /** Bytes of layers that are on their way. */
+  private spooledBytes = 0
+
+  constructor(deps: ImageSpaceDeps) {
+    this.deps = deps
+    this.maxBytes = deps.maxBytes
+  }
+
+  /** Makes room for what comes packed, and keeps it while `act` lasts. Throws a `PullError` when there is none. */
+  async spooling<T>(bytes: number, act: () => Promise<T>): Promise<T> {
+    await this.makeRoom(bytes)
+    this.spooledBytes += bytes
+    try {
+      return await act()
+    } finally {
+      this.spooledBytes -= bytes
+    }
+  }
+
+  /** Removes images until `bytes` more have room. Throws a `PullError` when they have none. */
+  async makeRoom(bytes: number): Promise<void> {
+    const { pulled, log, now, remove } = this.deps
+    for (const image of candidates(pulled.all(), now())) {
+      if (this.hasRoom(bytes)) return
+      if (!(await remove(image.digest))) continue
+      pulled.forget(image.digest)
+      log.info('an image was removed to make room', { image: image.publicTexts[0] ?? image.places[0] ?? image.digest })
+    }
+    if (!this.hasRoom(bytes)) throw tooLarge('it takes', bytes, Math.max(0, this.maxBytes - this.takenBytes()))
+  }
+
+  private hasRoom(bytes: number): boolean {
+    const { pulled } = this.deps
+    return this.takenBytes() + bytes <= this.maxBytes && pulled.all().length < IMAGES_MAX
+  }
+
+  private takenBytes(): number {
+    return this.deps.pulled.usedBytes() + this.spooledBytes
+  }
+}
+
+/** What may go, the least recently used first. */
+function candidates(images: readonly PulledImage[], nowMs: number): PulledImage[] {
+  return images.filter(({ usedAtMs }) => usedAtMs <= nowMs - FRESH_MS).toSorted((a, b) => a.usedAtMs - b.usedAtMs)
+}

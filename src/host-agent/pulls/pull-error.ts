@@ -1,0 +1,39 @@
+/**
+ * Why an image is not to be had, as its tenant is told: one of a few fixed sentences, because whatever a server answered may be another's
+ * (HOST-95). Numbers are the agent's own.
+ */
+export const PULL_REASONS = {
+  notFound: 'the image does not exist, or takes a credential',
+  refused: 'the registry refused the credential',
+  unreachable: 'the registry cannot be reached, or does not answer as one',
+  notAllowed: 'the registry is not allowed on this host; its operator can allow it with --registry-allow',
+  foreignLogin: 'the credential belongs to another registry than the image',
+  unusable: 'the image is not one that this host can run',
+  tooLarge: 'the image is too large',
+  notStored: 'the container engine of this host could not take the image',
+  reserved: 'the name is reserved',
+} as const
+export type PullReason = keyof typeof PULL_REASONS
+
+/** A pull that did not succeed. `detail` is for the operator's log alone. */
+export class PullError extends Error {
+  readonly reason: PullReason
+  readonly detail: string
+
+  /** `numbers` are told to the tenant behind the reason. */
+  constructor(reason: PullReason, detail: string, numbers = '') {
+    super(PULL_REASONS[reason] + numbers)
+    this.reason = reason
+    this.detail = detail
+  }
+}
+
+/** A size as people read it. */
+export function gigabytes(bytes: number): string {
+  return bytes < 1e8 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}
+
+export function tooLarge(what: string, bytes: number, maxBytes: number): PullError {
+  const numbers = `: ${what} ${gigabytes(bytes)}, and this host has ${gigabytes(maxBytes)} for it`
+  return new PullError('tooLarge', `${what} ${bytes} bytes of ${maxBytes}`, numbers)
+}

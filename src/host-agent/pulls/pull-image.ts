@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SavedImage } from '../docker/engine.ts'
+import type { ImageSpace } from './image-space.ts'
+import { fetchLayer, type Layer } from './layer.ts'
+import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
+import { PullError, tooLarge } from './pull-error.ts'
+import type { PulledImages } from './pulled-images.ts'
+import type { Reference } from './reference.ts'
+import { type RegistryClient, readBytes } from './registry-client.ts'
+
+const CONFIG_MAX_BYTES = 8 * 2 ** 20
+/** Layers that come at the same time. */
+const PARALLEL_FETCHES = 3
+const PARALLEL_QUESTIONS = 8
+
+/** The image repository of what the agent has loaded into the engine; no tenant can name it. */
+export const PULLED_REPOSITORY = 'podplane-pulled'
+
+/** What an image that was pulled is called in the engine's store. */
+export function pulledName(digest: string): string {
+  return `${PULLED_REPOSITORY}:${digest.replace(/^sha256:/, '')}`
+}
+
+/** What a manifest says, and what is inside of the layers that it names. */
+export interface FoundImage {
+  digest: string
+  manifest: Manifest
+}
+
+export interface ImageFetchDeps {
+  client: RegistryClient
+  reference: Reference
+  pulled: PulledImages
+  space: ImageSpace
+  /** Where layers lie until the engine has them. */
+  spoolDir: string
+  /** How many layers of an image, from the first on, the engine's store has. */
+  countKnown(diffIds: readonly string[]): Promise<number>
+  load(image: SavedImage): Promise<void>
+  now(): number
+  signal: AbortSignal
+}
+
+/** Asks the registry for the manifest of an image, that of this machine where there are several. */
+export async function findImage(client: RegistryClient, wanted: string): Promise<FoundImage> {
+  const platform = machinePlatform()
+  const first = await client.manifest(wanted, platform)
+  const found = first.document.kind === 'image' ? first : await client.manifest(first.document.digest, platform)
+  if (found.document.kind === 'index') throw new PullError('unusable', 'a list of lists of images')
+  return { digest: found.digest, manifest: found.document.manifest }
+}
+
+/**
+ * Fetches what the engine does not have of an image and what this registry has not proven to have, and loads it. A layer that lies in the
+ * engine's store already is nobody's by its digest: its bytes have to come from this registry once, or from this registry for another
+ * repository and the registry says that this one has it too (HOST-97).
+ */
+export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: FoundImage): Promise<void> {
+  const { client, pulled, space, reference } = deps
+  const packed = manifest.layers.reduce((sum, { size }) => sum + size, manifest.config.size)
+  if (packed > space.maxBytes) throw tooLarge('packed it has', packed, space.maxBytes)
+  const config = await readConfigBlob(client, manifest)
+  const diffIds = readConfig(config, manifest, machinePlatform())
+  const proven = pulled.layersFrom(reference.host)
+  const dir = mkdtempSync(join(deps.spoolDir, 'pull-'))
+  try {
+    const layers = new LayerFetch(deps, manifest, diffIds, proven, dir)
+    const known = await deps.countKnown(diffIds)
+    await space.spooling(packed, async () => {
+      await layers.fetch((index) => index >= known || !layers.isProven(index))
+      await layers.requireProven()
+      await space.makeRoom(newBytes(layers.all(), pulled))
+      // Before it is loaded: an image that nobody remembers would never be collected.
+      pulled.add(digest, layers.all(), deps.now())
+      await load(deps, layers, { config, digest, known })
+    })
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function load(deps: ImageFetchDeps, layers: LayerFetch, image: { config: Buffer; digest: string; known: number }): Promise<void> {
+  const { config, digest, known } = image
+  try {
+    await deps.load(layers.saved(config, digest, known)).catch(async (error: unknown) => {
+      if (known === 0 || deps.signal.aborted) throw error
+      // An engine that does not share layers in this way, or that has lost them meanwhile, gets them all.
+      await layers.fetch(() => true)
+      await deps.load(layers.saved(config, digest, 0))
+    })
+  } catch (error) {
+    deps.pulled.forget(digest)
+    throw error
+  }
+}
+
+/** An image that is here already is as good as fetched once its registry says that this repository has all of it. */
+export async function requireLayers(client: RegistryClient, { manifest }: FoundImage): Promise<void> {
+  const digests = [...new Set(manifest.layers.map(({ digest }) => digest))]
+  await inParallel(digests, PARALLEL_QUESTIONS, (digest) => client.requireBlob(digest))
+}
+
+class LayerFetch {
+  private readonly deps: ImageFetchDeps
+  private readonly manifest: Manifest
+  private readonly diffIds: readonly string[]
+  private readonly proven: ReadonlyMap<string, Layer>
+  private readonly dir: string
+  private readonly fetched = new Map<string, Layer>()
+  private unpackedBytes = 0
+
+  constructor(deps: ImageFetchDeps, manifest: Manifest, diffIds: readonly string[], proven: ReadonlyMap<string, Layer>, dir: string) {
+    this.deps = deps
+    this.manifest = manifest
+    this.diffIds = diffIds
+    this.proven = proven
+    this.dir = dir
+  }
+
+  /** Whether this registry has given the layer before, and it is what the configuration says. */
+  isProven(index: number): boolean {
+    const digest = this.manifest.layers[index]?.digest ?? ''
+    return this.proven.get(digest)?.diffId === this.diffIds[index]
+  }
+
+  async fetch(isWanted: (index: number) => boolean): Promise<void> {
+    const wanted = new Map(this.manifest.layers.flatMap((layer, index) => (isWanted(index) ? [[layer.digest, layer]] : [])))
+    const missing = [...wanted.values()].filter(({ digest }) => !this.fetched.has(digest))
+    await inParallel(missing, PARALLEL_FETCHES, async (descriptor) => {
+      const { client, signal } = this.deps
+      const onUnpacked = (bytes: number) => this.count(bytes)
+      this.fetched.set(
+        descriptor.digest,
+        await fetchLayer({ client, descriptor, path: this.pathOf(descriptor.digest), onUnpacked, signal }),
+      )
+    })
+    for (const [index, { digest }] of this.manifest.layers.entries()) {
+      const layer = this.fetched.get(digest)
+      const isOther = layer !== undefined && layer.diffId !== this.diffIds[index]
+      if (isOther) throw new PullError('unusable', `${digest} holds something else than the configuration says`)
+    }
+  }
+
+  /** Of the layers that were not fetched the registry has to say that this repository has them. */
+  async requireProven(): Promise<void> {
+    const others = this.manifest.layers.map(({ digest }) => digest).filter((digest) => !this.fetched.has(digest))
+    await inParallel([...new Set(others)], PARALLEL_QUESTIONS, (digest) => this.deps.client.requireBlob(digest))
+  }
+
+  all(): Layer[] {
+    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest) ?? this.proven.get(digest) ?? [])
+  }
+
+  saved(config: Buffer, digest: string, known: number): SavedImage {
+    const layers = this.manifest.layers.map(({ digest, size }, index) =>
+      index < known ? null : { path: this.pathOf(digest), bytes: size },
+    )
+    return { config: config.toString('base64'), layers, tag: pulledName(digest) }
+  }
+
+  private pathOf(digest: string): string {
+    return join(this.dir, digest.replace(':', '-'))
+  }
+
+  private count(bytes: number): void {
+    this.unpackedBytes += bytes
+    const { maxBytes } = this.deps.space
+    if (this.unpackedBytes > maxBytes) throw tooLarge('it unpacks to more than', maxBytes, maxBytes)
+  }
+}
+
+async function readConfigBlob(client: RegistryClient, { config }: Manifest): Promise<Buffer> {
+  const bytes = await readBytes(await client.blob(config.digest, 0), CONFIG_MAX_BYTES)
+  if (digestOf(bytes) !== config.digest) throw new PullError('unusable', `what came for ${config.digest} is something else`)
+  return bytes
+}
+
+/** What an image adds to those that are here. */
+function newBytes(layers: readonly Layer[], pulled: PulledImages): number {
+  const known = new Set(pulled.all().flatMap((image) => image.layers.map(({ diffId }) => diffId)))
+  const added = new Map(layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes]))
+  return [...added].reduce((sum, [diffId, bytes]) => (known.has(diffId) ? sum : sum + bytes), 0)
+}
+
+/** The first failure ends it all. */
+async function inParallel<T>(items: readonly T[], width: number, act: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items]
+  const one = async (): Promise<void> => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await act(item)
+  }
+  const lanes = Array.from({ length: Math.min(width, items.length) }, one)
+  try {
+    await Promise.all(lanes)
+  } finally {
+    rest.length = 0
+    await Promise.allSettled(lanes)
+  }
+}

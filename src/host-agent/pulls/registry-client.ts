@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { type Challenge, isNeighbour, parseChallenge } from './challenge.ts'
+import type { Answer, Call, Egress } from './egress.ts'
+import { ACCEPTED_TYPES, digestOf, type ManifestDocument, readManifest } from './manifest.ts'
+import { PullError } from './pull-error.ts'
+import type { Reference } from './reference.ts'
+
+const MANIFEST_MAX_BYTES = 4 * 2 ** 20
+const TOKEN_MAX_BYTES = 64 * 2 ** 10
+
+/** A login and the registry that it belongs to. */
+export interface RegistryLogin {
+  username: string
+  password: string
+  host?: string | undefined
+}
+
+// Exactly these names: what else answers with a token is no token service.
+const TokenAnswer = z
+  .object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() })
+  .transform(({ token, access_token }) => token ?? access_token)
+
+export interface RegistryClientDeps {
+  egress: Egress
+  reference: Reference
+  login: RegistryLogin | undefined
+  signal: AbortSignal
+}
+
+/** Asks one registry for one repository, with the login of one workload or with none. All that it throws is a `PullError` or an abort. */
+export class RegistryClient {
+  private readonly deps: RegistryClientDeps
+  private readonly origin: URL
+  private authorization: string | undefined
+
+  constructor(deps: RegistryClientDeps) {
+    const { reference, login } = deps
+    // The plane has looked at it; whoever speaks for the plane may not have (HOST-94).
+    if (login !== undefined && login.host !== reference.host) {
+      throw new PullError('foreignLogin', `a credential of ${login.host ?? 'no registry'} for an image on ${reference.host}`)
+    }
+    this.deps = deps
+    this.origin = new URL(deps.egress.originOf(reference.host))
+  }
+
+  /** A manifest by tag or digest, and its digest. */
+  async manifest(wanted: string, platform: string): Promise<{ document: ManifestDocument; digest: string }> {
+    const { headers, body } = await this.ask(`manifests/${wanted}`, { headers: { accept: ACCEPTED_TYPES }, follow: true })
+    const bytes = await readBytes(body, MANIFEST_MAX_BYTES)
+    const digest = digestOf(bytes)
+    if (wanted.includes(':') && wanted !== digest) throw new PullError('unusable', `a manifest of another digest than ${wanted}`)
+    return { document: readManifest(bytes, (headers['content-type'] ?? '').split(';')[0] ?? '', platform), digest }
+  }
+
+  /** Refuses when the repository does not hold a blob. A registry that sends it from elsewhere holds it. */
+  async requireBlob(digest: string): Promise<void> {
+    const { body } = await this.ask(`blobs/${digest}`, { method: 'HEAD' })
+    body.resume()
+  }
+
+  /** The bytes of a blob from `offset` on. */
+  async blob(digest: string, offset: number): Promise<Answer['body']> {
+    const range: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {}
+    const { status, body } = await this.ask(`blobs/${digest}`, { headers: range, follow: true })
+    if (offset === 0 || status === 206) return body
+    body.destroy()
+    throw new PullError('unreachable', `${this.origin.host} cannot go on in the middle of a blob`)
+  }
+
+  private async ask(path: string, call: Omit<Call, 'signal'>): Promise<Answer> {
+    const url = new URL(`/v2/${this.deps.reference.repository}/${path}`, this.origin)
+    const first = await this.send(url, call)
+    // Also later on: a token may end before a large image has come.
+    if (first.status !== 401) return this.accept(first)
+    const challenge = parseChallenge(first.headers['www-authenticate'])
+    first.body.destroy()
+    this.authorization = challenge && (await this.authorize(challenge))
+    if (this.authorization === undefined) throw this.refusal(401)
+    return this.accept(await this.send(url, call))
+  }
+
+  private send(url: URL, call: Omit<Call, 'signal'>): Promise<Answer> {
+    const authorization: Record<string, string> = this.authorization === undefined ? {} : { authorization: this.authorization }
+    return this.deps.egress.call(url, { ...call, signal: this.deps.signal, headers: { ...call.headers, ...authorization } })
+  }
+
+  private accept(answer: Answer): Answer {
+    if (answer.status === 200 || answer.status === 206 || (answer.status >= 300 && answer.status < 400)) return answer
+    answer.body.destroy()
+    throw this.refusal(answer.status)
+  }
+
+  private refusal(status: number): PullError {
+    const detail = `${this.origin.host} answers ${status} for ${this.deps.reference.text}`
+    if (status === 401 || status === 403) return new PullError(this.deps.login === undefined ? 'notFound' : 'refused', detail)
+    return new PullError(status === 404 ? 'notFound' : 'unreachable', detail)
+  }
+
+  private async authorize(challenge: Challenge): Promise<string | undefined> {
+    const basic = this.basic()
+    if (challenge.scheme === 'basic') return basic
+    const url = URL.parse(challenge.realm)
+    if (url === null) throw new PullError('unreachable', `${this.origin.host} names a token service that is no address`)
+    if (basic !== undefined && !isNeighbour(this.origin, url)) {
+      throw new PullError('notAllowed', `${this.origin.host} wants the login sent to ${url.host}, which is not in its domain`)
+    }
+    if (challenge.service !== undefined) url.searchParams.set('service', challenge.service)
+    url.searchParams.set('scope', `repository:${this.deps.reference.repository}:pull`)
+    const headers: Record<string, string> = basic === undefined ? {} : { authorization: basic }
+    const answer = await this.deps.egress.call(url, { headers, signal: this.deps.signal, follow: true })
+    if (answer.status !== 200) {
+      answer.body.destroy()
+      throw this.refusal(answer.status === 404 ? 401 : answer.status)
+    }
+    return `Bearer ${readToken(await readBytes(answer.body, TOKEN_MAX_BYTES), url)}`
+  }
+
+  private basic(): string | undefined {
+    const { login } = this.deps
+    return login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
+  }
+}
+
+function readToken(bytes: Buffer, url: URL): string {
+  try {
+    const token = TokenAnswer.parse(JSON.parse(bytes.toString()))
+    if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token
+  } catch {}
+  throw new PullError('unreachable', `${url.host} gives no token`)
+}
+
+/** Reads a body that may not be longer than that. */
+export async function readBytes(body: Answer['body'], maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      length += piece.length
+      if (length > maxBytes) throw new PullError('unusable', `an answer of more than ${maxBytes} bytes`)
+      pieces.push(piece)
+    }
+  } catch (error) {
+    throw error instanceof PullError ? error : new PullError('unreachable', `an answer broke off: ${String(error)}`)
+  }
+  return Buffer.concat(pieces)
+}

@@ -1,0 +1,27 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { ResealRequest, ResealResponse } from '../../contract/accounts/secrets.ts'
+import { reseal } from '../../services/accounts/reseal.ts'
+import type { AppEnv } from '../app-env.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER } from '../rest-components.ts'
+
+const resealRoute = createRoute({
+  tags: ['Secrets'],
+  security: BEARER,
+  middleware: strictJson,
+  method: 'post',
+  path: '/admin/v1/secrets/reseal',
+  operationId: 'reseal',
+  summary: 'Seal what lies open or under a former TOKEN_SECRET; one step, to be repeated with its cursor',
+  request: { body: { required: true, content: { 'application/json': { schema: ResealRequest } } } },
+  responses: {
+    200: { description: 'What the step has done.', content: { 'application/json': { schema: ResealResponse } } },
+    ...problemResponses([400, 401, 413, 415, 422]),
+  },
+})
+
+/** Registers what an operator does with the secrets of a plane (PP-213). */
+export function registerAdminSecrets(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(resealRoute, async (c) => c.json(await reseal(c.env, c.req.valid('json').cursor), 200))
+}

@@ -1,0 +1,90 @@
+import type { ResealResponse } from '../../contract/accounts/secrets.ts'
+import { openRecords, type Records } from '../../db/client.ts'
+import {
+  isLastStep,
+  listObjects,
+  RESEALED_TABLES,
+  type ResealedTable,
+  resealRegistries,
+  resealReleases,
+  resealRows,
+} from '../../db/reseal.ts'
+import { hideVariables } from '../../domain/endpoint/release-diff.ts'
+import { openSealedLogin, sealLogin } from '../../effects/registry-login.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
+import { endpointStub, hostStub, webhookSenderStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
+import { digestOf } from '../endpoints/endpoints.ts'
+
+interface Outcome {
+  ids: string[]
+  written: number
+  failed?: string[]
+}
+
+type StepName = (typeof STEPS)[number]
+const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'endpoint objects', 'host objects', 'sender objects'] as const
+
+/**
+ * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
+ * (PP-213). The walk may be ended and begun again at any time.
+ */
+export async function reseal(env: Env, cursor: string | undefined): Promise<ResealResponse> {
+  const { step, afterId } = readCursor(cursor)
+  const { ids, written, failed = [] } = await runStep(env, step, afterId)
+  return { step, looked: ids.length, resealed: written, failed, nextCursor: nextCursor(step, ids) }
+}
+
+function runStep(env: Env, step: StepName, afterId: string): Promise<Outcome> {
+  const db = openRecords(env)
+  if (isTable(step)) return resealRows(db, step, afterId)
+  if (step === 'registries') return resealRegistries(db, afterId, (row) => resealLogin(env, row))
+  if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
+  if (step === 'endpoint objects')
+    return tellObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
+  if (step === 'host objects') return tellObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
+  return tellObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
+}
+
+function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {
+  const login = openSealedLogin(env, row)
+  return login && sealLogin(env, row, login)
+}
+
+// One object that fails must not keep the others from it.
+async function tellObjects(
+  db: Records,
+  kind: Parameters<typeof listObjects>[1],
+  afterId: string,
+  tell: (id: string) => Promise<void>,
+): Promise<Outcome> {
+  const ids = await listObjects(db, kind, afterId)
+  const failed: string[] = []
+  for (const id of ids) {
+    try {
+      await tell(id)
+    } catch (error) {
+      logEvent('error', 'an object could not be sealed anew', { kind, id, error })
+      failed.push(`${kind}/${id}`)
+    }
+  }
+  return { ids, written: ids.length - failed.length, failed }
+}
+
+function isTable(step: StepName): step is ResealedTable {
+  return RESEALED_TABLES.some((table) => table === step)
+}
+
+function nextCursor(step: StepName, ids: readonly string[]): string | null {
+  const lastId = ids.at(-1)
+  if (lastId !== undefined && !isLastStep(ids)) return `${step}/${lastId}`
+  const next = STEPS[STEPS.indexOf(step) + 1]
+  return next === undefined ? null : `${next}/`
+}
+
+function readCursor(cursor: string | undefined): { step: StepName; afterId: string } {
+  const [name, afterId] = (cursor ?? '').split('/')
+  const step = STEPS.find((known) => known === name)
+  return { step: step ?? STEPS[0], afterId: step ? (afterId ?? '') : '' }
+}

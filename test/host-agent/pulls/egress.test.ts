@@ -1,0 +1,113 @@
+import type { LookupAddress } from 'node:dns'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { isPublicAddress } from '../../../src/host-agent/pulls/addresses.ts'
+import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { tarOf } from '../../../src/host-agent/pulls/archive.ts'
+import { isNeighbour, parseChallenge } from '../../../src/host-agent/pulls/challenge.ts'
+import { Egress } from '../../../src/host-agent/pulls/egress.ts'
+import { parseReference } from '../../../src/host-agent/pulls/reference.ts'
+
+test('[H2] [HOST-96] what is public is known by its address', () => {
+  for (const address of ['1.1.1.1', '8.8.8.8', '172.32.0.1', '2606:4700::1111']) expect(isPublicAddress(address), address).toBe(true)
+  const hidden =
+    '0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.168.0.1 224.0.0.1 255.255.255.255'
+  const hidden6 = ':: ::1 ::ffff:8.8.8.8 fd00:ec2::254 fe80::1 64:ff9b::7f00:1 2002:7f00:1:: 2001::1 2001:db8::1 ff02::1'
+  for (const address of `${hidden} ${hidden6} localhost`.split(' ')) expect(isPublicAddress(address), address).toBe(false)
+})
+
+describe('names', () => {
+  function egress(answers: LookupAddress[][]) {
+    const asked: string[] = []
+    const made = new Egress(parseAllowedRegistries(['inside.example:5000']), async (host) => {
+      asked.push(host)
+      return answers.shift() ?? []
+    })
+    onTestFinished(() => made.close())
+    const signal = AbortSignal.timeout(500)
+    return { asked, call: (url: string) => made.call(new URL(url), { signal }).catch((error: Error) => error.message) }
+  }
+
+  test('[H2] [HOST-96] that lead to an address that is not public, among others too, are refused', async () => {
+    for (const addresses of [['127.0.0.1'], ['169.254.169.254'], ['8.8.8.8', '10.0.0.1']]) {
+      const { call } = egress([addresses.map((address) => ({ address, family: 4 }))])
+      expect(await call('https://rebind.example/v2/')).toMatch(/^the registry is not allowed on this host/)
+    }
+    const { call } = egress([[{ address: '::1', family: 6 }]])
+    expect(await call('https://rebind.example/v2/')).toMatch(/^the registry is not allowed on this host/)
+  })
+
+  test('[H2] [HOST-96] are looked up once: a name that changes is not connected to', async () => {
+    // TEST-NET-like addresses are refused, so a public one that nobody waits for: whatever comes of it, it was not 127.0.0.1.
+    const { call, asked } = egress([[{ address: '127.0.0.1', family: 4 }], [{ address: '8.8.8.8', family: 4 }]])
+    await call('https://rebind.example/v2/')
+    expect(asked).toEqual(['rebind.example'])
+  })
+
+  test('[HOST-96] a registry is allowed with its port, and no other port of it', async () => {
+    const { call } = egress([[{ address: '10.0.0.1', family: 4 }]])
+    expect(await call('https://inside.example:22/v2/')).toMatch(/^the registry is not allowed on this host/)
+    expect(await call('http://inside.example:5000/v2/')).toMatch(/^the registry is not allowed on this host/)
+  })
+})
+
+test('[HOST-96] --registry-allow takes hosts and nothing else', () => {
+  expect([...parseAllowedRegistries(['A.example,http://10.0.0.5:5000', 'docker.io', ''])]).toEqual([
+    ['a.example', { plainHttp: false }],
+    ['10.0.0.5:5000', { plainHttp: true }],
+    ['docker.io', { plainHttp: false }],
+  ])
+  for (const bad of ['https://a.example', 'a.example/x', 'a b']) expect(() => parseAllowedRegistries([bad])).toThrow('--registry-allow')
+})
+
+test('[HOST-94] a login goes to the token service of its registry’s domain and to no other', () => {
+  const cases: [string, string, boolean][] = [
+    ['https://registry-1.docker.io', 'https://auth.docker.io/token', true],
+    ['https://ghcr.io', 'https://ghcr.io/token', true],
+    ['https://registry.gitlab.com', 'https://gitlab.com/jwt/auth', true],
+    ['https://a.example', 'https://evil.test/token', false],
+    ['https://registry-1.docker.io', 'http://auth.docker.io/token', false],
+    ['https://a.example', 'http://a.example/token', false],
+    ['http://127.0.0.1:5000', 'http://127.0.0.1:5000/token', true],
+    ['http://127.0.0.1:5000', 'http://127.0.0.1:5001/token', false],
+    ['https://10.0.0.1', 'https://11.0.0.1/token', false],
+    ['https://localhost', 'https://evil.localhost/token', false],
+  ]
+  for (const [registry, service, isOne] of cases)
+    expect(isNeighbour(new URL(registry), new URL(service)), `${registry} ${service}`).toBe(isOne)
+})
+
+test('a challenge is read by its scheme', () => {
+  expect(parseChallenge('Basic realm="x"')).toEqual({ scheme: 'basic' })
+  expect(parseChallenge('bearer REALM="https://a/t",service="s",scope="x"')).toEqual({
+    scheme: 'bearer',
+    realm: 'https://a/t',
+    service: 's',
+  })
+  for (const none of [undefined, '', 'Digest realm="x"', 'Bearer', 'Bearer service="x"']) expect(parseChallenge(none)).toBeUndefined()
+})
+
+test('[PP-195] a reference is taken apart as the engines do', () => {
+  const digest = `sha256:${'a'.repeat(64)}`
+  expect(parseReference('nginx')).toEqual({
+    host: 'docker.io',
+    repository: 'library/nginx',
+    wanted: 'latest',
+    digest: undefined,
+    text: 'docker.io/library/nginx:latest',
+  })
+  expect(parseReference('index.docker.io/octo/app:1').text).toBe('docker.io/octo/app:1')
+  expect(parseReference(`Localhost:5000/a/b:1@${digest}`)).toMatchObject({ host: 'localhost:5000', repository: 'a/b', wanted: digest })
+  expect(parseReference(`a/b@${digest}`).text).toBe(`docker.io/a/b@${digest}`)
+})
+
+test('[HOST-95] an archive holds files of more than 8 GiB', async () => {
+  const sizes = [0o77777777777, 8 * 2 ** 30, 300 * 2 ** 30]
+  const fields = await Promise.all(
+    sizes.map(async (bytes) => {
+      const first = await tarOf([{ name: 'layer-0.tar', content: { path: '/nonexistent', bytes } }]).next()
+      return (first.value as Buffer).subarray(124, 136)
+    }),
+  )
+  expect(fields[0]?.toString()).toBe('77777777777\0')
+  expect(fields.slice(1).map((field) => [field[0], field.readBigUInt64BE(4)])).toEqual(sizes.slice(1).map((bytes) => [0x80, BigInt(bytes)]))
+})

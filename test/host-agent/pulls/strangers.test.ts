@@ -1,0 +1,161 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ContainerImages } from '../../../src/host-agent/docker/container-image.ts'
+import { createLog } from '../../../src/host-agent/log.ts'
+import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { PULL_REASONS } from '../../../src/host-agent/pulls/pull-error.ts'
+import { FakeRegistry, imageOf, layerOf, type Override } from '../support/fake-registry.ts'
+import { ImageStore } from '../support/image-store.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { makeWorkload } from '../support/workload.ts'
+
+// A tenant's own registry, which the operator allows here because a test has no public one, leads the agent to a server that is not his.
+
+const SECRET = 'INTERNAL-SECRET-42'
+
+async function scene() {
+  const registry = await new FakeRegistry().listen()
+  const hits: string[] = []
+  const inside = createServer((request, response) => {
+    hits.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`)
+    response.end(JSON.stringify({ Token: SECRET, token: SECRET }))
+  })
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+  let log = ''
+  const images = new ContainerImages({
+    engine: new ImageStore().engine,
+    images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9 },
+    log: createLog('debug', (line) => {
+      log += line
+    }),
+    stateDir: tempDir('strangers'),
+  })
+  onTestFinished(() => {
+    images.close()
+    registry.close()
+    inside.closeAllConnections()
+    inside.close()
+  })
+  const { port } = inside.address() as AddressInfo
+  const reasonOf = async (image: string) => {
+    const hooks = { onState: () => {}, signal: new AbortController().signal }
+    const text = await images.provide(makeWorkload({ id: 'a', image }), hooks).then(
+      () => 'it runs',
+      (error: Error) => error.message,
+    )
+    expect(text.startsWith(`image pull failed: ${image}: `)).toBe(true)
+    return text.slice(`image pull failed: ${image}: `.length)
+  }
+  return { registry, port, hits, reasonOf, log: () => log }
+}
+
+const challenge =
+  (realm: string): Override =>
+  (_request, response) => {
+    response.writeHead(401, { 'www-authenticate': `Bearer realm="${realm}",service="s"` }).end()
+    return true
+  }
+const redirect =
+  (location: string): Override =>
+  (_request, response) => {
+    response.writeHead(307, { location }).end()
+    return true
+  }
+
+/** Ways to write the address of a server on this machine or in its network. */
+const spellings = (port: number): string[] => [
+  `http://127.0.0.1:${port}/latest/meta-data/iam?a=b`,
+  `https://127.0.0.1:${port}/x`,
+  `https://localhost:${port}/x`,
+  `https://[::1]:${port}/x`,
+  `https://[::ffff:127.0.0.1]:${port}/x`,
+  `https://2130706433:${port}/x`,
+  `https://0x7f.1:${port}/x`,
+  `https://0.0.0.0:${port}/x`,
+  'http://169.254.169.254/latest/meta-data',
+  'https://169.254.169.254/latest/meta-data',
+  'https://[fd00:ec2::254]/latest',
+  'https://10.0.0.1/x',
+  'https://user:pass@127.0.0.1/x',
+  'file:///etc/passwd',
+  'gopher://127.0.0.1/x',
+  'no address at all',
+]
+
+describe('a registry that leads elsewhere', () => {
+  test('[H2] [HOST-96] by its token service reaches nobody else, and its tenant reads a fixed reason', async () => {
+    const { registry, port, hits, reasonOf } = await scene()
+    for (const realm of spellings(port)) {
+      registry.override = challenge(realm)
+      expect([PULL_REASONS.notAllowed, PULL_REASONS.unreachable], realm).toContain(await reasonOf(`${registry.host}/evil/x:1`))
+    }
+    expect(hits).toEqual([])
+  })
+
+  test('[H2] [HOST-96] by a redirect reaches nobody else, of a manifest, a blob and a token', async () => {
+    const { registry, port, hits, reasonOf } = await scene()
+    const image = registry.push('evil/x:1', imageOf([layerOf('one')]))
+    for (const location of spellings(port)) {
+      for (const part of ['/manifests/', '/blobs/']) {
+        const lead = redirect(location)
+        registry.override = (request, response) => (request.url?.includes(part) === true ? lead(request, response) : false)
+        expect(Object.values(PULL_REASONS), location).toContain(await reasonOf(image))
+      }
+    }
+    registry.override = (request, response) =>
+      (request.url?.startsWith('/token') ? redirect(`http://127.0.0.1:${port}/`) : challenge(`http://${registry.host}/token`))(
+        request,
+        response,
+      )
+    expect(await reasonOf(image)).toBe(PULL_REASONS.notAllowed)
+    expect(hits).toEqual([])
+  })
+
+  test('[H2] [HOST-96] round and round, or with endless words, comes to an end', async () => {
+    const { registry, reasonOf } = await scene()
+    registry.override = redirect('/v2/evil/x/manifests/1')
+    expect(await reasonOf(`${registry.host}/evil/x:1`)).toBe(PULL_REASONS.unreachable)
+    expect(registry.requests.length).toBeLessThan(10)
+    registry.override = (_request, response) => {
+      const more = () => void (!response.destroyed && response.write(Buffer.alloc(2 ** 20, 'a'), more))
+      more()
+      return true
+    }
+    expect(await reasonOf(`${registry.host}/evil/x:1`)).toBe(PULL_REASONS.unusable)
+  })
+})
+
+test('[H2] [HOST-96] an image on an address that is not public is refused without a word to it', async () => {
+  const { port, hits, reasonOf } = await scene()
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, '10.0.0.1', '169.254.169.254', '[fd00:ec2::254]:80']) {
+    expect([PULL_REASONS.notAllowed], host).toContain(await reasonOf(`${host}/evil/x:4`))
+  }
+  expect(hits).toEqual([])
+})
+
+test('[H2] [HOST-95] what a server says reaches neither its tenant nor another registry', async () => {
+  const { registry, reasonOf, log } = await scene()
+  const words = `<h1>internal admin</h1> token=${SECRET} user=root`
+  const answers: Override[] = [404, 401, 403, 500, 200, 418].map((status) => (_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html', 'www-authenticate': `${SECRET} x="${SECRET}"` }).end(words)
+    return true
+  })
+  for (const answer of answers) {
+    registry.override = answer
+    expect(Object.values(PULL_REASONS)).toContain(await reasonOf(`${registry.host}/evil/x:1`))
+  }
+  // The shape in which a cloud hands out its credentials: no token of a registry.
+  const sent: (string | undefined)[] = []
+  registry.override = (request, response) => {
+    if (request.url?.startsWith('/token')) response.end(JSON.stringify({ Code: 'Success', Token: SECRET, AccessKeyId: 'x' }))
+    else {
+      sent.push(request.headers.authorization)
+      response.writeHead(401, { 'www-authenticate': `Bearer realm="http://${registry.host}/token"` }).end()
+    }
+    return true
+  }
+  expect(await reasonOf(`${registry.host}/evil/x:1`)).toBe(PULL_REASONS.unreachable)
+  expect(sent).toEqual([undefined])
+  expect(log()).not.toContain(SECRET)
+})

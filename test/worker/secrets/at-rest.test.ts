@@ -1,0 +1,160 @@
+import { openRecords } from '../../../src/db/client.ts'
+import { findEndpoint } from '../../../src/db/endpoints/endpoints.ts'
+import { findPod } from '../../../src/db/pods/pods.ts'
+import { vaultOf } from '../../../src/platform/seal.ts'
+import { admin, api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { podBody, podScene } from '../../support/pod-scene.ts'
+import { setUpQueue } from '../../support/queue.ts'
+import { endpointStub, hostStub, webhookSenderStub } from '../../support/stubs.ts'
+
+const S3 = {
+  accessId: 'plant-s3-id',
+  accessSecret: 'plant-s3-secret',
+  bucketName: 'plant-s3-bucket',
+  endpointUrl: 'https://plant-s3.example',
+}
+
+/** Every row of every table, as text. */
+async function d1Rows(): Promise<string> {
+  const tables = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'").all()
+  const rows = await Promise.all(tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()))
+  return JSON.stringify(rows.map(({ results }) => results))
+}
+
+function objectRows(stub: Parameters<typeof runInDurableObject>[0]): Promise<string> {
+  return runInDurableObject(stub, (_object, state) => {
+    const { sql } = state.storage
+    const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
+    const values = tables.toArray().flatMap(({ name }) => sql.exec(`SELECT * FROM "${name}"`).toArray().flatMap(Object.values))
+    return values.map((value) => (value instanceof ArrayBuffer ? new TextDecoder().decode(value) : String(value))).join('\n')
+  })
+}
+
+/** Plants a secret wherever a tenant may leave one, and says what each is and where rows of it lie. */
+async function plant() {
+  const scene = await podScene()
+  const { call, account, host } = scene
+  const queue = await setUpQueue({ env: { TOKEN: 'plant-endpoint-env' } })
+  const owner = api(queue.account.key)
+  const template = { name: 't', image: 'acme/a:1', env: { T: 'plant-template-env' } }
+  const templateId = (await call.post('/v2/templates', template)).body.id
+  await call.patch(`/v2/templates/${templateId}`, { env: { T: 'plant-template-env-2' } })
+  const login = { name: 'r', username: 'plant-registry-user', password: 'plant-registry-pass' }
+  expect((await call.post('/v2/registries', login)).status).toBe(201)
+  const pod = await scene.create({ env: { DB_PASSWORD: 'plant-pod-env' }, startJupyter: true, ports: ['8888/http'] })
+  const podWorkload = await host.waitFor(({ id }) => id.startsWith(`${pod.id}-`))
+  await call.patch(`/v2/pods/${pod.id}`, { env: { DB_PASSWORD: 'plant-pod-env-2' } })
+  const once = await call.post('/v2/pods', podBody({ env: { K: 'plant-idempotent-env' } }), { 'Idempotency-Key': 'once' })
+  expect(once).toMatchObject({ status: 201, body: { env: { K: 'plant-idempotent-env' } } })
+  await owner.patch(`/v2/serverless/${queue.endpointId}`, { env: { TOKEN: 'plant-endpoint-env-2' } })
+  const signing = (await owner.get('/v2/webhooks/signing-secret')).body.secret
+  const former = (await owner.post('/v2/webhooks/signing-secret/rotate')).body.secret
+  expect((await queue.post('/run', { input: {}, s3Config: S3 })).status).toBe(200)
+  const worker = await queue.host.startWorker(queue.endpointId)
+  const workload = await queue.host.waitFor(({ id }) => id === worker.id)
+  const made = {
+    jupyter: podWorkload.env.JUPYTER_PASSWORD,
+    podKey: podWorkload.platformEnv.RUNPOD_API_KEY,
+    workerKey: workload.platformEnv.RUNPOD_AI_API_KEY,
+    signing,
+    former,
+    apiKey: account.key,
+    ownerKey: queue.account.key,
+  }
+  const written = ['endpoint-env', 'template-env', 'registry-user', 'registry-pass', 'pod-env', 'idempotent-env'].map(
+    (name) => `plant-${name}`,
+  )
+  const secrets = [...Object.values(made), ...written, ...Object.values(S3)].filter((text) => text !== undefined)
+  return { scene, queue, pod, templateId, secrets, made }
+}
+
+describe('secrets at rest', () => {
+  it('[M4][PP-211] of all kinds that a tenant plants, none stands in a row of D1 or of an object', async () => {
+    const { scene, queue, pod, secrets, made } = await plant()
+    expect(Object.values(made)).not.toContain(undefined)
+    expect(new Set(secrets).size).toBeGreaterThanOrEqual(16)
+    const team = await env.DB.prepare('SELECT team_id FROM endpoints WHERE id = ?').bind(queue.endpointId).first<string>('team_id')
+    const rows = [
+      await d1Rows(),
+      await objectRows(hostStub(env, scene.host.id)),
+      await objectRows(hostStub(env, queue.host.id)),
+      await objectRows(endpointStub(env, queue.endpointId)),
+      await objectRows(webhookSenderStub(env, team ?? '')),
+    ].join('\n')
+    // The scan sees what is there: names of variables are no secret.
+    expect(rows).toContain(pod.id)
+    expect(rows).toContain('pps1.')
+    expect(secrets.filter((secret) => rows.includes(secret))).toEqual([])
+    // Whose they are reads them as before.
+    expect((await scene.get(pod.id)).env).toMatchObject({ DB_PASSWORD: 'plant-pod-env-2' })
+    scene.leave()
+  })
+
+  it('[M4][PP-212] releases show names and hashes: equal values are equal, and a rotated one is read by nobody', async () => {
+    const queue = await setUpQueue({ env: { TOKEN: 'rotated-away', KEPT: 'same' } })
+    const { key, userId } = queue.account
+    const path = `/v2/serverless/${queue.endpointId}`
+    await api(key).patch(path, { env: { TOKEN: 'fresh', KEPT: 'same' } })
+    await api(key).patch(path, { env: { TOKEN: 'rotated-away', KEPT: 'same' } })
+    const reader = await createKey(userId, { permission: 'READ_ONLY' })
+    const { body } = await api(reader.key).get(`${path}/releases`)
+    expect(JSON.stringify(body)).not.toMatch(/rotated-away|fresh|same/)
+    const [newest, first] = body.releases.map(({ diff }: { diff: { old: unknown; new: unknown }[] }) => diff[0])
+    expect(newest).toEqual({ field: 'template.env', old: first.new, new: first.old })
+    expect(Object.keys(newest.new)).toEqual(['TOKEN', 'KEPT'])
+    // What stood there before values were hidden.
+    const diff = JSON.stringify([{ field: 'template.env', old: { A: 'old-plain' }, new: { A: 'new-plain' } }])
+    await env.DB.prepare('UPDATE releases SET diff = ? WHERE endpoint_id = ?').bind(diff, queue.endpointId).run()
+    expect(JSON.stringify((await api(reader.key).get(`${path}/releases`)).body)).not.toMatch(/old-plain|new-plain/)
+    // Whoever may read the endpoint reads its present values (END-9).
+    expect((await api(reader.key).get(path)).body.env).toEqual({ TOKEN: 'rotated-away', KEPT: 'same' })
+  })
+
+  it('[L7][PP-211] what is sealed opens in its own row only', async () => {
+    const [mine, theirs] = [await setUpQueue({ env: { A: 'mine' } }), await setUpQueue({ env: { A: 'theirs' } })]
+    const read = (id: string) =>
+      env.DB.prepare('SELECT team_id, config FROM endpoints WHERE id = ?').bind(id).first<{ team_id: string; config: string }>()
+    const [one, other] = [await read(mine.endpointId), await read(theirs.endpointId)]
+    const sealedOf = (row: typeof one) => JSON.parse(row?.config ?? '').container.sealedEnv
+    await env.DB.prepare('UPDATE endpoints SET config = replace(config, ?, ?) WHERE id = ?')
+      .bind(sealedOf(one), sealedOf(other), mine.endpointId)
+      .run()
+    await expect(findEndpoint(openRecords(env), one?.team_id ?? '', mine.endpointId)).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
+    expect((await findEndpoint(openRecords(env), other?.team_id ?? '', theirs.endpointId))?.container.env).toEqual({ A: 'theirs' })
+  })
+})
+
+describe('rotation', () => {
+  it('[L7][PP-213] what lies open or under a former secret is sealed anew by the operator, step by step', async () => {
+    const { scene, queue, pod, templateId } = await plant()
+    const former = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
+    const seal = vaultOf(former).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"under-former"}')
+    await env.DB.prepare("UPDATE pods SET spec = json_set(spec, '$.container.sealedEnv', ?) WHERE id = ?").bind(seal, pod.id).run()
+    const open = `UPDATE templates SET config = json_set(json_remove(config, '$.container.sealedEnv'), '$.container.env', json('{"T":"lies-open"}')) WHERE id = ?`
+    await env.DB.prepare(open).bind(templateId).run()
+    await runInDurableObject(hostStub(env, queue.host.id), (_object, state) => {
+      state.storage.sql.exec(
+        `UPDATE workloads SET program = '{"entrypoint":[],"cmd":[],"env":{"P":"lies-open"},"platformEnv":{},"ports":[]}'`,
+      )
+    })
+    // A plane that knows both reads both.
+    const both = { ...env, TOKEN_SECRET_PREVIOUS: former.TOKEN_SECRET }
+    expect((await findPod(openRecords(both), await scene.team(), pod.id))?.spec.container.env).toEqual({ A: 'under-former' })
+    await expect(findPod(openRecords(env), await scene.team(), pod.id)).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
+    await env.DB.prepare("UPDATE pods SET spec = json_set(spec, '$.container.sealedEnv', ?) WHERE id = ?")
+      .bind(vaultOf(env).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"again"}'), pod.id)
+      .run()
+    const steps = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const reply = await admin().post('/admin/v1/secrets/reseal', { ...(cursor !== undefined && { cursor }) })
+      expect(reply.status).toBe(200)
+      steps.push(reply.body.step)
+      cursor = reply.body.nextCursor
+    }
+    expect(new Set(steps).size).toBe(8)
+    const rows = [await d1Rows(), await objectRows(hostStub(env, queue.host.id))].join('\n')
+    expect(rows).not.toContain('lies-open')
+    expect((await scene.call.get(`/v2/templates/${templateId}`)).body.env).toEqual({ T: 'lies-open' })
+    scene.leave()
+  })
+})
