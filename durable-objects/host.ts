@@ -4,7 +4,7 @@ import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { announceCapacity } from '../src/effects/capacity.ts'
 import { type Env, readSettings } from '../src/env.ts'
 import type { AgentMessage, Workload, WorkloadReport } from '../src/host-protocol/messages.ts'
-import type { HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'
+import type { HostPresenceView, HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'
 import { hostOfLink } from '../src/objects/host-link.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { vaultOf } from '../src/platform/seal.ts'
@@ -12,7 +12,8 @@ import { Alarms } from './alarms.ts'
 import { spendAssertion } from './host/assertions.ts'
 import { DesiredState } from './host/desired-state.ts'
 import { HostGpuHealth } from './host/gpu-health.ts'
-import { HostLinks, lastBeat, readMessage, sendTo } from './host/links.ts'
+import { HostLinkReplacements } from './host/link-replacements.ts'
+import { HostLinks, isGreeted, lastBeat, readMessage, sendTo } from './host/links.ts'
 import { HostPods, MARKS_TIMER, MOVES_TIMER } from './host/pods.ts'
 import { HostPresence, PRESENCE_TIMER } from './host/presence.ts'
 import { PullLogins } from './host/pull-logins.ts'
@@ -41,6 +42,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly alarms: Alarms
   private readonly desired: DesiredState
   private readonly logins: PullLogins
+  private readonly replacements: HostLinkReplacements
   private readonly stats = new HostStats()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
@@ -52,6 +54,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     const now = () => this.now()
     this.alarms = new Alarms(ctx.storage)
     this.links = new HostLinks(ctx, now)
+    this.replacements = new HostLinkReplacements(this.store, now)
     this.presenceOf = new HostPresence(env, this.store, this.links, this.alarms, now, (hostId) => this.pods.moveAway(hostId))
     this.gpuHealth = new HostGpuHealth(env, this.store)
     this.logins = new PullLogins(vaultOf(env), ctx.id.toString())
@@ -123,9 +126,9 @@ export class HostObject extends PlaneObject implements HostRpc {
     return this.links.heardWithin(SUSPECT_AFTER_MS) && this.desired.hasRoom()
   }
 
-  async presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null> {
+  async presence(): Promise<HostPresenceView | null> {
     const view = this.presenceOf.view()
-    return view && { ...view, oversize: this.desired.isOversize() }
+    return view && { ...view, oversize: this.desired.isOversize(), replacements: this.replacements.view() }
   }
 
   async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {
@@ -155,7 +158,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   override async fetch(request: Request): Promise<Response> {
     this.store.setHostId(hostOfLink(request))
     await this.silence.ends()
-    const { agent, plane } = this.links.accept()
+    const { agent, plane } = this.links.accept(request)
     this.sendIfRevoked(plane)
     return new Response(null, { status: 101, webSocket: agent })
   }
@@ -167,6 +170,10 @@ export class HostObject extends PlaneObject implements HostRpc {
       return
     }
     if (this.sendIfRevoked(socket)) return
+    if (message.type !== 'hello' && !isGreeted(socket)) {
+      socket.close(4001, 'hello first')
+      return
+    }
     await this.silence.ends()
     this.links.heard(socket)
     if (message.type === 'hello') return this.welcomeOrClose(socket, message)
@@ -179,11 +186,11 @@ export class HostObject extends PlaneObject implements HostRpc {
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     // 1005 and 1006 say that no code came; they may not be sent.
     socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
-    await this.presenceOf.linkEnded(lastBeat(socket))
+    if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
   override async webSocketError(socket: WebSocket): Promise<void> {
-    await this.presenceOf.linkEnded(lastBeat(socket))
+    if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
   /** Looks whether the host still beats. */
@@ -228,6 +235,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   private async welcome(socket: WebSocket, { inventory, workloads }: Hello): Promise<void> {
     const hostId = this.store.hostId() ?? ''
+    this.links.greet(socket, (newer, older) => this.replacements.note(newer, older))
     await saveInventory(openDatabase(this.env.DB), hostId, inventory, this.now())
     await this.presenceOf.cameOnline(hostId)
     await this.silence.settle(hostId)

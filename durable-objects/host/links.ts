@@ -1,9 +1,21 @@
-import { AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
+import { AGENT_PROCESS_HEADER, AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
 
 const MAX_MESSAGE_CHARS = 1_000_000
+const REPLACED = 'replaced by a newer link'
+/** Set by the network in front of the plane, where there is one. */
+const ADDRESS_HEADER = 'cf-connecting-ip'
 
-interface LinkState {
+/** Who is at the other end of a link. */
+export interface LinkEnd {
+  /** Which agent process; null: one that does not say. */
+  process: string | null
+  address: string | null
+}
+
+interface LinkState extends LinkEnd {
   lastBeatAtMs: number
+  /** It has said hello. Before, it is nobody's: it is told nothing and counts as nothing (HOST-78). */
+  greeted: boolean
 }
 
 /** The hibernatable sockets of one host. When each was last heard is kept with the socket, so it survives hibernation without a write. */
@@ -16,17 +28,29 @@ export class HostLinks {
     this.now = now
   }
 
-  /** Accepts a new link, replacing any older one; returns the socket that goes to the agent. */
-  accept(): { agent: WebSocket; plane: WebSocket } {
-    for (const socket of this.ctx.getWebSockets()) socket.close(4000, 'replaced by a newer link')
+  /** Accepts a new link; returns the socket that goes to the agent. The one in use stays until the new one has said hello. */
+  accept(request: Request): { agent: WebSocket; plane: WebSocket } {
+    for (const socket of this.ctx.getWebSockets()) if (!isGreeted(socket)) socket.close(4000, REPLACED)
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
-    this.heard(pair[1])
+    const end = { process: request.headers.get(AGENT_PROCESS_HEADER), address: request.headers.get(ADDRESS_HEADER) }
+    pair[1].serializeAttachment({ ...end, lastBeatAtMs: this.now(), greeted: false } satisfies LinkState)
     return { agent: pair[0], plane: pair[1] }
   }
 
+  /** The link has said hello and is the one in use; those that were before are ended, and handed to `onReplaced`. */
+  greet(socket: WebSocket, onReplaced: (newer: LinkEnd, older: LinkEnd) => void): void {
+    const newer = stateOf(socket)
+    socket.serializeAttachment({ ...newer, greeted: true } satisfies LinkState)
+    for (const other of this.inUse()) {
+      if (other === socket) continue
+      onReplaced(newer, stateOf(other))
+      other.close(4000, REPLACED)
+    }
+  }
+
   heard(socket: WebSocket): void {
-    socket.serializeAttachment({ lastBeatAtMs: this.now() } satisfies LinkState)
+    socket.serializeAttachment({ ...stateOf(socket), lastBeatAtMs: this.now() } satisfies LinkState)
   }
 
   /** Whether the host was heard of within the last `ms`. */
@@ -37,20 +61,24 @@ export class HostLinks {
 
   /** When an open link was last heard; null without one. */
   lastHeardAtMs(): number | null {
-    const times = this.open().map(lastBeat)
+    const times = this.inUse().map(lastBeat)
     return times.length === 0 ? null : Math.max(...times)
   }
 
   none(): boolean {
-    return this.open().length === 0
+    return this.inUse().length === 0
   }
 
   broadcast(message: PlaneMessage): void {
-    for (const socket of this.open()) sendTo(socket, message)
+    for (const socket of this.inUse()) sendTo(socket, message)
   }
 
   closeAll(code: number, reason: string): void {
     for (const socket of this.open()) socket.close(code, reason)
+  }
+
+  private inUse(): WebSocket[] {
+    return this.open().filter(isGreeted)
   }
 
   private open(): WebSocket[] {
@@ -69,8 +97,17 @@ export function sendTo(socket: WebSocket, message: PlaneMessage): void {
 
 /** When a socket was last heard, also one that has closed. */
 export function lastBeat(socket: WebSocket): number {
-  const state = socket.deserializeAttachment() as LinkState | null
-  return state?.lastBeatAtMs ?? 0
+  return stateOf(socket).lastBeatAtMs
+}
+
+/** Whether a link is more than a connection: its agent has said hello. */
+export function isGreeted(socket: WebSocket): boolean {
+  return stateOf(socket).greeted
+}
+
+function stateOf(socket: WebSocket): LinkState {
+  const state = socket.deserializeAttachment() as Partial<LinkState> | null
+  return { process: null, address: null, lastBeatAtMs: 0, greeted: false, ...state }
 }
 
 /** What an agent says; null when it is not understood. */

@@ -14,7 +14,11 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .description('Runs the workloads of a podplane control plane on this machine')
     .version(AGENT_VERSION)
     .option('--url <plane>', 'address of the plane')
-    .option('--token <join token>', 'join token, needed for the first start only (or PODPLANE_JOIN_TOKEN)')
+    .option('--insecure-plane', 'speak plain http to a plane on another machine, with all that is secret')
+    .option(
+      '--token <join token>',
+      'join token, needed for the first start only; better in PODPLANE_JOIN_TOKEN, which no other user of the machine sees',
+    )
     .option('--name <name>', 'name of this host (default: the machine name)')
     .option(
       '--state-dir <dir>',

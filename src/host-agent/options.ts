@@ -15,6 +15,7 @@ import type { RuntimeName } from './runtime.ts'
 /** Flags as commander hands them over. */
 export interface Flags {
   url?: string
+  insecurePlane?: boolean
   token?: string
   name?: string
   stateDir?: string
@@ -95,7 +96,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     flags.stateDir ?? env.PODPLANE_AGENT_STATE ?? join(homedir(), '.podplane-agent', name.replace(/[^A-Za-z0-9._-]/g, '_')),
   )
   return {
-    planeUrl: parsePlaneUrl(flags.url),
+    planeUrl: parsePlaneUrl(flags.url, flags.insecurePlane),
     joinToken: joinToken === '' ? undefined : joinToken,
     name,
     stateDir,

@@ -21,6 +21,9 @@ export const HOST_LEASE_MS = 30_000
 /** Largest message that an agent takes over its link. */
 export const MESSAGE_MAX_BYTES = 32 * 2 ** 20
 
+/** Names the agent process that opens a link, so that one that links again by itself is told from another one (HOST-77). */
+export const AGENT_PROCESS_HEADER = 'podplane-agent-process'
+
 /** Audience of the assertion that an agent signs with its own key to get an access token. */
 export const ASSERTION_AUDIENCE = 'podplane-host'
 /** Audience of the access token that the plane signs. */

@@ -1,3 +1,4 @@
+import type { LinkReplacements } from '../domain/host/link-replacement.ts'
 import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
 
 /** The answer to who is about to change a pod's row. */
@@ -12,6 +13,15 @@ export interface PodsOnHost {
   /** Last sign of life of a host whose beats are missing; null while it is heard of (POD-23). */
   silentSinceMs: number | null
   stats: WorkloadStats[]
+}
+
+/** What a host's object says of it to the operator. */
+export interface HostPresenceView {
+  lastBeatAtMs: number
+  suspect: boolean
+  oversize: boolean
+  /** Links that another agent process took over; null: none. */
+  replacements: (LinkReplacements & { recent: boolean }) | null
 }
 
 /** The object of one machine, as everybody else knows it. `fetch` takes the agent's link (see `host-link.ts`). */
@@ -42,7 +52,7 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   /** Makes the host stop a workload. False when it knows no such workload, so nothing of it can be running. */
   stop(workloadId: string, graceMs: number): Promise<boolean>
   /** What the operator sees of the link; null before there has been one. */
-  presence(): Promise<{ lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null>
+  presence(): Promise<HostPresenceView | null>
   /** Marks an assertion as used (HOST-38). */
   spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'>
   /** The operator has removed the host: it is to be taken apart, soon and again until it is. */

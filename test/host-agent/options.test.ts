@@ -59,6 +59,25 @@ describe('flags', () => {
     )
   })
 
+  test('[L6] [HOST-80] plain http to another machine is refused, unless the operator says that its network is private', ({ expect }) => {
+    const urlOf = (url: string, insecurePlane?: boolean) =>
+      readOptions({ ...flags, url, ...(insecurePlane === undefined ? {} : { insecurePlane }) }, {}).planeUrl
+    const remote = [
+      'http://plane.example.com',
+      'http://10.0.0.1:8787',
+      'http://127.example.com',
+      'http://[2001:db8::1]:1',
+      'http://localhost.example',
+    ]
+    for (const url of remote) {
+      expect(() => urlOf(url)).toThrow(/^--url 'http:.* is plain http to another machine.*--insecure-plane/)
+      expect(urlOf(url, true)).toBe(url)
+      expect(urlOf(url.replace('http', 'https'))).toBe(url.replace('http', 'https'))
+    }
+    const own = ['http://127.0.0.1:8787', 'http://127.1.2.3', 'http://localhost:1', 'http://[::1]:8787', 'http://plane.localhost']
+    expect(own.map((url) => urlOf(url))).toEqual(own)
+  })
+
   test('[HOST-40] address and port range of the machine', ({ expect }) => {
     for (const publicIp of ['203.0.113.7', '2001:db8::7']) expect(readOptions({ ...flags, publicIp }, {}).publicIp).toBe(publicIp)
     const range = (portRange: string) => readOptions({ ...flags, portRange }, {}).portRange

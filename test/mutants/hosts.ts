@@ -152,6 +152,12 @@ export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs)',
     replace: 'leaseUntilMs: untilMs',
   },
+  {
+    id: 'a key of small order with the sign of x set passes',
+    file: 'src/domain/host/public-key.ts',
+    find: '? byte & ~SIGN_BIT : byte',
+    replace: '? byte : byte',
+  },
 ]
 
 /** Killed by the tests against the real objects in workerd. */
@@ -245,5 +251,17 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
     file: 'src/db/hosts/capacity.ts',
     find: "status = 'ONLINE' AND cordoned_at IS NULL)",
     replace: "status = 'ONLINE')",
+  },
+  {
+    id: 'a link that has not said hello is told everything',
+    file: 'durable-objects/host/links.ts',
+    find: 'for (const socket of this.inUse()) sendTo(socket, message)',
+    replace: 'for (const socket of this.open()) sendTo(socket, message)',
+  },
+  {
+    id: 'nobody hears of a link that was taken over',
+    file: 'durable-objects/host/links.ts',
+    find: '      onReplaced(newer, stateOf(other))\n',
+    replace: '',
   },
 ]

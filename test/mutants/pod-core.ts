@@ -133,8 +133,8 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: a link hides the silence before it',
     file: 'durable-objects/host.ts',
-    find: '    await this.silence.ends()\n    const { agent, plane } = this.links.accept()',
-    replace: '    const { agent, plane } = this.links.accept()\n    await this.silence.ends()',
+    find: '    await this.silence.ends()\n    const { agent, plane } = this.links.accept(request)',
+    replace: '    const { agent, plane } = this.links.accept(request)\n    await this.silence.ends()',
   },
   {
     id: 'pod: a report overtakes the end of a silence',

@@ -50,7 +50,21 @@ export class FakeHost {
   static async enrol(change: Partial<Inventory> = {}, tokenBody: Record<string, unknown> = {}): Promise<FakeHost> {
     const inventory = { ...INVENTORY, ...change }
     const token = (await admin().post('/admin/v1/join-tokens', { name: 'test-host', ...tokenBody })).body.token
-    const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const keys = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const reply = await FakeHost.askToEnrol(token, {}, inventory, keys)
+    expect(reply.status).toBe(200)
+    const { hostId, accessToken } = (await reply.json()) as { hostId: string; accessToken: string }
+    return new FakeHost(hostId, keys.privateKey, accessToken, inventory)
+  }
+
+  /** The answer to an enrolment; `publicJwk` changes the key that is claimed, not the one that signs. */
+  static async askToEnrol(
+    token: string,
+    publicJwk: { x?: string } = {},
+    inventory: Inventory = INVENTORY,
+    keys?: Awaited<ReturnType<typeof generateKeyPair>>,
+  ): Promise<Response> {
+    const { publicKey, privateKey } = keys ?? (await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true }))
     const jwk = await exportJWK(publicKey)
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
     const subject = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -62,16 +76,13 @@ export class FakeHost {
       .setExpirationTime('60s')
       .setJti(crypto.randomUUID())
       .sign(privateKey)
-    const reply = await postJson('/host/v1/enrol', {
+    return postJson('/host/v1/enrol', {
       joinToken: token,
       name: 'x',
-      publicKey: { kty: 'OKP', crv: 'Ed25519', x: jwk.x },
+      publicKey: { kty: 'OKP', crv: 'Ed25519', x: jwk.x, ...publicJwk },
       proof,
       inventory,
     })
-    expect(reply.status).toBe(200)
-    const { hostId, accessToken } = (await reply.json()) as { hostId: string; accessToken: string }
-    return new FakeHost(hostId, privateKey, accessToken, inventory)
   }
 
   /** Opens a link and waits until the plane has taken the host in. */
@@ -89,8 +100,10 @@ export class FakeHost {
   }
 
   /** The answer to a request for a link. */
-  openLink(): Promise<Response> {
-    return send('/host/v1/link', { headers: { Upgrade: 'websocket', Authorization: `Bearer ${this.accessToken}` } })
+  openLink(headers: Record<string, string> = {}): Promise<Response> {
+    return send('/host/v1/link', {
+      headers: { Upgrade: 'websocket', Authorization: `Bearer ${this.accessToken}`, 'podplane-agent-process': this.id, ...headers },
+    })
   }
 
   /** Calls back with the code with which the plane closes the link. */

@@ -74,8 +74,12 @@ export const HostGpu = z
 export const HostHealth = z.enum(HOST_HEALTHS).meta({
   id: 'HostHealth',
   description:
-    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs, or it cannot be told what it is to run.',
+    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs, it cannot be told what it is to run, or within the last hour another agent process took its link.',
 })
+
+const LinkReplacements = z
+  .object({ count: z.number().int(), lastAt: Timestamp.nullable(), lastAddress: z.string().nullable() })
+  .meta({ id: 'HostLinkReplacements', example: { count: 1, lastAt: '2026-06-01T12:00:00Z', lastAddress: '203.0.113.9' } })
 
 const Cordon = z
   .object({ at: Timestamp, by: z.enum(['operator', 'health']), reason: z.string().nullable() })
@@ -117,6 +121,9 @@ export const Host = z
     status: z.enum(['ONLINE', 'OFFLINE']),
     health: HostHealth,
     statusReason: z.string().nullable().meta({ description: 'What is wrong with it, apart from its GPUs; null: nothing that is known.' }),
+    linkReplacements: LinkReplacements.nullable().meta({
+      description: 'How often another agent process took the link of this host while it was in use; null in a list of more than 100 hosts.',
+    }),
     cordon: Cordon.nullable().meta({ description: 'Why it takes no new work; null when it does.' }),
     draining: z.boolean().meta({ description: 'What runs there is asked to leave.' }),
     workloads: z

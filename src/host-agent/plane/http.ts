@@ -43,12 +43,22 @@ export function planeUrl(base: string, path: string): string {
   return base.replace(/\/+$/, '') + path
 }
 
-export function parsePlaneUrl(text: string): string {
+/** `insecure`: the operator accepts that keys, env and logins go over the network as they are (HOST-80). */
+export function parsePlaneUrl(text: string, insecure = false): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new OperatorError(`--url '${text}' is not an http or https address; pass the plane's, such as --url http://127.0.0.1:8787`)
   }
+  if (url.protocol === 'http:' && !insecure && !isThisMachine(url.hostname)) {
+    throw new OperatorError(
+      `--url '${text}' is plain http to another machine: whoever is on the way reads every key and env; use https, or pass --insecure-plane where the network itself is private`,
+    )
+  }
   return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
 function parseJson(text: string): unknown {

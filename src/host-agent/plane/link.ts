@@ -1,5 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { WebSocket } from 'ws'
-import { type AgentMessage, BEAT_INTERVAL_MS, MESSAGE_MAX_BYTES, PlaneMessage, type Workload } from '../../host-protocol/messages.ts'
+import {
+  AGENT_PROCESS_HEADER,
+  type AgentMessage,
+  BEAT_INTERVAL_MS,
+  MESSAGE_MAX_BYTES,
+  PlaneMessage,
+  type Workload,
+} from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
@@ -31,6 +39,7 @@ const FIRST_BEAT = 1
 export class Link {
   private readonly deps: LinkDeps
   private readonly closing = new AbortController()
+  private readonly process = randomUUID()
   private socket: WebSocket | undefined
   /** Highest snapshot applied in this epoch; an older one that arrives late is ignored. */
   private revision = 0
@@ -70,7 +79,7 @@ export class Link {
 
   private open(token: string, done: (result: { acknowledged: boolean; reason: string }) => void): void {
     const socket = new WebSocket(planeUrl(this.deps.planeUrl, '/host/v1/link').replace(/^http/, 'ws'), {
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, [AGENT_PROCESS_HEADER]: this.process },
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MESSAGE_MAX_BYTES,
       perMessageDeflate: false,

@@ -2,6 +2,7 @@ import { decodeJwt, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostKey, insertHost, useJoinToken } from '../../db/hosts/enrolment.ts'
+import { faultOfPublicKey } from '../../domain/host/public-key.ts'
 import type { Env } from '../../env.ts'
 import {
   ACCESS_TOKEN_AUDIENCE,
@@ -14,6 +15,7 @@ import {
 import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
+import { fromBase64 } from '../../platform/encoding.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { masterSecrets } from '../../platform/seal.ts'
@@ -36,6 +38,8 @@ export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number):
       detail: `this plane speaks host protocol ${PROTOCOL_VERSION}, the agent ${request.inventory.protocolVersion}; upgrade the agent`,
     })
   }
+  const fault = faultOf(request.publicKey.x)
+  if (fault !== null) throw new Problem('validationFailed', { errors: [`publicKey.x ${fault}; make a new Ed25519 key pair`] })
   const tokenHash = await sha256Hex(request.joinToken)
   await verifySigned(request.proof, request.publicKey.x, tokenHash)
   const db = openDatabase(env.DB)
@@ -109,6 +113,8 @@ async function issueAccessToken(env: Env, hostId: string, epoch: number): Promis
 }
 
 async function verifySigned(jwt: string, publicKeyX: string, subject: string): Promise<JWTPayload> {
+  const fault = faultOf(publicKeyX)
+  if (fault !== null) throw new Problem('invalidToken', { detail: `the host's key ${fault}; let the machine join again with a new one` })
   try {
     const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }, 'EdDSA')
     const { payload } = await jwtVerify(jwt, key, {
@@ -124,6 +130,14 @@ async function verifySigned(jwt: string, publicKeyX: string, subject: string): P
     throw new Problem('invalidToken', {
       detail: `the host's signature does not hold: ${error instanceof Error ? error.message : 'unreadable'}`,
     })
+  }
+}
+
+function faultOf(publicKeyX: string): string | null {
+  try {
+    return faultOfPublicKey(fromBase64(publicKeyX))
+  } catch {
+    return 'is not base64url'
   }
 }
 

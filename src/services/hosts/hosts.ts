@@ -10,17 +10,20 @@ import { drainWorkers } from '../../effects/presence.ts'
 import type { Env } from '../../env.ts'
 import { DEFAULT_PORT_RANGE } from '../../host-protocol/messages.ts'
 import { asOperator } from '../../objects/as-plane.ts'
+import type { HostPresenceView } from '../../objects/host.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
 // Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).
 
 const OVERSIZE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
+const REPLACED =
+  'another agent process took its link while the former one held it: its key may be in two places; unless that was you, remove the host and let the machine join again'
 /** A longer list is answered from the database alone. */
 const MAX_ASKED = 100
 
 /** What the object of a host knows of its presence; null for a host that nobody was asked about, or that has not linked yet. */
-type Presence = { lastBeatAtMs: number; suspect: boolean; oversize: boolean } | null
+type Presence = HostPresenceView | null
 
 /** Every machine that has not been removed. */
 export async function listHosts(env: Env): Promise<Host[]> {
@@ -111,8 +114,10 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
       lost: host.lostAt !== null,
       gpuProblems: host.gpuProblems.length,
       oversize: presence?.oversize ?? false,
+      replaced: presence?.replacements?.recent ?? false,
     }),
-    statusReason: presence?.oversize ? OVERSIZE : null,
+    statusReason: toStatusReason(presence),
+    linkReplacements: presence && toReplacements(presence.replacements),
     cordon: toCordon(host),
     draining: host.draining,
     workloads,
@@ -141,6 +146,17 @@ function toIsolation(said: HostRecord['host']['inventory']['isolation']): Host['
     trustedTenants: said?.trustedTenants ?? false,
     missing: said?.missing ?? [],
   }
+}
+
+function toStatusReason(presence: Presence): string | null {
+  const reasons = [...(presence?.oversize ? [OVERSIZE] : []), ...(presence?.replacements?.recent ? [REPLACED] : [])]
+  return reasons.length === 0 ? null : reasons.join('; ')
+}
+
+function toReplacements(replacements: HostPresenceView['replacements']): Host['linkReplacements'] {
+  if (replacements === null) return { count: 0, lastAt: null, lastAddress: null }
+  const { count, lastAtMs, lastAddress } = replacements
+  return { count, lastAt: formatTime(lastAtMs), lastAddress }
 }
 
 function toCordon({ cordonedAt, cordonBy, cordonReason }: HostRecord['host']): Host['cordon'] {

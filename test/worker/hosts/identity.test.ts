@@ -1,6 +1,7 @@
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, afterEach, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
 import { freezeHostClock, moveHostClock } from '../../support/hosts.ts'
+import { SMALL_ORDER_KEYS } from '../../support/small-order-keys.ts'
 import { hostStub } from '../../support/stubs.ts'
 
 const MINUTE_MS = 60_000
@@ -74,6 +75,38 @@ describe('assertions', () => {
       expect(await host.renew(await host.assertion({ skewMs }))).toBe(401)
       expect(await host.renew(await host.assertion({ skewMs: skewMs / 10 }))).toBe(200)
     }
+  })
+})
+
+describe('the key of a host', () => {
+  const toBase64Url = (hex: string) => btoa(String.fromCharCode(...(hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16))))
+
+  it('[L2] [HOST-79] of small order enrols nobody, and the join token is not spent', async () => {
+    const { token } = (await admin().post('/admin/v1/join-tokens', {})).body
+    for (const key of SMALL_ORDER_KEYS) {
+      const reply = await FakeHost.askToEnrol(token, { x: toBase64Url(key) })
+      expect([key, reply.status, await reply.json()]).toEqual([
+        key,
+        422,
+        expect.objectContaining({ errors: [expect.stringMatching(/^publicKey\.x is .*; make a new Ed25519 key pair$/)] }),
+      ])
+    }
+    const [listed] = (await admin().get('/admin/v1/join-tokens')).body.joinTokens
+    expect(listed).toMatchObject({ usedAt: null, usedByHostId: null })
+    expect((await FakeHost.askToEnrol(token)).status).toBe(200)
+  })
+
+  it('[L2] [HOST-79] of small order, which a former release has let in, buys no access token', async () => {
+    const host = await FakeHost.enrol()
+    const identity = toBase64Url(SMALL_ORDER_KEYS[0] ?? '')
+    await env.DB.prepare('UPDATE hosts SET public_key_x = ? WHERE id = ?').bind(identity, host.id).run()
+    // R is the identity and s is 0, which holds for any text under this key.
+    const [head, claims] = (await host.assertion()).split('.')
+    const anybodys = toBase64Url(`01${'00'.repeat(63)}`)
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replaceAll('=', '')
+    expect(await host.renew([head, claims, anybodys].join('.'))).toBe(401)
   })
 })
 
