@@ -13,7 +13,7 @@ import type { EndpointRpc, SubmitCall } from '../src/objects/endpoint.ts'
 import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
 import { logEvent } from '../src/platform/log.ts'
 import type { CommitEnd } from '../src/queue/commit.ts'
-import { deleteEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
+import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import { askRoom, type GiveWayOrder, giveWay } from '../src/queue/give-way.ts'
 import { applyHostEvent } from '../src/queue/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/host-reports.ts'
@@ -133,6 +133,11 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   /** Whether the endpoint has this worker at present, in whatever state. */
   async knowsWorker(workerId: string): Promise<boolean> {
     return this.core.state.workers.get(workerId) !== null
+  }
+
+  /** PP-214: the operator suspends the account, or ends that. */
+  async suspend(isSuspended: boolean): Promise<void> {
+    await this.core.transact((tx) => suspendEndpoint(tx, isSuspended))
   }
 
   /** Seals anew what the object keeps under a former secret, or under none (PP-213). */

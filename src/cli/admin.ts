@@ -37,6 +37,14 @@ users
   .action(({ email }: { email?: string }) => {
     return call((api) => api.request('GET', `${API}/users${email === undefined ? '' : `?email=${encodeURIComponent(email)}`}`))
   })
+users
+  .command('suspend <user>')
+  .description('end the keys, streams, workers and pods of a user (id or email); jobs wait')
+  .action((user: string) => call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/suspend`)))
+users
+  .command('resume <user>')
+  .description('end a suspension; pods that it stopped start again where there is room')
+  .action((user: string) => call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/resume`)))
 
 const keys = program.command('keys').description('API keys')
 keys

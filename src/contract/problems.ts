@@ -9,6 +9,11 @@ export const PROBLEMS = {
   missingToken: { status: 401, title: 'Unauthorized', detail: 'missing bearer token' },
   invalidToken: { status: 401, title: 'Unauthorized', detail: 'invalid bearer token' },
   insufficientBalance: { status: 402, title: 'Payment Required', detail: 'insufficient balance' },
+  accountSuspended: {
+    status: 403,
+    title: 'Forbidden',
+    detail: 'this account is suspended by the operator of the plane: nothing of it runs, and its jobs wait',
+  },
   accessDenied: { status: 403, title: 'Forbidden', detail: 'access denied' },
   notFound: { status: 404, title: 'Not Found', detail: 'resource not found' },
   pathNotFound: { status: 404, title: 'Not Found', detail: 'The requested path was not found.' },

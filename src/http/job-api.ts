@@ -14,6 +14,7 @@ import { authenticationProblem } from './authentication-problem.ts'
 import { clientSource } from './client-address.ts'
 import { problemResponse } from './problem-response.ts'
 import { requestIdOf } from './request-id.ts'
+import { watchedByKey } from './watched-stream.ts'
 
 const RETRY_SECONDS = '5'
 /** An oversize body is read to its end up to this size, so that its sender hears why; beyond it the connection is cut. */
@@ -35,7 +36,9 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
   try {
     const admitted = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    return await callEndpoint(env, request, call, admitted)
+    const response = await callEndpoint(env, request, call, admitted)
+    const isStream = admitted.caller !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
+    return isStream ? watchedByKey(response, env, request.headers.get('authorization')) : response
   } catch (error) {
     return refuse(request, call, error)
   }

@@ -11,6 +11,7 @@ export type PlaneReason =
   | 'is a log still wanted'
   | 'hands a notification over'
   | 'seals anew'
+  | 'suspends an account'
 
 /** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */
 export function asPlane<Kind extends OwnedKind>(kind: Kind, id: string, _reason: PlaneReason): Owned<Kind, null> {

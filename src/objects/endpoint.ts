@@ -36,6 +36,8 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   askRoom(asker: RoomAsker): Promise<RoomOffer>
   /** Sends idle workers away to make room, all of them or none. */
   giveWay(order: GiveWayOrder): Promise<boolean>
+  /** The operator suspends the account, or ends that (PP-214). */
+  suspend(isSuspended: boolean): Promise<void>
   /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
   reseal(): Promise<void>
   /** Whether the endpoint has this worker at present, in whatever state. */

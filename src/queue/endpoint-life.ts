@@ -1,6 +1,6 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { cancelJob } from './jobs.ts'
-import { drainWorker, settleJob } from './transitions.ts'
+import { drainWorker, settleJob, takeBackWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
 /** Jobs that one commit of a purge looks at. */
@@ -29,6 +29,21 @@ export function deleteEndpoint(tx: Tx): void {
   state.meta.setDeleted()
   state.keys.clear()
   tx.effects.scale = true
+}
+
+/** What workers and pods of a suspended account say of their end. */
+export const SUSPENDED = 'the account is suspended by the operator'
+
+/**
+ * PP-214: a suspended account has no workers; what they held waits with the queued jobs, and has lost nothing. Ends it with false. Repeating it
+ * changes nothing.
+ */
+export function suspendEndpoint(tx: Tx, isSuspended: boolean): void {
+  const { state, effects } = tx
+  if (state.meta.deleted()) return
+  state.meta.setSuspended(isSuspended)
+  if (isSuspended) for (const worker of state.workers.all()) takeBackWorker(tx, worker, SUSPENDED)
+  effects.scale = true
 }
 
 /** CTL-3: cancels some of the queued jobs; `more`: there are others. */

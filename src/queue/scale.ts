@@ -5,7 +5,7 @@ import { drainWorker } from './transitions.ts'
 import { liveConfig, type Tx } from './tx.ts'
 import { occupiedWorkers } from './worker-rows.ts'
 
-/** Of an endpoint that is deleted: its `max` is 0. */
+/** Of an endpoint that is deleted or suspended: its `max` is 0. */
 const NO_POLICY = { type: 'REQUEST_COUNT', requestCount: 1 } as const
 const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
 const WORKER_ID_CHARS = 14
@@ -29,7 +29,9 @@ export function planWorkers(tx: Tx): number | null {
 /** What a decision about workers looks at. */
 export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): ScalingInputs {
   const config = liveConfig(state)
-  const policy = config?.scaling ?? NO_POLICY
+  // A suspended account has no workers, whatever waits (PP-214).
+  const isServed = config !== null && !state.meta.suspended()
+  const policy = (isServed ? config.scaling : null) ?? NO_POLICY
   const queued = state.jobs.queuedNormal
   const inputs = {
     policy,
@@ -38,8 +40,8 @@ export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): Sc
     held: occupiedWorkers(state),
     // Read only where it is looked at: with nothing waiting, a queue delay asks for nothing.
     heldNormal: queued > 0 || policy.type === 'REQUEST_COUNT' ? state.jobs.heldNormalCounts() : new Map<string, number>(),
-    min: config?.workers.min ?? 0,
-    max: config?.workers.max ?? 0,
+    min: isServed ? config.workers.min : 0,
+    max: isServed ? config.workers.max : 0,
     idleTimeoutMs: (config?.workers.idleTimeoutSeconds ?? 0) * 1000,
     version: config?.version ?? 0,
     launchNotBeforeMs: state.meta.launch().notBeforeMs,

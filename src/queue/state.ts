@@ -119,6 +119,9 @@ export interface MetaValues {
   setConfig(config: EndpointConfig): void
   deleted(): boolean
   setDeleted(): void
+  /** The operator has suspended the account (PP-214). */
+  suspended(): boolean
+  setSuspended(isSuspended: boolean): void
   /** 48 random bits as two halves: hides how many jobs an endpoint has had (see job-id.ts). */
   idMask(): readonly [number, number]
   totals(): Totals

@@ -134,6 +134,14 @@ export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
   tx.effects.scale = true
 }
 
+/** The platform ends a worker at once for a reason of its own: what it holds waits for another, and loses nothing. */
+export function takeBackWorker(tx: Tx, { id, phase }: Worker, reason: string): void {
+  endLeases(tx, id, reason, TAKEN_BACK)
+  if (phase === 'FAILED') return
+  tellWorker(tx, id, { kind: 'kill', reason })
+  sendAway(tx, id)
+}
+
 /** Nothing of this worker is left on any host, so nothing holds its jobs either. A failed one stays readable for a while. */
 export function forgetWorker(tx: Tx, { id }: Worker): void {
   endLeases(tx, id, 'its worker is gone', TAKEN_BACK)

@@ -1,6 +1,12 @@
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { connectDocker } from '../../src/host-agent/docker/client.ts'
 import { ContainerDisks } from '../../src/host-agent/docker/container-disk.ts'
+import { FakeRegistry, imageOf, layerOf } from '../host-agent/support/fake-registry.ts'
 import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
 import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
@@ -99,6 +105,49 @@ describe('a private registry', () => {
       const [, digest = ''] = registry.atDigest(name).split('@sha256:')
       await docker('rmi', '--force', `podplane-pulled:${digest}`).catch(() => {})
       registry.close()
+    }
+  })
+})
+
+describe('a registry of a stranger', () => {
+  test('[H2] [H8] [HOST-96] [HOST-99] leads the agent nowhere else, and fills no disk', async () => {
+    const registry = await new FakeRegistry().listen()
+    let hits = 0
+    const inside = createServer((_request, response) => {
+      hits += 1
+      response.end('{"token":"INTERNAL-SECRET-42"}')
+    })
+    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+    const { port } = inside.address() as AddressInfo
+    try {
+      const bomb = imageOf([layerOf(Buffer.alloc(1_200_000_000), (bytes) => gzipSync(bytes, { level: 1 }))])
+      registry.push('evil/bomb:1', bomb)
+      registry.override = (request, response) => {
+        const realm = /\/evil\/realm\//.test(request.url ?? '')
+        const redirect = /\/evil\/redirect\//.test(request.url ?? '')
+        if (realm) response.writeHead(401, { 'www-authenticate': `Bearer realm="http://127.0.0.1:${port}/token"` }).end()
+        if (redirect) response.writeHead(307, { location: `http://127.0.0.1:${port}/latest/meta-data` }).end()
+        return realm || redirect
+      }
+      await agent.start(['--registry-allow', `http://${registry.host}`, '--image-space', '1'])
+      const images = ['realm', 'redirect', 'bomb'].map((name) => `${registry.host}/evil/${name}:1`)
+      const inner = `127.0.0.1:${port}/evil/x:4`
+      agent.plane.want(...[...images, inner].map((image, index) => agent.workload(index + 1, IDLE, { image })))
+      const reasons = await Promise.all([1, 2, 3, 4].map(async (generation) => (await agent.reaches(generation, 'error')).reason))
+      const refused = 'the registry is not allowed on this host; its operator can allow it with --registry-allow'
+      const tooLarge = 'the image is too large: it unpacks to more than 1.0 GB, and this host has 1.0 GB for it'
+      expect(reasons).toEqual([
+        `image pull failed: ${images[0]}: ${refused}`,
+        `image pull failed: ${images[1]}: ${refused}`,
+        `image pull failed: ${images[2]}: ${tooLarge}`,
+        `image pull failed: ${inner}: ${refused}`,
+      ])
+      expect(hits).toBe(0)
+      expect(await docker('images', '--quiet', `podplane-pulled:${bomb.digest.slice('sha256:'.length)}`)).toBe('')
+      expect(readdirSync(join(agent.stateDir, 'pulls'))).toEqual([])
+    } finally {
+      registry.close()
+      inside.close()
     }
   })
 })

@@ -69,4 +69,16 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   },
   { id: 'a merge patch passes as JSON', file: BODY, find: 'application\\/json\\s*(;|$)', replace: 'application\\/(\\S+\\+)?json\\s*(;|$)' },
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },
+  {
+    id: 'a suspended account is let in',
+    file: 'src/services/accounts/authenticate.ts',
+    find: 'return verdict.isSuspended ? SUSPENDED : ',
+    replace: 'return ',
+  },
+  {
+    id: 'a stream outlives its key',
+    file: 'src/http/watched-stream.ts',
+    find: '(good) => good || ending.abort(),',
+    replace: '() => undefined,',
+  },
 ]

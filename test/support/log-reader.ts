@@ -42,6 +42,11 @@ export class LogReader {
     }
   }
 
+  /** Reads to the end of the stream. */
+  async ended(): Promise<void> {
+    while ((await this.frame()) !== null);
+  }
+
   /** The next `count` events, comments left out. */
   async events(count: number): Promise<LogEvent[]> {
     const events: LogEvent[] = []

@@ -29,6 +29,7 @@ interface Kept {
   meta: {
     config: EndpointConfig | null
     deleted: boolean
+    suspended: boolean
     totals: Totals
     launch: LaunchState
     waits: boolean
@@ -88,7 +89,16 @@ export class MemoryState implements QueueState {
 
 function nothingKept(): Kept {
   const totals = { completed: 0, failed: 0, retried: 0, superseded: 0 }
-  const meta = { config: null, deleted: false, totals, launch: { failures: 0, notBeforeMs: 0 }, waits: false, seekers: [], alarmAtMs: null }
+  const meta = {
+    config: null,
+    deleted: false,
+    suspended: false,
+    totals,
+    launch: { failures: 0, notBeforeMs: 0 },
+    waits: false,
+    seekers: [],
+    alarmAtMs: null,
+  }
   const rows = { jobs: new Map(), workers: new Map(), stops: [], texts: new Map(), chunks: new Map(), keys: new Map() }
   return { ...rows, lastSequence: 0, meta, random: 0 }
 }
@@ -198,6 +208,10 @@ function metaValues({ meta }: Kept): MetaValues {
     deleted: () => meta.deleted,
     setDeleted: () => {
       meta.deleted = true
+    },
+    suspended: () => meta.suspended,
+    setSuspended: (isSuspended) => {
+      meta.suspended = isSuspended
     },
     idMask: () => [1, 2],
     totals: () => ({ ...meta.totals }),

@@ -55,6 +55,14 @@ export class MetaStore implements MetaValues {
     this.write('deleted', true)
   }
 
+  suspended(): boolean {
+    return this.read<boolean>('suspended') ?? false
+  }
+
+  setSuspended(isSuspended: boolean): void {
+    this.write('suspended', isSuspended)
+  }
+
   /** 48 random bits as two halves: hides how many jobs an endpoint has had (see job-id.ts). */
   idMask(): readonly [number, number] {
     const known = this.read<[number, number]>('idMask')

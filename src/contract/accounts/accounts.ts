@@ -22,6 +22,21 @@ export const User = z
   .meta({ id: 'User', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', createdAt: '2026-06-01T12:00:00Z' } })
 export type User = z.infer<typeof User>
 
+/** What a suspension or its end has done (PP-214). */
+export const Suspension = z
+  .object({
+    userId: z.string(),
+    suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),
+    endpoints: z.number().int().meta({ description: 'Endpoints that were told.' }),
+    pods: z.number().int().meta({ description: 'Pods that were stopped, or started again.' }),
+    failed: z.array(z.string()).meta({ description: 'What could not be told or changed; the same call again tries that again.' }),
+  })
+  .meta({
+    id: 'Suspension',
+    example: { userId: '7q1w3e4k8h2m9x', suspendedAt: '2026-06-01T12:00:00Z', endpoints: 2, pods: 1, failed: [] },
+  })
+export type Suspension = z.infer<typeof Suspension>
+
 export const UserQuery = z.object({ email: z.string().optional().meta({ description: 'Only the user with this address.' }) })
 export const ListUsersResponse = z.object({ users: z.array(User) }).meta({ id: 'ListUsersResponse', example: { users: [] } })
 

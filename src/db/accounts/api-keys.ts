@@ -1,12 +1,20 @@
-import { and, desc, eq, isNull, lte, or } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull, lte, or } from 'drizzle-orm'
 import type { Database } from '../client.ts'
-import { apiKeys } from '../schema.ts'
+import { apiKeys, teams } from '../schema.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
-/** The key of that id, revoked and expired ones included; undefined when there is none. Keys are found before any team is known. */
-export function findApiKey(db: Database, id: string): Promise<ApiKeyRow | undefined> {
-  return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
+/**
+ * The key of that id, revoked and expired ones included, and whether its team is suspended; undefined when there is none. Keys are found before
+ * any team is known.
+ */
+export function findApiKey(db: Database, id: string): Promise<(ApiKeyRow & { suspendedAt: number | null }) | undefined> {
+  return db
+    .select({ ...getTableColumns(apiKeys), suspendedAt: teams.suspendedAt })
+    .from(apiKeys)
+    .innerJoin(teams, eq(teams.id, apiKeys.teamId))
+    .where(eq(apiKeys.id, id))
+    .get()
 }
 
 /** Stores a new key. */

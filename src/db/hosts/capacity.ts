@@ -2,6 +2,7 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { selectRequirements } from '../accounts/isolation.ts'
+import { isActive } from '../accounts/suspension.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts.ts'
@@ -100,7 +101,7 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
     ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(want.hostId, want.teamId)})`)
+      AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}`)
   try {
     await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
   } catch (error) {

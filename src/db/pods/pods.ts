@@ -1,5 +1,6 @@
 import { and, count, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
+import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
@@ -101,7 +102,7 @@ export async function insertPod(db: Records, pod: PodRow, resources: PodResource
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(pod.hostId, pod.teamId)})`)
+      AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
   const insert = db.insert(pods).values({ ...pod, id: needsAllocation, spec: sealPodSpec(db.vault, pod, pod.spec) })
@@ -160,7 +161,7 @@ async function updateWithAllocation(
   const hasGpus = held.gpuTypeId
     ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
     : sql``
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}`
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus} AND ${isActive(before.teamId)}`
   const allocate = db
     .update(allocations)
     .set(held)

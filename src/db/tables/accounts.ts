@@ -10,6 +10,8 @@ export const teams = sqliteTable('teams', {
   createdAt: integer('created_at').notNull(),
   /** What the operator wants its containers to run in; null: whatever a host has. */
   runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
+  /** The operator has suspended it since then (PP-214); null: it works. */
+  suspendedAt: integer('suspended_at'),
 })
 
 export const users = sqliteTable(

@@ -92,6 +92,19 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
 }
 
+/** The operator suspends or resumes the account: stops what is to run, locked or not, and starts what was stopped so. Null when neither is needed. */
+export function decideSuspension<Pod extends PodState>(pod: Pod, isSuspended: boolean, nowMs: number): PodChange<Pod> | null {
+  if (!isSuspended) {
+    if (pod.status !== 'EXITED' || pod.statusReason !== ACCOUNT_SUSPENDED) return null
+    return leaveRunning(pod, nowMs, { ...AFTER_ACTION.start(pod), hostLost: false })
+  }
+  if (!isToRun(pod)) return null
+  return leaveRunning(pod, nowMs, { status: 'EXITED', statusReason: ACCOUNT_SUSPENDED, hostLost: false })
+}
+
+/** Why a pod of a suspended account is stopped (PP-214). */
+export const ACCOUNT_SUSPENDED = 'stopped: the account is suspended by the operator'
+
 /** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
 export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
   // A lost host makes it when it returns; until then the pod goes on saying so.

@@ -5,12 +5,12 @@ import type { Log } from '../log.ts'
 import type { AllowedRegistries } from '../pulls/allowed-registries.ts'
 import { Egress } from '../pulls/egress.ts'
 import { ImageSpace } from '../pulls/image-space.ts'
-import { Locks } from '../pulls/locks.ts'
-import { PULL_REASONS, PullError } from '../pulls/pull-error.ts'
+import { PullError } from '../pulls/pull-error.ts'
 import { type FoundImage, fetchImage, findImage, PULLED_REPOSITORY, pulledName, requireLayers } from '../pulls/pull-image.ts'
 import { type PulledImage, PulledImages } from '../pulls/pulled-images.ts'
 import { parseReference, type Reference } from '../pulls/reference.ts'
 import { RegistryClient } from '../pulls/registry-client.ts'
+import { Turns } from '../pulls/turns.ts'
 import { StartError, type StartHooks } from '../runtime.ts'
 import type { DockerEngine, ImageFacts } from './engine.ts'
 import { engineText } from './engine-errors.ts'
@@ -18,6 +18,12 @@ import { DISK_REPOSITORY, isNamed, repositoryOf } from './image-names.ts'
 
 /** Repositories of the agent's own: what lies there is some tenant's. */
 const RESERVED: readonly string[] = [DISK_REPOSITORY, PULLED_REPOSITORY]
+
+/** Pulls of one account at a time: what it waits for takes nothing from others. */
+const PULLS_PER_ACCOUNT = 4
+
+/** Whatever has not come by then does not come: a registry that trickles takes disk and a place. */
+const PULL_MAX_MS = 2 * 3_600_000
 
 /** What the operator says about images. */
 export interface ImagePolicy {
@@ -44,7 +50,8 @@ export class ContainerImages {
   private readonly egress: Egress
   private readonly pulled: PulledImages
   private readonly space: ImageSpace
-  private readonly locks = new Locks()
+  private readonly oneEach = new Turns(1)
+  private readonly ofAccounts = new Turns(PULLS_PER_ACCOUNT)
   private readonly spoolDir: string
   private readonly now: () => number
 
@@ -66,12 +73,11 @@ export class ContainerImages {
     const { image } = workload
     try {
       if (RESERVED.includes(repositoryOf(image))) throw new PullError('reserved', image)
-      return (await this.findHere(workload)) ?? (await this.pull(workload, hooks))
+      return (await this.findHere(workload)) ?? (await this.pullInTurn(workload, hooks))
     } catch (error) {
-      const reason = error instanceof PullError ? error.reason : 'notStored'
-      const detail = error instanceof PullError ? error.detail : engineText(error)
+      const { reason, detail, message } = asPullError(error)
       if (!hooks.signal.aborted) this.deps.log.warn('an image is not to be had', { workload: workload.id, image, reason, error: detail })
-      throw new StartError(`image pull failed: ${image}: ${error instanceof PullError ? error.message : PULL_REASONS.notStored}`)
+      throw new StartError(`image pull failed: ${image}: ${message}`)
     }
   }
 
@@ -86,14 +92,19 @@ export class ContainerImages {
     return pulled && (await this.use(pulled))
   }
 
-  private async pull({ image, registryAuth: login }: Workload, { onState, signal }: StartHooks): Promise<string> {
-    onState('pulling')
+  private pullInTurn(workload: Workload, hooks: StartHooks): Promise<string> {
+    hooks.onState('pulling')
+    return this.ofAccounts.with(workload.account ?? workload.id, hooks.signal, () => this.pull(workload, hooks))
+  }
+
+  private async pull({ image, registryAuth: login }: Workload, hooks: StartHooks): Promise<string> {
+    const signal = AbortSignal.any([hooks.signal, AbortSignal.timeout(PULL_MAX_MS)])
     this.deps.log.info('pulling an image', { image })
     const reference = parseReference(image)
     const client = new RegistryClient({ egress: this.egress, reference, login, signal })
     const found = await findImage(client, reference.wanted)
     // Workers of one endpoint start together: the first fetches for all of them. Nobody waits for a registry that he did not name.
-    return await this.locks.with(`${reference.host}/${reference.repository}@${found.digest}`, signal, () =>
+    return await this.oneEach.with(`${reference.host}/${reference.repository}@${found.digest}`, signal, () =>
       this.take(client, reference, found, { isPublic: login === undefined, signal }),
     )
   }
@@ -163,4 +174,12 @@ export class ContainerImages {
   close(): void {
     this.egress.close()
   }
+}
+
+function asPullError(error: unknown): PullError {
+  if (error instanceof PullError) return error
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return new PullError('unreachable', `not all of it came within ${PULL_MAX_MS / 3_600_000} h`)
+  }
+  return new PullError('notStored', engineText(error))
 }

@@ -2,10 +2,10 @@ import type { Log } from '../log.ts'
 import { tooLarge } from './pull-error.ts'
 import type { PulledImage, PulledImages } from './pulled-images.ts'
 
-/** An image that was used so lately may be about to be started. */
-const FRESH_MS = 10 * 60_000
+/** An image that was used so lately may be about to be started: nothing is made of it yet that would keep it. */
+const FRESH_MS = 60_000
 /** Images that are kept, however small they are. */
-const IMAGES_MAX = 1_000
+const IMAGES_MAX = 500
 
 export interface ImageSpaceDeps {
   pulled: PulledImages
@@ -21,7 +21,7 @@ export interface ImageSpaceDeps {
 export class ImageSpace {
   readonly maxBytes: number
   private readonly deps: ImageSpaceDeps
-  /** Bytes of layers that are on their way. */
+  /** Bytes of layers that have come and are not in the engine yet. */
   private spooledBytes = 0
 
   constructor(deps: ImageSpaceDeps) {
@@ -29,14 +29,22 @@ export class ImageSpace {
     this.maxBytes = deps.maxBytes
   }
 
-  /** Makes room for what comes packed, and keeps it while `act` lasts. Throws a `PullError` when there is none. */
-  async spooling<T>(bytes: number, act: () => Promise<T>): Promise<T> {
+  /**
+   * Makes room for what will come packed, and counts it as it comes: a registry that has announced much and sends nothing takes nothing from
+   * others. Throws a `PullError`.
+   */
+  async spooling<T>(bytes: number, act: (onCome: (bytes: number) => void) => Promise<T>): Promise<T> {
     await this.makeRoom(bytes)
-    this.spooledBytes += bytes
+    let come = 0
+    const onCome = (more: number) => {
+      come += more
+      this.spooledBytes += more
+      if (this.takenBytes() > this.maxBytes) throw tooLarge('packed it has', bytes, Math.max(0, this.maxBytes - this.takenBytes() + come))
+    }
     try {
-      return await act()
+      return await act(onCome)
     } finally {
-      this.spooledBytes -= bytes
+      this.spooledBytes -= come
     }
   }
 

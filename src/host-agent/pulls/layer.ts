@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Transform } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -28,7 +27,8 @@ export interface LayerRequest {
   client: RegistryClient
   descriptor: Descriptor
   path: string
-  /** Called with what has been unpacked since it was called last; throws when it is too much. */
+  /** Both are called with what has come, packed and unpacked, since they were called last; they throw when it is too much. */
+  onPacked(bytes: number): void
   onUnpacked(bytes: number): void
   signal: AbortSignal
 }
@@ -37,7 +37,7 @@ export interface LayerRequest {
  * Fetches a layer into a file. It is as long as its manifest says, it is what its digest says, and what is inside is measured while it comes, so
  * that nothing is unpacked that was not measured before (HOST-99). One that breaks off goes on where it was.
  */
-export async function fetchLayer({ client, descriptor, path, onUnpacked, signal }: LayerRequest): Promise<Layer> {
+export async function fetchLayer({ client, descriptor, path, onPacked, onUnpacked, signal }: LayerRequest): Promise<Layer> {
   const { digest, size } = descriptor
   const file = await open(path, 'wx', 0o600)
   const packed = createHash('sha256')
@@ -50,6 +50,7 @@ export async function fetchLayer({ client, descriptor, path, onUnpacked, signal 
         for await (const piece of body as AsyncIterable<Buffer>) {
           offset += piece.length
           if (offset > size) throw new PullError('unusable', `${digest} is longer than its manifest says`)
+          onPacked(piece.length)
           packed.update(piece)
           await writeAll(file, piece)
           await content.write(piece)
@@ -80,6 +81,18 @@ async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
 /** Of this machine's disk, which another try does not mend. */
 function isLocal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(String(error.code))
+}
+
+/** Resolves when a stream takes more, or nothing any more. */
+function drained(stream: Transform): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+    if (stream.destroyed) done()
+  })
 }
 
 /** What is inside of a layer: counted and hashed, never kept. */
@@ -134,7 +147,7 @@ class Content {
   private async pass(piece: Buffer): Promise<void> {
     if (this.unpacker === null) this.take(piece)
     else if (this.unpacker && this.failure === undefined && !this.unpacker.write(piece)) {
-      await Promise.race([once(this.unpacker, 'drain'), once(this.unpacker, 'close')]).catch(() => {})
+      await drained(this.unpacker)
     }
     this.throwFailure()
   }

@@ -65,9 +65,9 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   const proven = pulled.layersFrom(reference.host)
   const dir = mkdtempSync(join(deps.spoolDir, 'pull-'))
   try {
-    const layers = new LayerFetch(deps, manifest, diffIds, proven, dir)
     const known = await deps.countKnown(diffIds)
-    await space.spooling(packed, async () => {
+    await space.spooling(packed, async (onCome) => {
+      const layers = new LayerFetch(deps, manifest, { diffIds, proven, dir, onCome })
       await layers.fetch((index) => index >= known || !layers.isProven(index))
       await layers.requireProven()
       await space.makeRoom(newBytes(layers.all(), pulled))
@@ -101,27 +101,31 @@ export async function requireLayers(client: RegistryClient, { manifest }: FoundI
   await inParallel(digests, PARALLEL_QUESTIONS, (digest) => client.requireBlob(digest))
 }
 
+interface LayerContext {
+  diffIds: readonly string[]
+  /** Layers that this registry has given before. */
+  proven: ReadonlyMap<string, Layer>
+  dir: string
+  onCome(bytes: number): void
+}
+
 class LayerFetch {
   private readonly deps: ImageFetchDeps
   private readonly manifest: Manifest
-  private readonly diffIds: readonly string[]
-  private readonly proven: ReadonlyMap<string, Layer>
-  private readonly dir: string
+  private readonly context: LayerContext
   private readonly fetched = new Map<string, Layer>()
   private unpackedBytes = 0
 
-  constructor(deps: ImageFetchDeps, manifest: Manifest, diffIds: readonly string[], proven: ReadonlyMap<string, Layer>, dir: string) {
+  constructor(deps: ImageFetchDeps, manifest: Manifest, context: LayerContext) {
     this.deps = deps
     this.manifest = manifest
-    this.diffIds = diffIds
-    this.proven = proven
-    this.dir = dir
+    this.context = context
   }
 
   /** Whether this registry has given the layer before, and it is what the configuration says. */
   isProven(index: number): boolean {
     const digest = this.manifest.layers[index]?.digest ?? ''
-    return this.proven.get(digest)?.diffId === this.diffIds[index]
+    return this.context.proven.get(digest)?.diffId === this.context.diffIds[index]
   }
 
   async fetch(isWanted: (index: number) => boolean): Promise<void> {
@@ -129,15 +133,14 @@ class LayerFetch {
     const missing = [...wanted.values()].filter(({ digest }) => !this.fetched.has(digest))
     await inParallel(missing, PARALLEL_FETCHES, async (descriptor) => {
       const { client, signal } = this.deps
+      const { onCome: onPacked } = this.context
       const onUnpacked = (bytes: number) => this.count(bytes)
-      this.fetched.set(
-        descriptor.digest,
-        await fetchLayer({ client, descriptor, path: this.pathOf(descriptor.digest), onUnpacked, signal }),
-      )
+      const path = this.pathOf(descriptor.digest)
+      this.fetched.set(descriptor.digest, await fetchLayer({ client, descriptor, path, onPacked, onUnpacked, signal }))
     })
     for (const [index, { digest }] of this.manifest.layers.entries()) {
       const layer = this.fetched.get(digest)
-      const isOther = layer !== undefined && layer.diffId !== this.diffIds[index]
+      const isOther = layer !== undefined && layer.diffId !== this.context.diffIds[index]
       if (isOther) throw new PullError('unusable', `${digest} holds something else than the configuration says`)
     }
   }
@@ -149,7 +152,7 @@ class LayerFetch {
   }
 
   all(): Layer[] {
-    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest) ?? this.proven.get(digest) ?? [])
+    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest) ?? this.context.proven.get(digest) ?? [])
   }
 
   saved(config: Buffer, digest: string, known: number): SavedImage {
@@ -160,7 +163,7 @@ class LayerFetch {
   }
 
   private pathOf(digest: string): string {
-    return join(this.dir, digest.replace(':', '-'))
+    return join(this.context.dir, digest.replace(':', '-'))
   }
 
   private count(bytes: number): void {

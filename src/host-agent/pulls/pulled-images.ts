@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 import type { Layer } from './layer.ts'
 
+/** How exactly the time of its last use is kept: each time is a write of the whole file. */
+const USE_STEP_MS = 30_000
 /** References and places that are remembered of one image; more only cost a question to their registry. */
 const REMEMBERED_MAX = 16
 
@@ -82,7 +84,7 @@ export class PulledImages {
 
   noteUse(digest: string, nowMs: number): void {
     const image = this.images.get(digest)
-    if (image !== undefined) this.put({ ...image, usedAtMs: nowMs })
+    if (image !== undefined && nowMs >= image.usedAtMs + USE_STEP_MS) this.put({ ...image, usedAtMs: nowMs })
   }
 
   forget(digest: string): void {

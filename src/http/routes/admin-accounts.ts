@@ -7,10 +7,12 @@ import {
   ListKeysResponse,
   ListUsersResponse,
   Quotas,
+  Suspension,
   User,
   UserQuery,
 } from '../../contract/accounts/accounts.ts'
 import * as accounts from '../../services/accounts/accounts.ts'
+import { resumeUser, suspendUser } from '../../services/accounts/suspension.ts'
 import type { AppEnv } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
@@ -95,6 +97,31 @@ const setQuotasRoute = createRoute({
   },
 })
 
+const suspensionAnswers = {
+  200: { description: 'What was done.', content: { 'application/json': { schema: Suspension } } },
+  ...problemResponses([401, 404]),
+}
+
+const suspendRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/admin/v1/users/{id}/suspend',
+  operationId: 'suspendUser',
+  summary: 'End the keys, streams, workers and pods of an account within 60 seconds; its jobs wait',
+  request: { params: Params },
+  responses: suspensionAnswers,
+})
+
+const resumeRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/admin/v1/users/{id}/resume',
+  operationId: 'resumeUser',
+  summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
+  request: { params: Params },
+  responses: suspensionAnswers,
+})
+
 /** Registers users, keys and quotas of the operator API (AUT-4a). */
 export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(c.env, c.req.valid('json').email, Date.now()), 201))
@@ -107,6 +134,8 @@ export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
     await accounts.revokeKey(c.env, c.req.valid('param').id, Date.now())
     return c.body(null, 204)
   })
+  app.openapi(suspendRoute, async (c) => c.json(await suspendUser(c.env, c.req.valid('param').id, Date.now()), 200))
+  app.openapi(resumeRoute, async (c) => c.json(await resumeUser(c.env, c.req.valid('param').id), 200))
   app.openapi(setQuotasRoute, async (c) =>
     c.json(await accounts.setQuotas(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
   )

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
+import type { AppContext } from '../app-env.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { RATE_HEADERS } from '../rest-components.ts'
+import { watchedByKey } from '../watched-stream.ts'
 
 // What the routes of logs share (LOG-1 to LOG-6).
 
@@ -26,7 +28,7 @@ export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, 
   return { query, lastEventId: headers['Last-Event-ID'], signal }
 }
 
-/** The answer that carries a log. */
-export function logResponse(body: ReadableStream): Response {
-  return new Response(body, { headers: STREAM_HEADERS })
+/** The answer that carries a log, for as long as the reader's key is good. */
+export function logResponse(c: AppContext, body: ReadableStream): Response {
+  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, c.req.header('authorization') ?? null)
 }

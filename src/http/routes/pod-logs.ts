@@ -27,6 +27,6 @@ const logsRoute = createRoute({
 export function registerPodLogs(app: OpenAPIHono<AppEnv>): void {
   app.openapi(logsRoute, async (c) => {
     const reading = readingOf(c.req.valid('query'), c.req.valid('header'), c.req.raw)
-    return logResponse(await followPodLog(verbContext(c), c.req.valid('param').id, reading))
+    return logResponse(c, await followPodLog(verbContext(c), c.req.valid('param').id, reading))
   })
 }

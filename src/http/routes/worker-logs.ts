@@ -31,6 +31,6 @@ export function registerWorkerLogs(app: OpenAPIHono<AppEnv>): void {
   app.openapi(logsRoute, async (c) => {
     const { id, workerId } = c.req.valid('param')
     const reading = readingOf(c.req.valid('query'), c.req.valid('header'), c.req.raw)
-    return logResponse(await followWorkerLog(verbContext(c), id, workerId, reading))
+    return logResponse(c, await followWorkerLog(verbContext(c), id, workerId, reading))
   })
 }

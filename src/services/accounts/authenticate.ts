@@ -1,6 +1,7 @@
 import type { ProblemKey } from '../../contract/problems.ts'
 import { findOwner } from '../../db/accounts/accounts.ts'
 import { findApiKey, touchApiKey } from '../../db/accounts/api-keys.ts'
+import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import { parseApiKey, scopesOf } from '../../domain/access.ts'
 import { findPodOfKey, issuePodKey } from '../../effects/pod-key.ts'
@@ -12,7 +13,12 @@ import { forgetMisses, lookUpFor } from './lookups.ts'
 
 /** What is wrong with an `Authorization` header (ERR-8). */
 export type KeyProblem = Extract<ProblemKey, 'missingToken' | 'invalidToken'>
-export type Authentication = { ok: true; principal: Principal } | { ok: false; problem: KeyProblem } | TooManyMisses
+export type Authentication =
+  | { ok: true; principal: Principal }
+  | { ok: false; problem: KeyProblem }
+  /** The key is good, and its account suspended (PP-214). */
+  | { ok: false; problem: 'accountSuspended' }
+  | TooManyMisses
 /** Unknown keys came too often from where this one comes (PP-200): it was not looked up. */
 interface TooManyMisses {
   ok: false
@@ -43,6 +49,7 @@ const MIN_OPERATOR_KEY_LENGTH = 16
 interface Verdict {
   principal: Principal
   expiresAtMs: number | null
+  isSuspended: boolean
 }
 
 /** Good verdicts, by the key's text and not by the header: however a header is spelled, a key is one entry. In memory only. */
@@ -53,6 +60,7 @@ const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_VERDICTS)
 
 const MISSING: Authentication = { ok: false, problem: 'missingToken' }
 const INVALID: Authentication = { ok: false, problem: 'invalidToken' }
+const SUSPENDED: Authentication = { ok: false, problem: 'accountSuspended' }
 
 /**
  * Tells who an `Authorization` header belongs to (ERR-8). Zero D1 queries when warm; a malformed key never reaches D1, an unknown one only
@@ -62,7 +70,7 @@ export async function authenticate(env: Env, authorization: string | null, nowMs
   const token = authorization === null ? null : bearerToken(authorization)
   if (token === null) return MISSING
   const known = verdicts.get(token, nowMs)
-  if (known) return isExpired(known, nowMs) ? INVALID : { ok: true, principal: known.principal }
+  if (known) return answerOf(known, nowMs)
   if (refused.get(token, nowMs)) return INVALID
   const isFamiliar = visit === undefined || familiar.get(token, nowMs) !== undefined
   const lookup = isFamiliar ? { found: await lookUp(env, token, nowMs) } : await lookUpStranger(env, token, nowMs, visit)
@@ -78,13 +86,25 @@ function judge(env: Env, token: string, verdict: Verdict | null, nowMs: number, 
   verdicts.set(token, verdict, nowMs)
   familiar.set(token, true, nowMs)
   if (parseApiKey(token)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
-  return { ok: true, principal: verdict.principal }
+  return answerOf(verdict, nowMs)
+}
+
+function answerOf(verdict: Verdict, nowMs: number): Authentication {
+  if (isExpired(verdict, nowMs)) return INVALID
+  return verdict.isSuspended ? SUSPENDED : { ok: true, principal: verdict.principal }
 }
 
 // What no formatter wrote costs D1 nothing, so it is no miss.
 function lookUpStranger(env: Env, token: string, nowMs: number, visit: Visit) {
   const find = () => lookUp(env, token, nowMs)
   return parseApiKey(token) ? lookUpFor(`key ${visit.source()}`, nowMs, find) : find().then((found) => ({ found }))
+}
+
+/** Whether the key of a header is good at this moment, whatever is remembered of it: for what stays open long after it was let in (PP-215). */
+export async function isStillGood(env: Env, authorization: string | null, nowMs: number): Promise<boolean> {
+  const token = authorization === null ? null : bearerToken(authorization)
+  const verdict = token === null ? null : await lookUp(env, token, nowMs)
+  return verdict !== null && !verdict.isSuspended
 }
 
 /** Says whether a header carries the operator's key (AUT-4a); null means it does, else why not. */
@@ -125,7 +145,8 @@ async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict |
   const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
   if (!(await sameSecret(hash, row.secretHash))) return null
   const scopes = scopesOf(row.permission, row.scopes)
-  const verdict = { principal: { keyId: row.id, userId: row.userId, teamId: row.teamId, scopes }, expiresAtMs: row.expiresAt }
+  const principal = { keyId: row.id, userId: row.userId, teamId: row.teamId, scopes }
+  const verdict = { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
   return isExpired(verdict, nowMs) ? null : verdict
 }
 
@@ -137,7 +158,8 @@ async function lookUpPodKey(env: Env, token: string): Promise<Verdict | null> {
   const userId = await findOwner(openDatabase(env.DB), teamId)
   if (userId === null) return null
   const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
-  return { principal: { keyId: `pod:${podId}`, userId, teamId, scopes }, expiresAtMs: null }
+  const isSuspended = (await findSuspension(openDatabase(env.DB), teamId)) !== null
+  return { principal: { keyId: `pod:${podId}`, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
 }
 
 function isExpired({ expiresAtMs }: Verdict, nowMs: number): boolean {

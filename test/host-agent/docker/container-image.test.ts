@@ -5,6 +5,7 @@ import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docke
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -67,9 +68,14 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
       images = open()
     },
     /** The id of the image, or why there is none. */
-    provide: (image: string, login?: { username: string; password: string; host?: string }, signal = new AbortController().signal) =>
+    provide: (
+      image: string,
+      login?: { username: string; password: string; host?: string },
+      signal = new AbortController().signal,
+      account = 'acc',
+    ) =>
       images
-        .provide(makeWorkload({ id: 'a', image, ...(login && { registryAuth: login }) }), {
+        .provide(makeWorkload({ id: 'a', account, image, ...(login && { registryAuth: login }) }), {
           onState: (state) => states.push(state),
           signal,
         })
@@ -338,6 +344,27 @@ describe('the space for images', () => {
     expect(await provide(push('fifth'))).toMatch(/^sha256:/)
   })
 
+  test('[H8] [HOST-99] a registry that announces much and sends nothing takes nothing from others', async () => {
+    const [fake, silent] = [await registry(), await registry()]
+    const { provide, stateDir } = host([fake, silent], { maxBytes: 1e6 })
+    const stopped = new AbortController()
+    let asked = false
+    const announced = layerOf(noise('announced', 900 * KB), (bytes) => bytes)
+    const name = silent.push('evil/x:1', imageOf([announced]))
+    silent.override = (request, response) => {
+      if (!request.url?.endsWith(sha256(announced.packed))) return false
+      asked = true
+      response.writeHead(200, { 'content-length': announced.packed.length }).flushHeaders()
+      return true
+    }
+    const hanging = provide(name, undefined, stopped.signal)
+    await waitUntil('it is asked for', () => asked)
+    expect(await provide(fake.push('a/b:1', imageOf([layerOf(noise('of another', 600 * KB))])))).toMatch(/^sha256:/)
+    stopped.abort()
+    await hanging
+    expect(readdirSync(join(stateDir, 'pulls'))).toEqual([])
+  })
+
   test('[HOST-98] none is loaded that could not be remembered', async () => {
     const fake = await registry()
     const { provide, stateDir, store } = host([fake])
@@ -384,4 +411,33 @@ describe('images that nobody pulled', () => {
       expect(await provide(reserved)).toBe('the name is reserved')
     }
   })
+})
+
+test('[HOST-95] an account pulls four images at a time, and keeps no other account waiting', async () => {
+  const fake = await registry()
+  const names = ['p', 'q', 'r', 's', 't'].map((name) => fake.push(`a/${name}:1`, imageOf([layerOf(name)])))
+  const others = fake.push('b/x:1', imageOf([layerOf('of another')]))
+  const held: (() => void)[] = []
+  fake.override = (request, response) => {
+    if (!request.url?.startsWith('/v2/a/')) return false
+    // Answered when the test says so.
+    held.push(() => response.writeHead(404).end())
+    return true
+  }
+  const { provide } = host([fake])
+  const stopped = new AbortController()
+  const [first, second, third, fourth, fifth] = names.map((name, index) =>
+    provide(name, undefined, index === 4 ? stopped.signal : undefined, 'A'),
+  )
+  await waitUntil('four are asked for', () => held.length === 4)
+  expect(await provide(others, undefined, undefined, 'B')).toMatch(/^sha256:/)
+  expect(held).toHaveLength(4)
+  // One that waits can be given up.
+  stopped.abort()
+  await fifth
+  const sixth = provide(`${fake.host}/a/u:1`, undefined, undefined, 'A')
+  held.shift()?.()
+  await waitUntil('the next one is asked for', () => held.length === 4)
+  for (const answer of held) answer()
+  expect(await Promise.all([first, second, third, fourth, sixth])).toEqual(Array.from({ length: 5 }, () => NOT_FOUND))
 })

@@ -120,7 +120,8 @@ export class FakeRegistry {
     if (content === undefined) return void response.writeHead(404).end('<h1>internal words</h1>')
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0)
     const body = content.subarray(from)
-    response.writeHead(from > 0 ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': body.length })
+    const type = kind === 'manifests' ? JSON.parse(content.toString()).mediaType : 'application/octet-stream'
+    response.writeHead(from > 0 ? 206 : 200, { 'content-type': type, 'content-length': body.length })
     response.end(method === 'HEAD' ? undefined : body)
   }
 

@@ -1,0 +1,38 @@
+import type { Env } from '../env.ts'
+import { logEvent } from '../platform/log.ts'
+import { isStillGood } from '../services/accounts/authenticate.ts'
+
+/** How often the key of an open stream is looked up again (PP-215); tests shorten it. */
+export const STREAM_CHECKS = { everyMs: 30_000 }
+
+/**
+ * A response that stays open, as long as the key that asked for it is good: when the key is revoked, expires or its account is suspended, the
+ * stream ends (PP-215). Whoever reads on connects again, and is refused.
+ */
+export function watchedByKey(response: Response, env: Env, authorization: string | null): Response {
+  if (!response.body) return response
+  const isGood = () => isStillGood(env, authorization, Date.now())
+  return new Response(streamWhile(response.body, isGood, STREAM_CHECKS.everyMs), response)
+}
+
+/** A stream that ends when its source does, or when `isGood` says no. A check that fails changes nothing: the next one comes. */
+export function streamWhile(source: ReadableStream, isGood: () => Promise<boolean>, everyMs: number): ReadableStream {
+  const { readable, writable } = new IdentityTransformStream()
+  const ending = new AbortController()
+  const timer = setInterval(() => {
+    isGood().then(
+      (good) => good || ending.abort(),
+      (error: unknown) => logEvent('warn', 'the key of a stream could not be checked', { error }),
+    )
+  }, everyMs)
+  source
+    .pipeTo(writable, { signal: ending.signal, preventAbort: true })
+    .catch((error: unknown) => endStream(writable, ending.signal, error))
+    .finally(() => clearInterval(timer))
+  return readable
+}
+
+// A reader that has left has closed it already.
+async function endStream(writable: WritableStream, ended: AbortSignal, error: unknown): Promise<void> {
+  await (ended.aborted ? writable.close() : writable.abort(error)).catch(() => undefined)
+}

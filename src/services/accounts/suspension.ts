@@ -1,0 +1,95 @@
+import type { Suspension } from '../../contract/accounts/accounts.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { findUser } from '../../db/accounts/accounts.ts'
+import { listEndpointIds, listPodsToSuspend, writeSuspension } from '../../db/accounts/suspension.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
+import { findPodForHost, type PodRow } from '../../db/pods/pods.ts'
+import { ACCOUNT_SUSPENDED, decideSuspension } from '../../domain/pod/pod.ts'
+import { transitPod } from '../../effects/pod-transitions.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
+import { endpointStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
+import { forgetVerdicts } from './authenticate.ts'
+
+/** A pod's row that others keep changing meanwhile is decided on anew. */
+const MAX_ATTEMPTS = 5
+
+/**
+ * Ends whatever an account does (PP-214): its keys are refused within 60 s everywhere, its workers and pods end now, and its jobs wait. Pods
+ * that come from a key that another isolate still remembers find no room. Repeating it does what was left undone. Throws 404.
+ */
+export function suspendUser(env: Env, userId: string, nowMs: number): Promise<Suspension> {
+  return apply(env, userId, nowMs)
+}
+
+/** Ends a suspension: keys are good, workers come as jobs want them, and pods that it stopped start where there is room. Throws 404. */
+export function resumeUser(env: Env, userId: string): Promise<Suspension> {
+  return apply(env, userId, null)
+}
+
+async function apply(env: Env, userId: string, sinceMs: number | null): Promise<Suspension> {
+  const user = await findUser(openDatabase(env.DB), userId)
+  if (!user) throw new Problem('notFound')
+  const teamId = user.personalTeamId
+  // First of all: nobody gets anything new while the rest is taken back.
+  await writeSuspension(openDatabase(env.DB), teamId, sinceMs)
+  forgetVerdicts()
+  const isSuspended = sinceMs !== null
+  const failed: string[] = []
+  const endpoints = await tellEndpoints(env, teamId, isSuspended, failed)
+  const pods = await changePods(env, teamId, isSuspended, failed)
+  logEvent('info', isSuspended ? 'account suspended' : 'account resumed', { userId, teamId, endpoints, pods, failed: failed.length })
+  return { userId, suspendedAt: sinceMs === null ? null : formatTime(sinceMs), endpoints, pods, failed }
+}
+
+async function tellEndpoints(env: Env, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {
+  let told = 0
+  for (let afterId = ''; ; ) {
+    const ids = await listEndpointIds(openDatabase(env.DB), teamId, afterId)
+    const last = ids.at(-1)
+    if (last === undefined) return told
+    const outcomes = await Promise.allSettled(
+      ids.map((id) => endpointStub(env, asPlane('endpoint', id, 'suspends an account')).suspend(isSuspended)),
+    )
+    told += count(outcomes, ids, 'endpoint', failed)
+    afterId = last
+  }
+}
+
+async function changePods(env: Env, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {
+  let changed = 0
+  for (let afterId = ''; ; ) {
+    const pods = await listPodsToSuspend(openRecords(env), teamId, afterId, ACCOUNT_SUSPENDED)
+    const last = pods.at(-1)
+    if (last === undefined) return changed
+    const due = pods.filter((pod) => decideSuspension(pod, isSuspended, Date.now()) !== null)
+    const outcomes = await Promise.allSettled(due.map((pod) => changePod(env, pod, isSuspended)))
+    const ids = due.map(({ id }) => id)
+    changed += count(outcomes, ids, 'pod', failed)
+    afterId = last.id
+  }
+}
+
+async function changePod(env: Env, pod: PodRow, isSuspended: boolean): Promise<void> {
+  let before: PodRow | null = pod
+  for (let attempt = 0; attempt < MAX_ATTEMPTS && before; attempt += 1) {
+    const change = decideSuspension(before, isSuspended, Date.now())
+    if (!change) return
+    const outcome = await transitPod(env, before, change)
+    if (outcome === 'done') return
+    if (outcome === 'noRoom') throw new Error('its host has no room for it any more')
+    before = await findPodForHost(openRecords(env), pod.id)
+  }
+  throw new Error('it keeps changing')
+}
+
+function count(outcomes: readonly PromiseSettledResult<void>[], ids: readonly string[], kind: string, failed: string[]): number {
+  for (const [i, outcome] of outcomes.entries()) {
+    if (outcome.status === 'fulfilled') continue
+    logEvent('error', 'a suspension could not be carried out', { kind, id: ids[i], error: outcome.reason })
+    failed.push(`${kind} ${ids[i]}`)
+  }
+  return outcomes.filter(({ status }) => status === 'fulfilled').length
+}

@@ -1,0 +1,133 @@
+import { STREAM_CHECKS } from '../../../src/http/watched-stream.ts'
+import { EventReader } from '../../support/event-reader.ts'
+import { admin, afterEach, api, beforeEach, createKey, describe, env, expect, it, send } from '../../support/harness.ts'
+import { podScene } from '../../support/pod-scene.ts'
+import { readLog } from '../../support/pods.ts'
+import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
+
+const suspend = (userId: string, word = 'suspend') => admin().post(`/admin/v1/users/${userId}/${word}`)
+const usageOf = async (podId: string) => (await env.DB.prepare('SELECT ended_at FROM pod_usage WHERE pod_id = ?').bind(podId).all()).results
+
+async function openEvents(queue: QueueSetup, jobId: string, key: string): Promise<EventReader> {
+  const headers = { Authorization: `Bearer ${key}`, Accept: 'text/event-stream' }
+  return new EventReader(await send(`/v2/${queue.endpointId}/stream/${jobId}`, { headers }))
+}
+
+describe('a suspended account', () => {
+  it('[M10][PP-214] its keys are refused on every surface with the reason, and are good again when it is resumed', async () => {
+    const queue = await setUpQueue()
+    const { key, userId } = queue.account
+    const bystander = await setUpQueue()
+    expect(await suspend(userId)).toMatchObject({
+      status: 200,
+      body: { userId, suspendedAt: expect.any(String), endpoints: 1, failed: [] },
+    })
+    for (const path of ['/v2/pods', `/v2/serverless/${queue.endpointId}`, `/v2/${queue.endpointId}/health`]) {
+      const reply = await api(key).get(path)
+      expect([path, reply.status, JSON.stringify(reply.body)]).toEqual([path, 403, expect.stringContaining('suspended')])
+    }
+    expect((await api(bystander.account.key).get('/v2/pods')).status).toBe(200)
+    expect(await suspend(userId, 'resume')).toMatchObject({ status: 200, body: { suspendedAt: null } })
+    expect((await api(key).get('/v2/pods')).status).toBe(200)
+    expect((await suspend('nosuchuser')).status).toBe(404)
+  })
+
+  it('[M10][PP-214] its workers end, and its jobs wait without a loss until it is resumed', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue, { n: 1 })
+    const waiting = await run(queue, { n: 2 })
+    await suspend(queue.account.userId)
+    await queue.host.waitFor(({ id, desired }) => id === worker.id && desired === 'stopped')
+    await queue.host.report(worker.id, { state: 'gone' })
+    const rows = await env.DB.prepare("SELECT id FROM allocations WHERE kind = 'worker' AND owner_id = ?").bind(queue.endpointId)
+    await until(async () => (await rows.all()).results.length === 0)
+    await suspend(queue.account.userId, 'resume')
+    const states = await Promise.all([jobId, waiting].map((id) => queue.get(`/status/${id}`)))
+    expect(states.map(({ body }) => [body.status, body.retries ?? 0])).toEqual([
+      ['IN_QUEUE', 0],
+      ['IN_QUEUE', 0],
+    ])
+    const next = await queue.host.startWorker(queue.endpointId, [worker.id])
+    expect((await next.take())?.id).toBe(jobId)
+    await next.done(jobId, { output: 1 })
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
+  })
+
+  it('[M10][PP-214] its pods stop, a locked one too, say why and cost nothing; they start again when it is resumed', async () => {
+    const scene = await podScene()
+    const pod = await scene.create()
+    await scene.run(pod.id)
+    await scene.call.patch(`/v2/pods/${pod.id}`, { locked: true })
+    const own = await scene.create()
+    await scene.run(own.id)
+    await scene.act(own.id, 'stop')
+    expect(await suspend(scene.account.userId)).toMatchObject({ status: 200, body: { pods: 1, failed: [] } })
+    await scene.host.waitFor(({ id, desired }) => id === `${pod.id}-1` && desired !== 'running')
+    await scene.host.report(`${pod.id}-1`, { state: 'exited' })
+    const row = await env.DB.prepare('SELECT status, status_reason, charged_from FROM pods WHERE id = ?').bind(pod.id).first()
+    expect(row).toEqual({ status: 'EXITED', status_reason: 'stopped: the account is suspended by the operator', charged_from: null })
+    expect(await usageOf(pod.id)).toHaveLength(1)
+    // A second word changes nothing.
+    expect((await suspend(scene.account.userId)).body).toMatchObject({ pods: 0, failed: [] })
+    expect((await suspend(scene.account.userId, 'resume')).body).toMatchObject({ pods: 1, failed: [] })
+    await scene.run(pod.id, 2)
+    expect(await scene.get(pod.id)).toMatchObject({ status: 'RUNNING', statusReason: null, locked: true })
+    expect(await scene.get(own.id)).toMatchObject({ status: 'EXITED', statusReason: null })
+    scene.leave()
+  })
+
+  it('[M10][PP-214] gets nothing of a host, even with a key that is still remembered elsewhere', async () => {
+    const scene = await podScene()
+    const pod = await scene.create()
+    await scene.run(pod.id)
+    await scene.act(pod.id, 'stop')
+    await scene.host.report(`${pod.id}-1`, { state: 'exited' })
+    // As another isolate sees it: the row says so, and nobody there has forgotten the key.
+    await env.DB.prepare('UPDATE teams SET suspended_at = 1 WHERE id = ?')
+      .bind(await scene.team())
+      .run()
+    expect((await scene.call.post('/v2/pods', { name: 'p', image: 'acme/idle:1', cpu: { id: 'cpu3c', vcpuCount: 2 } })).status).toBe(400)
+    expect((await scene.act(pod.id, 'start')).status).toBe(400)
+    const row = await env.DB.prepare('SELECT COUNT(*) AS pods FROM pods WHERE team_id = ?')
+      .bind(await scene.team())
+      .first()
+    expect(row).toEqual({ pods: 1 })
+    scene.leave()
+  })
+})
+
+describe('open streams', () => {
+  const everyMs = STREAM_CHECKS.everyMs
+  beforeEach(() => {
+    STREAM_CHECKS.everyMs = 20
+  })
+  afterEach(() => {
+    STREAM_CHECKS.everyMs = everyMs
+  })
+
+  it('[M5][PP-215] of a job end when their key is revoked, and go on for others', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const reader = await createKey(queue.account.userId)
+    const [doomed, other] = [await openEvents(queue, jobId, reader.key), await openEvents(queue, jobId, queue.account.key)]
+    await worker.stream(jobId, { output: 'a' })
+    await Promise.all([doomed, other].map((stream) => stream.until((text) => text.includes('"a"'))))
+    expect((await admin().delete(`/admin/v1/keys/${reader.id}`)).status).toBe(204)
+    expect(await doomed.rest()).not.toContain('"b"')
+    await worker.stream(jobId, { output: 'b' })
+    await other.until((text) => text.includes('"b"'))
+    await worker.done(jobId, { output: [] }, true)
+    expect(await other.rest()).toContain('event: end')
+  })
+
+  it('[M5][M10][PP-215] of a job and of a log end when the account is suspended', async () => {
+    const scene = await podScene()
+    const pod = await scene.create()
+    await scene.run(pod.id)
+    const log = await readLog({ account: scene.account, id: pod.id })
+    await suspend(scene.account.userId)
+    await log.ended()
+    scene.leave()
+  })
+})
