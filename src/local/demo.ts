@@ -20,7 +20,15 @@ const Created = z.object({ id: z.string() })
 const CreatedKey = z.object({ key: z.string() })
 const JoinToken = z.object({ token: z.string() })
 const HostList = z.object({
-  hosts: z.array(z.object({ id: z.string(), name: z.string(), status: z.string(), lastSeenAt: z.string().nullable() })),
+  hosts: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      status: z.string(),
+      lastSeenAt: z.string().nullable(),
+      isolation: z.object({ missing: z.array(z.string()) }),
+    }),
+  ),
 })
 
 /** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
@@ -49,6 +57,12 @@ export async function waitForHost(operator: ApiClient, name: string, sinceMs: nu
     await sleep(HOST_POLL_MS)
   }
   return false
+}
+
+/** What a host cannot enforce, in its agent's words. */
+export async function notEnforcedBy(operator: ApiClient, name: string): Promise<string[]> {
+  const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+  return hosts.filter((host) => host.name === name).flatMap(({ isolation }) => isolation.missing)
 }
 
 /** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */
