@@ -1,14 +1,15 @@
 import type { Inventory } from '../host-protocol/messages.ts'
-import type { AgentContext } from './agent.ts'
 import { detectDocker, runsBuiltins } from './build-runtimes.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
+import type { Log } from './log.ts'
 import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
 import { protectFromOom } from './machine/oom.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { GuardedViews } from './mounts/guarded-view.ts'
 import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { HostNetwork } from './network/host-network.ts'
+import type { AgentOptions } from './options.ts'
 import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
@@ -31,8 +32,15 @@ export interface Survey {
   inventory: Inventory
 }
 
+interface SurveyContext {
+  options: AgentOptions
+  log: Log
+  /** How to run this very program again. */
+  command: readonly [string, ...string[]]
+}
+
 /** Looks at the machine once; what it finds is the inventory for the life of this process. */
-export async function surveyHost({ options, log, command }: Omit<AgentContext, 'shutdown'>): Promise<Survey> {
+export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))

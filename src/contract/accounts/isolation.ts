@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { RuntimeClass } from '../../host-protocol/messages.ts'
 
 /** What must lie between the containers of an account and a machine (PP-219). */
 export const AccountIsolation = z
   .strictObject({
-    runtimeClass: RuntimeClass.nullable().meta({ description: 'What must run its containers; null: whatever a host has.' }),
+    runtimeClass: z
+      .enum(['runc', 'runsc', 'kata'])
+      .nullable()
+      .meta({ description: 'What must run its containers; null: whatever a host has.' }),
   })
   .meta({ id: 'AccountIsolation', example: { runtimeClass: 'runsc' } })
 export type AccountIsolation = z.infer<typeof AccountIsolation>
