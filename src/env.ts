@@ -25,16 +25,16 @@ export interface Env {
   SERVERLESS_URL: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
-  JOB_LIMITS: string
-  REQUESTS_PER_WORKER: string
-  WEBHOOK_ALLOW: string
+  JOB_LIMITS?: string
+  REQUESTS_PER_WORKER?: string
+  WEBHOOK_ALLOW?: string
   WEBHOOKS_PER_RECEIVER: string
   HOST_LOST_AFTER_MS: string
   HOST_SILENCE_MAX_MS: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
-  OPERATOR_KEY: string
+  OPERATOR_KEY?: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
   TOKEN_SECRET_PREVIOUS?: string

@@ -15,6 +15,7 @@ import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
+import { missingOfImages } from './pulls/missing.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
 const NO_TOOLKIT = { offersGpus: true, problem: null }
@@ -43,6 +44,9 @@ interface SurveyContext {
 export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
+  // Each starts programs of its own, and neither fails.
+  const confining = runsBuiltins(options) ? openConfinement(command) : UNCONFINED
+  const viewing = GuardedViews.open()
   const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker(options, log)
   const facts = await engine?.info()
@@ -50,8 +54,8 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const toolkit =
     engine !== undefined && found.devices.length > 0 ? judgeToolkit(await readToolkitVersion(), options.allowOldNvidiaToolkit) : NO_TOOLKIT
   const devices = toolkit.offersGpus ? found.devices : []
-  const confinement = runsBuiltins(options) ? await openConfinement(command) : UNCONFINED
-  const held = { owner: facts?.remappedRoot ?? null, views: await GuardedViews.open() }
+  const confinement = await confining
+  const held = { owner: facts?.remappedRoot ?? null, views: await viewing }
   const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [
     ...(toolkit.problem === null
       ? []
@@ -59,6 +63,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     ...(protectFromOom() ? [] : [UNPROTECTED]),
     ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
     ...confinement.missing,
+    ...(facts === undefined ? [] : missingOfImages(options, facts.dataRoot)),
   ])
   for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
