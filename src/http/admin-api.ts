@@ -6,6 +6,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/admin-accounts.ts'
+import { registerAdminBudgets } from './routes/admin-budgets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerAdminIsolation } from './routes/admin-isolation.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
@@ -27,6 +28,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
   registerAdminIsolation(app)
+  registerAdminBudgets(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)
