@@ -74,7 +74,7 @@ export class Caller {
   private settle(number: number, call: Call, kind: FrameKind, payload: Buffer): void {
     try {
       if (kind === 'failure') throw failureOf(payload)
-      if (kind === 'end') call.pieces?.end(null)
+      if (kind === 'end' && call.pieces !== undefined) call.pieces.end(null)
       else call.resolve(answerOf(call.rule, kind, payload))
       this.finish(number, call, null)
     } catch (error) {
