@@ -30,13 +30,16 @@ export interface Env {
   WEBHOOK_ALLOW: string
   WEBHOOK_ALLOW_USERS?: string
   ADMIN_HOST?: string
+  JOB_LIMITS?: string
+  REQUESTS_PER_WORKER?: string
+  WEBHOOK_ALLOW?: string
   WEBHOOKS_PER_RECEIVER: string
   HOST_LOST_AFTER_MS: string
   HOST_SILENCE_MAX_MS: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
-  OPERATOR_KEY: string
+  OPERATOR_KEY?: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
   TOKEN_SECRET_PREVIOUS?: string

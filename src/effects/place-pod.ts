@@ -25,9 +25,9 @@ interface PodRanking {
 }
 
 /** Where a pod would go now, best first, and what every other host lacks (`?dryRun=true`). */
-export async function rankPod(env: Env, spec: PodSpec): Promise<PodRanking> {
+export async function rankPod(env: Env, teamId: string, spec: PodSpec): Promise<PodRanking> {
   const hosts = await listPlacementHosts(openDatabase(env.DB))
-  return { ...rankHostsForPod(spec, hosts, readSettings(env).placementStrategy), missingVolumes: findMissingVolumes(spec, hosts) }
+  return { ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy), missingVolumes: findMissingVolumes(spec, hosts) }
 }
 
 /**
@@ -35,7 +35,7 @@ export async function rankPod(env: Env, spec: PodSpec): Promise<PodRanking> {
  * makes what else belongs into that batch. Of callers that race for the last place one gets it; the others go on to the next host.
  */
 export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow) => readonly Statement[]): Promise<PodPlacement> {
-  const { candidates, refusals, missingVolumes } = await rankPod(env, draft.spec)
+  const { candidates, refusals, missingVolumes } = await rankPod(env, draft.teamId, draft.spec)
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const pod = { ...draft, ...grantedBy(candidate) }
     if (await createOn(env, pod, candidate, together(pod))) return { ok: true, pod }

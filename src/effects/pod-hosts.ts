@@ -92,7 +92,7 @@ function isReplaceable({ spec, clusterId }: PodRow): boolean {
 }
 
 async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
-  const { candidates } = await rankPod(env, pod.spec)
+  const { candidates } = await rankPod(env, pod.teamId, pod.spec)
   for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
     const change = decideReplacement(pod, lastHeardMs, Date.now())
     if (!change) return true

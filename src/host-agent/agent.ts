@@ -12,6 +12,7 @@ import { buildInventory, type Machine, readMachine } from './machine/inventory.t
 import { createUtilisationReader } from './machine/utilisation.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import { HostNetwork } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
@@ -27,6 +28,7 @@ import { TakeTimes } from './plane/take-times.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
+import { missingOfImages } from './pulls/missing.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
@@ -54,6 +56,7 @@ interface Survey {
   machine: Machine
   devices: GpuDevice[]
   engine: DockerEngine | undefined
+  network: HostNetwork | undefined
   engineRuntime: string | undefined
   inventory: Inventory
 }
@@ -100,6 +103,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
+    await survey.network?.close()
   }
 }
 
@@ -111,35 +115,38 @@ async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
   const engine = await detectDocker(options, log)
   const facts = await engine?.info()
   const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
-  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [])
+  const alsoMissing = facts === undefined ? [] : missingOfImages(options, facts.dataRoot)
+  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, alsoMissing)
   for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
   if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
+  const network = engine && (await HostNetwork.open({ options, engine, log }))
   return {
     machine,
     devices,
     engine,
+    network,
     engineRuntime,
     inventory: {
       ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options),
-      isolation,
+      isolation: { ...isolation, ...network?.isolation },
     },
   }
 }
 
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine, engineRuntime }: Survey,
+  { machine, devices, engine, engineRuntime, network }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
   const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, engineRuntime, volumes, onTaken }
+  const common = { ...context, machine, gpus, engine, engineRuntime, network, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }

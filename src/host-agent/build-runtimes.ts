@@ -17,6 +17,7 @@ import type { Log } from './log.ts'
 import type { Machine } from './machine/inventory.ts'
 import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import { type HostNetwork, ownAddresses } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
@@ -30,6 +31,8 @@ export interface RuntimesContext {
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
+  /** Of that engine's containers. */
+  network: HostNetwork | undefined
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
   volumes: PersistentVolumes
@@ -66,7 +69,7 @@ async function warnAboutRestarts(engine: DockerEngine, log: Log): Promise<void> 
 export async function buildRuntimes(context: RuntimesContext): Promise<{ runtimes: Runtime[]; relays: Relay[] }> {
   const runtimes: Runtime[] = []
   const relays: Relay[] = []
-  const { options, engine } = context
+  const { options, engine, network } = context
   if (options.runtimes === undefined || options.runtimes.has('process')) {
     const callers = new RelayCallers('loopback')
     const relay = await startKnownRelay(context, 'process', '127.0.0.1', callers)
@@ -74,14 +77,16 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
     const relayUrl = `http://127.0.0.1:${relay.port}`
     runtimes.push(new ProcessRuntime({ dir: join(options.stateDir, 'processes'), command: context.command, relayUrl, callers }))
   }
-  if (engine !== undefined) {
+  if (engine !== undefined && network !== undefined) {
     const bridge = await findBridgeAddress(engine)
     const callers = containerCallers(engine, bridge, context.log)
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
+    await network.start({ address: bridge.listen, port: relay.port })
     runtimes.push(
       new DockerRuntime({
         engine,
+        network,
         gpus: context.gpus,
         callers,
         ports: new HostPorts({ range: options.portRange }),
@@ -89,6 +94,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         images: await imagePolicyOf(options, engine),
         stateDir: options.stateDir,
         publicIp: options.publicIp,
+        httpIp: options.httpIp,
+        ownAddresses: ownAddresses(),
         log: context.log,
         hostId: context.hostId,
         relayUrl: `http://${bridge.advertise}:${relay.port}`,

@@ -7,6 +7,7 @@ import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
+import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import type { RuntimeName } from './runtime.ts'
@@ -29,6 +30,9 @@ export interface Flags {
   localImages?: boolean
   imageSpace?: string
   publicIp?: string
+  httpIp: string
+  allowNetwork?: string[]
+  trustedTenants?: boolean
   portRange: string
   onExit: string
   onLeaseLoss: string
@@ -59,6 +63,12 @@ export interface AgentOptions {
   imageSpaceBytes: number | undefined
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
+  /** Address on which `http` ports of containers are bound. */
+  httpIp: string
+  /** Private ranges that containers may reach, `<cidr>`. */
+  allowNetworks: string[]
+  /** The accounts of this host trust one another: it takes several of them even where it cannot keep them apart. */
+  trustedTenants: boolean
   /** Host ports for container ports. */
   portRange: PortRange
   onExit: 'stop' | 'keep'
@@ -96,7 +106,10 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     allowedRegistries: parseAllowedRegistries(flags.registryAllow ?? [env.PODPLANE_REGISTRY_ALLOW ?? '']),
     localImages: flags.localImages ?? false,
     imageSpaceBytes: flags.imageSpace === undefined ? undefined : parseImageSpace(flags.imageSpace),
-    publicIp: flags.publicIp === undefined ? null : parseIp(flags.publicIp),
+    publicIp: flags.publicIp === undefined ? null : parseIp('--public-ip', flags.publicIp),
+    httpIp: parseIp('--http-ip', flags.httpIp),
+    allowNetworks: (flags.allowNetwork ?? []).flatMap((list) => list.split(',')).map((text) => parseAllowed(text.trim())),
+    trustedTenants: flags.trustedTenants === true,
     portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
@@ -109,11 +122,18 @@ function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
   return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
 }
 
-function parseIp(text: string): string {
+function parseIp(flag: string, text: string): string {
   // An address with a zone (`fe80::1%eth0`) means something on this machine only.
   if (isIP(text) === 0 || text.includes('%'))
-    throw new OperatorError(`--public-ip '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
+    throw new OperatorError(`${flag} '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
   return text
+}
+
+function parseAllowed(text: string): string {
+  const subnet = parseSubnet(text)
+  if (subnet === undefined)
+    throw new OperatorError(`--allow-network '${text}' is no range of IPv4 addresses; write one such as 10.1.2.0/24, or a single address`)
+  return formatSubnet(subnet)
 }
 
 function parseImageSpace(text: string): number {

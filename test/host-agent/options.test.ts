@@ -2,7 +2,14 @@ import { describe, test } from 'vitest'
 import { readOptions } from '../../src/host-agent/options.ts'
 
 describe('flags', () => {
-  const flags = { url: 'http://localhost:8787/', portRange: '30000-32767', onExit: 'keep', onLeaseLoss: 'stop', logLevel: 'info' }
+  const flags = {
+    url: 'http://localhost:8787/',
+    httpIp: '127.0.0.1',
+    portRange: '30000-32767',
+    onExit: 'keep',
+    onLeaseLoss: 'stop',
+    logLevel: 'info',
+  }
 
   test('have defaults', ({ expect }) => {
     expect(readOptions({ ...flags, name: 'gpu 1' }, {})).toMatchObject({
@@ -22,6 +29,17 @@ describe('flags', () => {
     expect(() => readOptions({ ...flags, logLevel: 'loud' }, {})).toThrow(/^--log-level 'loud'/)
     for (const publicIp of ['gpu-07.example.com', '203.0.113', '', 'fe80::1%eth0']) {
       expect(() => readOptions({ ...flags, publicIp }, {})).toThrow(`--public-ip '${publicIp}' is not an IP address`)
+    }
+  })
+
+  test('[HOST-82] private ranges that containers may reach', ({ expect }) => {
+    const allowed = (...allowNetwork: string[]) => readOptions({ ...flags, allowNetwork }, {}).allowNetworks
+    expect([readOptions(flags, {}).allowNetworks, allowed('10.1.2.0/24, 10.1.3.4', '192.168.7.0/24')]).toEqual([
+      [],
+      ['10.1.2.0/24', '10.1.3.4/32', '192.168.7.0/24'],
+    ])
+    for (const text of ['10.1.2.3/24', 'fd00::/8', 'nas.example.com', '', '10.0.0.0/8 accept']) {
+      expect(() => allowed(text)).toThrow(`--allow-network '${text}' is no range of IPv4 addresses`)
     }
   })
 

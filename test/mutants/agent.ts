@@ -8,6 +8,24 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'rules that somebody changed stay changed',
+    file: 'src/host-agent/network/packet-filter.ts',
+    find: 'if (shown === this.shown) return',
+    replace: 'if (shown !== undefined) return',
+  },
+  {
+    id: 'an http port is bound where a tcp port is',
+    file: 'src/host-agent/network/published-address.ts',
+    find: "if (type === 'http') return httpIp",
+    replace: "if (type === 'http' && publicIp === null) return httpIp",
+  },
+  {
+    id: 'a network goes while a container is about to start in it',
+    file: 'src/host-agent/network/account-networks.ts',
+    find: 'this.held.has(name) || !(await',
+    replace: '!(await',
+  },
+  {
     id: 'the silence of a host counts from its last stop',
     file: 'src/host-agent/plane/lease.ts',
     find: 'this.sinceMs + silenceMs - performance.now()',

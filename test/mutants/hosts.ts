@@ -249,8 +249,20 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a cordon loses against a placement under way',
     file: 'src/db/hosts/capacity.ts',
-    find: "status = 'ONLINE' AND cordoned_at IS NULL)",
-    replace: "status = 'ONLINE')",
+    find: "status = 'ONLINE' AND cordoned_at IS NULL",
+    replace: "status = 'ONLINE'",
+  },
+  {
+    id: 'two accounts meet on a host that keeps nobody apart',
+    file: 'src/db/hosts/tenancy.ts',
+    find: 'held.team_id <> ${teamId}',
+    replace: 'held.team_id <> held.team_id AND ${teamId} IS NOT NULL',
+  },
+  {
+    id: 'a host that does not say whether it keeps accounts apart takes several',
+    file: 'src/db/hosts/tenancy.ts',
+    find: "OR json_extract(hosts.inventory, '$.isolation.network') = 1",
+    replace: "OR json_extract(hosts.inventory, '$.isolation.network') IS NOT 0",
   },
   {
     id: 'a link that has not said hello is told everything',

@@ -13,6 +13,7 @@ const INVENTORY: Inventory = {
   diskGb: 100_000,
   gpus: [{ typeId: 'NVIDIA GeForce RTX 4090', count: 1_000, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
   runtimes: ['process', 'docker'],
+  isolation: { network: true },
   simulated: true,
 }
 

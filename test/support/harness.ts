@@ -50,7 +50,7 @@ export function runInDurableObject<Face extends Rpc.DurableObjectBranded, Result
 }
 
 /** Bindings of the Worker under test. */
-export const env = rawEnv as unknown as Env
+export const env = rawEnv as unknown as Env & { OPERATOR_KEY: string }
 /** The origin that requests of the tests name. */
 export const ORIGIN = 'http://plane.test'
 

@@ -1,9 +1,10 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import * as schema from '../../src/db/schema.ts'
 import { gpus } from './gpus.ts'
-import { type Account, api, createAccount, env, expect } from './harness.ts'
+import { type Account, api, createAccount, env, expect, runInDurableObject } from './harness.ts'
 import { PODS, podScene } from './pod-scene.ts'
-import { run, runAndTake, setUpQueue } from './queue.ts'
+import { freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from './queue.ts'
+import { endpointStub } from './stubs.ts'
 import { finishJob, setUpWebhooks, waitForDelivery } from './webhooks.ts'
 
 /** A resource with an owner: what strangers must neither see nor change. */
@@ -13,6 +14,8 @@ export interface Victim {
   params: Readonly<Record<string, string>>
   /** Paths of GETs that show its owner all there is to see, beside what D1 holds. */
   reads: readonly string[]
+  /** The object that holds what D1 does not, if it has one. */
+  objectId?: string
 }
 
 /**
@@ -30,14 +33,14 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 
-/** Everything of a victim that lasts, as its owner reads it and as D1 holds it, without what only counts the time. */
-export async function snapshot({ owner, reads }: Victim): Promise<unknown> {
+/** Everything of a victim that lasts, as its owner reads it and as D1 and its object hold it, without what only counts the time. */
+export async function snapshot({ owner, reads, objectId }: Victim): Promise<unknown> {
   const replies: unknown[] = []
   for (const path of reads) {
     const { status, body } = await api(owner.key).get(path)
     replies.push([path, status, withoutClocks(body)])
   }
-  return { replies, rows: await rowsOf(owner) }
+  return { replies, rows: await rowsOf(owner), object: objectId === undefined ? null : await rowsInside(objectId) }
 }
 
 async function createOf(path: string, body: object): Promise<Victim> {
@@ -47,20 +50,33 @@ async function createOf(path: string, body: object): Promise<Victim> {
   return { owner, params: { id: reply.body.id }, reads: [path, `${path}/${reply.body.id}`] }
 }
 
-async function createEndpointVictim(): Promise<Victim> {
+/** A queue for which no time passes: what changes in it, somebody has done. */
+async function setUpStillQueue(): Promise<QueueSetup> {
   const queue = await setUpQueue()
+  await freezeClock(queue.endpointId)
+  return queue
+}
+
+async function createEndpointVictim(): Promise<Victim> {
+  const queue = await setUpStillQueue()
   const { worker } = await runAndTake(queue, { of: 'the victim' })
   const path = `/v2/serverless/${queue.endpointId}`
   const parts = ['releases', 'scaling', 'workers', 'builds'].map((part) => `${path}/${part}`)
-  return { owner: queue.account, params: { id: queue.endpointId, workerId: worker.id }, reads: [path, ...parts] }
+  return {
+    owner: queue.account,
+    params: { id: queue.endpointId, workerId: worker.id },
+    reads: [path, ...parts],
+    objectId: queue.endpointId,
+  }
 }
 
 async function createQueueVictim(): Promise<Victim> {
-  const queue = await setUpQueue()
-  const { jobId } = await runAndTake(queue, { of: 'the victim' })
+  const queue = await setUpStillQueue()
+  const { jobId, worker } = await runAndTake(queue, { of: 'the victim' })
   const waiting = await run(queue, { waits: true })
   const reads = ['health', `status/${jobId}`, `status/${waiting}`].map((part) => `/v2/${queue.endpointId}/${part}`)
-  return { owner: queue.account, params: { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions' }, reads }
+  const params = { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions', workerId: worker.id }
+  return { owner: queue.account, params, reads, objectId: queue.endpointId }
 }
 
 async function createDeliveryVictim(): Promise<Victim> {
@@ -91,4 +107,12 @@ async function rowsOf(owner: Account): Promise<unknown> {
     ),
   )
   return names.map((name, index) => [name, rows[index]?.results])
+}
+
+/** All rows of an endpoint's object. */
+function rowsInside(endpointId: string): Promise<unknown> {
+  return runInDurableObject(endpointStub(env, endpointId), (_, { storage: { sql } }) => {
+    const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'").toArray()
+    return tables.map(({ name }) => [name, sql.exec(`SELECT * FROM "${name}"`).toArray()])
+  })
 }

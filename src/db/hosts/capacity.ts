@@ -6,6 +6,7 @@ import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts.ts'
 import { pods } from '../tables/pods.ts'
+import { selectHolders, takesAccount } from './tenancy.ts'
 
 /** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation {
@@ -30,7 +31,7 @@ export interface Allocation {
 
 /** Hosts that may be given work, with what is free on them; on request also those that are offline at the moment. */
 export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OFFLINE')[] = ['ONLINE']): Promise<PlacementHost[]> {
-  const [rows, gpus] = await db.batch([
+  const [rows, gpus, holders] = await db.batch([
     db.select().from(hosts).where(inArray(hosts.status, statuses)),
     db
       .select({
@@ -43,8 +44,10 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
       .from(hostGpus)
       .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
       .where(inArray(hosts.status, statuses)),
+    selectHolders(db, statuses),
   ])
   const gpusOf = Map.groupBy(gpus, ({ hostId }) => hostId)
+  const holdersOf = Map.groupBy(holders, ({ hostId }) => hostId)
   return rows.map((row) => ({
     id: row.id,
     online: row.status === 'ONLINE',
@@ -54,6 +57,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     publicIp: row.publicIp,
     runtimes: row.inventory.runtimes,
     sharedVolumes: row.inventory.sharedVolumes ?? null,
+    heldBy: holdersOf.get(row.id)?.flatMap(({ teamId }) => teamId ?? []) ?? null,
     vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,
     memoryMbTotal: row.memoryMbTotal,
@@ -88,7 +92,8 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
   // Columns in the order of the table.
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
     ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL) AND ${isActive(want.teamId)}`)
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
+      AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}`)
   try {
     await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
   } catch (error) {

@@ -15,6 +15,11 @@ export interface PlacementHost {
   runtimes: readonly string[]
   /** Kinds of shared volumes that are set up there; null when its agent does not say. */
   sharedVolumes: readonly string[] | null
+  /**
+   * The accounts that hold anything there, where their containers are not kept apart: such a host is for one account at a time. Null: it takes
+   * any number of accounts.
+   */
+  heldBy: readonly string[] | null
   vcpuTotal: number
   vcpuFree: number
   memoryMbTotal: number
@@ -28,6 +33,8 @@ export type PlacementStrategy = 'pack' | 'spread'
 
 /** What a workload needs of a host besides compute. */
 export interface PlacementNeeds {
+  /** The account that it is for. */
+  teamId: string
   runtime: 'docker' | 'process'
   /** Empty: any. */
   dataCenterIds: readonly string[]
@@ -101,6 +108,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (!host.online) failed.push('status: ONLINE > OFFLINE')
   if (host.cordoned) failed.push('schedulable: yes > cordoned')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
+  if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts kept apart > none')
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
   }

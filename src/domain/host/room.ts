@@ -141,13 +141,21 @@ function fits(request: PlacementRequest, host: PlacementHost, held: readonly Roo
     memoryMbFree: host.memoryMbTotal - sum(left, 'memoryMb'),
     diskGbFree: host.diskGbFree + sum(freed, 'diskGb'),
     gpus: host.gpus.map((gpu) => ({ ...gpu, free: gpu.total - gpusOf(left, gpu.typeId) })),
+    heldBy: host.heldBy && left.map(({ teamId }) => teamId),
   }
   return rankHosts(request, [room]).candidates.length > 0
 }
 
 function emptied(host: PlacementHost): PlacementHost {
   const gpus = host.gpus.map((gpu) => ({ ...gpu, free: gpu.total }))
-  return { ...host, vcpuFree: host.vcpuTotal, memoryMbFree: host.memoryMbTotal, diskGbFree: Number.POSITIVE_INFINITY, gpus }
+  return {
+    ...host,
+    heldBy: host.heldBy && [],
+    vcpuFree: host.vcpuTotal,
+    memoryMbFree: host.memoryMbTotal,
+    diskGbFree: Number.POSITIVE_INFINITY,
+    gpus,
+  }
 }
 
 function leavingOf(offers: ReadonlyMap<string, RoomOffer>): string[] {

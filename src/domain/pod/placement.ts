@@ -29,11 +29,12 @@ type SharedVolumeKind = (typeof SHARED_KINDS)[number]
  * lacks. A pod is never spread over hosts, and no other GPU type is tried (POD-10).
  */
 export function rankHostsForPod(
+  teamId: string,
   spec: PodSpec,
   hosts: readonly PlacementHost[],
   strategy: PlacementStrategy,
 ): { candidates: PodCandidate[]; refusals: UnfitHost[] } {
-  const judged = hosts.map((host) => ({ host, ...judge(spec, host) }))
+  const judged = hosts.map((host) => ({ host, ...judge(teamId, spec, host) }))
   const fitting = judged.flatMap(({ host, shape, failed }) => (failed.length === 0 ? [{ host, shape, left: leftOver(shape, host) }] : []))
   const sign = strategy === 'pack' ? 1 : -1
   const order = (id: string) => spec.dataCenterIds.indexOf(id)
@@ -57,10 +58,11 @@ export function podDiskGb({ container, mounts }: PodSpec): number {
   return container.diskGb + (mounts.persistent?.sizeGb ?? 0)
 }
 
-function judge(spec: PodSpec, host: PlacementHost): { shape: ComputeShape; failed: string[] } {
+function judge(teamId: string, spec: PodSpec, host: PlacementHost): { shape: ComputeShape; failed: string[] } {
   const { compute, container } = spec
   const { shape, missing } = compute.kind === 'gpu' ? gpuShape(compute, host) : cpuShape(compute.vcpuCount, compute.memoryGb)
   const request = {
+    teamId,
     runtime: runtimeOfImage(container.image),
     dataCenterIds: spec.dataCenterIds,
     cloud: spec.cloud,

@@ -9,7 +9,7 @@ const VCPUS_PER_GPU = 2
 const MEMORY_MB_PER_GPU = 8 * 1024
 
 /** What placement reads of an endpoint: nothing that is secret. */
-export type PlacedConfig = Pick<EndpointConfig, 'compute' | 'dataCenterIds' | 'cloud'> & {
+export type PlacedConfig = Pick<EndpointConfig, 'teamId' | 'compute' | 'dataCenterIds' | 'cloud'> & {
   container: Pick<EndpointConfig['container'], 'image' | 'diskGb'>
 }
 
@@ -17,6 +17,7 @@ export type PlacedConfig = Pick<EndpointConfig, 'compute' | 'dataCenterIds' | 'c
 export function placementRequestOf(config: PlacedConfig): PlacementRequest {
   const gpu = config.compute.kind === 'gpu' ? config.compute : null
   return {
+    teamId: config.teamId,
     runtime: runtimeOfImage(config.container.image),
     dataCenterIds: config.dataCenterIds,
     cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,

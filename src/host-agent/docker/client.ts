@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
+import { networkCalls } from '../network/engine-networks.ts'
 import { readEngineFacts } from '../profile/engine-facts.ts'
 import type { ContainerFacts, ContainerUsage, DockerEngine } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
@@ -66,6 +67,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
     },
     usage: (name) => readUsage(docker, name),
     ...imageCalls(docker),
+    ...networkCalls(docker),
     bridge: async () => {
       const config = (await docker.getNetwork('bridge').inspect()).IPAM?.Config?.[0]
       return { gateway: config?.Gateway, subnet: config?.Subnet }

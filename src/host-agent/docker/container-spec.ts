@@ -1,5 +1,6 @@
 import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../host-protocol/messages.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
+import { bindAddresses, type PublishedPlace } from '../network/published-address.ts'
 import { containerProfile, type ProfileFacts } from '../profile/container-profile.ts'
 import { relayKeyHash } from '../relay/door/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
@@ -22,11 +23,9 @@ const NO_GPU = 'void'
 const MEMORY_MIN_BYTES = 6 * 2 ** 20
 
 /** What a host adds to every container. */
-export interface HostContext extends Omit<ProfileFacts, 'raisesLimits'> {
+export interface HostContext extends PublishedPlace, Omit<ProfileFacts, 'raisesLimits'> {
   hostId: string
   relayUrl: string
-  /** Where the published ports can be reached from outside; null: nowhere. */
-  publicIp: string | null
   /** Real capacity, as `realVcpus`: simulated machines promise more than the engine accepts as a limit. */
   realMemoryMb: number
 }
@@ -36,6 +35,8 @@ export interface SpecContext extends HostContext {
   gpuIds: readonly string[]
   ports: readonly AssignedPort[]
   mounts: readonly EngineMount[]
+  /** The network of its account. */
+  network: string
   /** Goes on with this instead of the image. */
   disk: KeptDisk | undefined
   raisesLimits: boolean
@@ -72,7 +73,8 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
       ...containerProfile(workload.resources, context),
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
-      PortBindings: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, [{ HostPort: String(port.public) }]])),
+      NetworkMode: context.network,
+      PortBindings: portBindings(context),
       ...(mounts.length > 0 ? { Mounts: mounts } : {}),
       ...(context.gpuIds.length > 0
         ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...context.gpuIds], Capabilities: [['gpu']] }] }
@@ -99,6 +101,17 @@ function buildEnv(workload: Workload, { relayUrl, publicIp, ports, gpuIds }: Spe
 /** Variables of the image, where the kept disk has lost them. */
 function formerEnv(env: ReadonlyMap<string, string>, disk: KeptDisk | undefined): string[] {
   return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
+}
+
+// One port of the container may be asked for as both types.
+function portBindings({ ports, ...place }: SpecContext): Record<string, { HostIp: string; HostPort: string }[]> {
+  const byPort = Map.groupBy(ports, (port) => port.private)
+  const bindings = [...byPort].map(([inside, same]) => {
+    const types = same.map(({ type }) => type)
+    const bound = bindAddresses(types, place).map((HostIp) => ({ HostIp, HostPort: String(same[0]?.public) }))
+    return [`${inside}/tcp`, bound] as const
+  })
+  return Object.fromEntries(bindings)
 }
 
 function resourceLimits(resources: Workload['resources'], { realVcpus, realMemoryMb, limitDisk }: SpecContext) {

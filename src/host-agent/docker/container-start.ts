@@ -31,6 +31,7 @@ export interface ContainerStarterDeps extends HostContext {
 export interface Prepared {
   gpuIds: readonly string[]
   mounts: readonly EngineMount[]
+  network: string
   disk: KeptDisk | undefined
 }
 

@@ -1,4 +1,5 @@
-function statusOf(error: unknown): number | undefined {
+/** The status of the engine's answer; undefined when there was none. */
+export function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 

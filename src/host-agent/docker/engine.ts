@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { EngineMount } from '../mounts/mount-driver.ts'
+import type { NetworkCalls } from '../network/engine-networks.ts'
 import type { EngineFacts } from '../profile/engine-facts.ts'
 
 export type ContainerSpec = ContainerCreateOptions
@@ -59,7 +60,7 @@ export interface ContainerUsage {
 }
 
 /** The few calls of the Docker Engine that the agent makes; tests put a fake here. A container goes by its name. */
-export interface DockerEngine {
+export interface DockerEngine extends NetworkCalls {
   info(): Promise<EngineFacts>
   /** The image that this name leads to; undefined: none. */
   imageFacts(image: string): Promise<ImageFacts | undefined>

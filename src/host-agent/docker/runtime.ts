@@ -5,6 +5,7 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
+import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import {
   type OutputChunk,
@@ -37,6 +38,7 @@ export interface DockerRuntimeOptions extends HostContext {
   gpus: HostGpus
   ports: HostPorts
   mounts: MountDrivers
+  network: Pick<HostNetwork, 'within'>
   images: ImagePolicy
   callers: RelayCallers
   stateDir: string
@@ -72,7 +74,9 @@ export class DockerRuntime implements Runtime {
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
-      return await this.starter.start({ ...workload, image }, { gpuIds, mounts, disk }, hooks)
+      return await this.options.network.within(workload.account ?? workload.id, (network) =>
+        this.starter.start({ ...workload, image }, { gpuIds, mounts, disk, network }, hooks),
+      )
     } catch (error) {
       this.gpusInUse.delete(workload.id)
       this.options.callers.release(workload.id)

@@ -52,6 +52,7 @@ export class Link {
   async run(): Promise<void> {
     for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
       const connected = await this.runOnce()
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
       if (this.closing.signal.aborted) return
       if (connected.acknowledged) failures = 0
       const waitMs = backoffMs(failures, RECONNECT_BASE_MS, RECONNECT_MAX_MS)

@@ -17,7 +17,7 @@ export function judgeVersion(component: Component, version: string | null): stri
   const least = MIN_VERSIONS[component]
   const found = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(version ?? '')
   if (found === null) return `${NAMES[component]}: its version is not known; ${least.join('.')} or newer is needed`
-  const numbers = found.slice(1).map((part) => Number(part ?? 0))
+  const numbers = found.slice(1).map((part: string | undefined) => Number(part ?? 0))
   return isOlder(numbers, least) ? `${NAMES[component]}: ${version} is older than ${least.join('.')}` : null
 }
 

@@ -63,8 +63,10 @@ export class Lane {
       if (isPaced) await pacer.enter(this.caller)
       // Looked up now: a newer update may have taken its place meanwhile.
       const [head] = this.entries
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
       const answer = head && !closing.aborted ? await this.deliver(head) : undefined
       if (isPaced) pacer.leave()
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
       if (this.failures === 0 || closing.aborted) continue
       await Promise.all(this.entries.map((entry) => this.keepOrRefuse(entry)))
       // Without an answer the plane is away and the pacer waits for all; with one, the trouble may be this job's alone.

@@ -1,5 +1,6 @@
 import type { Next } from 'hono'
 import { logEvent, logs } from '../../platform/log.ts'
+import type { Principal } from '../../services/context.ts'
 import type { AppContext } from '../app-env.ts'
 import { requestIdOf } from '../request-id.ts'
 
@@ -26,13 +27,15 @@ function writeLog(c: AppContext, startedAtMs: number): void {
   const { status } = c.res
   const level = isFault(status) ? 'error' : c.req.path === QUIET_PATH ? 'debug' : 'info'
   if (!logs(level)) return
+  // A route without a key check sets none.
+  const principal = c.var.principal as Principal | undefined
   logEvent(level, 'request', {
     requestId: c.var.requestId,
     method: c.req.method,
     path: c.req.path,
     status,
     durationMs: Date.now() - startedAtMs,
-    teamId: c.var.principal?.teamId,
+    teamId: principal?.teamId,
   })
 }
 

@@ -111,8 +111,9 @@ export async function isStillGood(env: Env, authorization: string | null, nowMs:
 export async function authenticateOperator(env: Env, authorization: string | null): Promise<KeyProblem | null> {
   const token = authorization === null ? null : bearerToken(authorization)
   if (token === null) return 'missingToken'
-  const isSet = (env.OPERATOR_KEY ?? '').length >= MIN_OPERATOR_KEY_LENGTH
-  return isSet && (await sameSecret(token, env.OPERATOR_KEY)) ? null : 'invalidToken'
+  const operatorKey = env.OPERATOR_KEY ?? ''
+  const isSet = operatorKey.length >= MIN_OPERATOR_KEY_LENGTH
+  return isSet && (await sameSecret(token, operatorKey)) ? null : 'invalidToken'
 }
 
 /** Forgets every key verdict of this isolate: a revocation made here bites here at once. */

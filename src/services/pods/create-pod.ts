@@ -39,7 +39,7 @@ export async function createPod(ctx: VerbContext, body: CreatePodRequest, idempo
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
   requireScope(ctx.principal, 'pods:write')
   const { spec, pricePerHour } = await planOrThrow(ctx, body)
-  const { candidates, refusals } = await rankPod(ctx.env, spec)
+  const { candidates, refusals } = await rankPod(ctx.env, ctx.principal.teamId, spec)
   const [best] = candidates
   const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
   const nearest = refusals.toSorted((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1))

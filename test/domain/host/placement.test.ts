@@ -10,6 +10,7 @@ const host = (id: string, change: Partial<PlacementHost> = {}): PlacementHost =>
   cloud: 'SECURE',
   runtimes: ['process', 'docker'],
   sharedVolumes: null,
+  heldBy: null,
   vcpuTotal: 8,
   vcpuFree: 8,
   publicIp: null,
@@ -20,6 +21,7 @@ const host = (id: string, change: Partial<PlacementHost> = {}): PlacementHost =>
   ...change,
 })
 const request: PlacementRequest = {
+  teamId: 'ada',
   runtime: 'docker',
   dataCenterIds: [],
   cloud: 'SECURE',
@@ -43,6 +45,18 @@ describe('[PP-127] whose hardware', () => {
   })
 })
 
+describe('[HOST-85] a host that cannot keep accounts apart', () => {
+  test.each([
+    ['that is empty takes anybody', [], ['ada', 'bob']],
+    ['that an account holds takes that account', ['ada'], ['ada']],
+    ['that two accounts hold takes neither', ['ada', 'bob'], []],
+    ['whose accounts trust one another, and one that keeps them apart, take anybody', null, ['ada', 'bob']],
+  ] as const)('%s', (_name, heldBy, taken) => {
+    const fits = (teamId: string) => rankHosts({ ...request, teamId }, [host('h', { heldBy })]).candidates.length > 0
+    expect(['ada', 'bob'].filter(fits)).toEqual(taken)
+  })
+})
+
 describe('placement', () => {
   test('[PP-27] the fuller host wins among those that fit', () => {
     const hosts = [host('roomy', { vcpuFree: 64 }), host('full', { gpus: [{ typeId: 'NVIDIA L4', total: 4, free: 1, cudaVersion: null }] })]
@@ -53,6 +67,7 @@ describe('placement', () => {
     ['status: ONLINE > OFFLINE', request, { online: false }],
     ['schedulable: yes > cordoned', request, { cordoned: true }],
     ['runtime: docker > process', request, { runtimes: ['process'] }],
+    ['isolation: accounts kept apart > none', request, { heldBy: ['ada', 'bob'] }],
     ['gpu NVIDIA L4: 1 > 0', request, { gpus: [] }],
     ['vcpu: 2 > 1', request, { vcpuFree: 1 }],
     ['memoryMb: 8192 > 1', request, { memoryMbFree: 1 }],
@@ -79,6 +94,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     .filter(([allowed, min]) => min === null || allowed.every((version) => VERSIONS.indexOf(version) >= VERSIONS.indexOf(min)))
   const anyRequest: fc.Arbitrary<PlacementRequest> = fc
     .record({
+      teamId: fc.constant('ada'),
       runtime: fc.constantFrom('docker' as const, 'process' as const),
       dataCenterIds: fc.subarray(['EU-RO-1', 'US-KS-2']),
       cloud: fc.constantFrom('SECURE' as const, 'COMMUNITY' as const, 'ALL' as const),
@@ -95,6 +111,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     cloud: fc.constantFrom('SECURE', 'COMMUNITY'),
     runtimes: fc.subarray(['docker', 'process']),
     sharedVolumes: fc.constant(null),
+    heldBy: fc.option(fc.subarray(['ada', 'bob'])),
     vcpuTotal: small,
     vcpuFree: small,
     publicIp: fc.constant(null),
@@ -120,6 +137,8 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     switch (kind) {
       case 'status':
         return { ...host, online: true }
+      case 'isolation':
+        return { ...host, heldBy: null }
       case 'schedulable':
         return { ...host, cordoned: false }
       case 'runtime':

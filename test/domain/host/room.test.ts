@@ -6,6 +6,7 @@ import type { RoomHolder, RoomOffer } from '../../../src/domain/worker/give-way.
 
 const VCPUS = 2
 const REQUEST: PlacementRequest = {
+  teamId: 'ada',
   runtime: 'docker',
   dataCenterIds: [],
   cloud: 'SECURE',
@@ -15,7 +16,17 @@ const REQUEST: PlacementRequest = {
   minCudaVersion: null,
 }
 const host = (id: string, vcpus: number, change: Partial<PlacementHost> = {}): PlacementHost => ({
-  ...{ id, online: true, cordoned: false, dataCenterId: 'D', publicIp: null, cloud: 'SECURE', runtimes: ['docker'], sharedVolumes: null },
+  ...{
+    id,
+    online: true,
+    cordoned: false,
+    dataCenterId: 'D',
+    publicIp: null,
+    cloud: 'SECURE',
+    runtimes: ['docker'],
+    sharedVolumes: null,
+    heldBy: null,
+  },
   ...{ vcpuTotal: vcpus, vcpuFree: 0, memoryMbTotal: 64_000, memoryMbFree: 64_000, diskGbFree: 100, gpus: [] },
   ...change,
 })

@@ -18,6 +18,7 @@ function makeHost(
     cloud: 'SECURE',
     runtimes: ['docker', 'process'],
     sharedVolumes: ['network', 'global'],
+    heldBy: null,
     vcpuTotal: 32,
     vcpuFree: 32,
     memoryMbTotal: 131_072,
@@ -55,9 +56,9 @@ const cpuSpec = (vcpuCount: number, memoryGb: number): PodSpec => ({
   compute: { kind: 'cpu', flavorId: 'cpu3c', vcpuCount, memoryGb },
 })
 const hostsOf = (spec: PodSpec, hosts: PlacementHost[], strategy: 'pack' | 'spread' = 'pack') =>
-  rankHostsForPod(spec, hosts, strategy).candidates.map(({ hostId }) => hostId)
-const refusalOf = (spec: PodSpec, host: PlacementHost) => rankHostsForPod(spec, [host], 'pack').refusals[0]?.failed ?? null
-const shapeOf = (spec: PodSpec, host: PlacementHost) => rankHostsForPod(spec, [host], 'pack').candidates[0]?.shape
+  rankHostsForPod('ada', spec, hosts, strategy).candidates.map(({ hostId }) => hostId)
+const refusalOf = (spec: PodSpec, host: PlacementHost) => rankHostsForPod('ada', spec, [host], 'pack').refusals[0]?.failed ?? null
+const shapeOf = (spec: PodSpec, host: PlacementHost) => rankHostsForPod('ada', spec, [host], 'pack').candidates[0]?.shape
 
 describe('order', () => {
   const full = makeHost({ id: 'full' }, { total: 4, free: 1 })
@@ -155,7 +156,7 @@ describe('[PP-80] what comes with a GPU', () => {
       ],
     })
     expect(shapeOf(gpuSpec(), mixed)).toMatchObject({ vcpus: 4, memoryMb: 16_384 })
-    expect(rankHostsForPod(gpuSpec(), [mixed], 'pack').candidates[0]).toMatchObject({ cudaVersion: '12.4', dataCenterId: 'DC-1' })
+    expect(rankHostsForPod('ada', gpuSpec(), [mixed], 'pack').candidates[0]).toMatchObject({ cudaVersion: '12.4', dataCenterId: 'DC-1' })
   })
 
   test.each([
@@ -197,6 +198,6 @@ describe('[PP-80] what comes with a GPU', () => {
 
   test('a CPU pod takes exactly what its size says, also on a machine with GPUs', () => {
     expect(shapeOf(cpuSpec(8, 16), makeHost({ vcpuFree: 8, memoryMbFree: 16_384 }))).toEqual({ gpu: null, vcpus: 8, memoryMb: 16_384 })
-    expect(rankHostsForPod(cpuSpec(2, 4), [makeHost()], 'pack').candidates[0]?.cudaVersion).toBeNull()
+    expect(rankHostsForPod('ada', cpuSpec(2, 4), [makeHost()], 'pack').candidates[0]?.cudaVersion).toBeNull()
   })
 })

@@ -39,6 +39,8 @@ export class PodAgent {
   /** Of its own, because containers of other tests are on the same engine. */
   readonly pod = `t${randomBytes(5).toString('hex')}`
   readonly image: string
+  /** A command in front of the agent's, which says where it runs. */
+  within: readonly string[] = []
   log = ''
   private child: ChildProcess | undefined
   private url = ''
@@ -48,11 +50,16 @@ export class PodAgent {
     this.plane.hostId = `host_${this.pod}`
   }
 
-  async start(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<void> {
+  /** The address of its plane. */
+  async listen(): Promise<string> {
     if (this.url === '') this.url = await this.plane.listen()
+    return this.url
+  }
+
+  async start(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<void> {
     const own = [
       '--url',
-      this.url,
+      await this.listen(),
       '--token',
       this.plane.joinToken,
       '--name',
@@ -63,7 +70,8 @@ export class PodAgent {
       'docker',
       '--local-images',
     ]
-    this.child = spawn(process.execPath, [ENTRY, ...own, ...flags], {
+    const [program = process.execPath, ...before] = [...this.within, process.execPath]
+    this.child = spawn(program, [...before, ENTRY, ...own, ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, ...env },
     })

@@ -16,8 +16,10 @@ const CONTAINERD = 'containerd'
 /** A container engine of a test's own, which it may kill. It needs root, as the container engine of the machine does. */
 export class PrivateEngine {
   private readonly dir = mkdtempSync(join(tmpdir(), 'podplane-engine-'))
-  private bridge = ''
+  private bridge: string | undefined
   private readonly flags: readonly string[]
+  /** A command in front of the engine's, which says where it runs; such an engine has the packet filter of that place to itself. */
+  within: readonly string[] = []
   private child: ChildProcess | undefined
   private containerd: ChildProcess | undefined
   private output = ''
@@ -39,14 +41,15 @@ export class PrivateEngine {
   async start(): Promise<void> {
     if (this.child === undefined) {
       this.startContainerd()
-      this.bridge = await addBridge()
+      if (this.within.length === 0) this.bridge = await addBridge()
     }
     const places = ['--data-root', join(this.dir, 'data'), '--exec-root', join(this.dir, 'exec'), '--pidfile', join(this.dir, 'pid')]
     // What keeps images on this machine is known to work for its own engine.
     const { stdout: driver } = await run('docker', ['info', '--format', '{{.Driver}}'])
     const parts = ['--containerd', join(this.dir, 'containerd.sock'), '--storage-driver', driver.trim()]
-    const network = ['--bridge', this.bridge, '--iptables=false']
-    this.child = spawn(ENGINE, ['--host', this.address, ...parts, ...places, ...network, ...this.flags], {
+    const network = this.bridge === undefined ? [] : ['--bridge', this.bridge, '--iptables=false']
+    const [program = ENGINE, ...before] = [...this.within, ENGINE]
+    this.child = spawn(program, [...before, '--host', this.address, ...parts, ...places, ...network, ...this.flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.child.stderr?.on('data', (data) => {
@@ -100,9 +103,10 @@ export class PrivateEngine {
     if (!(await this.answers())) await this.start()
     const ids = await this.docker('ps', '--all', '--quiet')
     if (ids !== '') await this.docker('rm', '--force', ...ids.split('\n'))
+    await this.docker('network', 'prune', '--force')
     await end(this.child, 'SIGTERM')
     await end(this.containerd, 'SIGTERM')
-    await run('ip', ['link', 'del', this.bridge])
+    if (this.bridge !== undefined) await run('ip', ['link', 'del', this.bridge])
     // An engine that was killed has left its mounts.
     await removeMounted(this.dir)
   }

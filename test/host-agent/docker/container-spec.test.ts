@@ -7,6 +7,9 @@ describe('container spec', () => {
     hostId: 'h1',
     relayUrl: 'http://172.17.0.1:4000',
     publicIp: '203.0.113.7',
+    httpIp: '127.0.0.1',
+    ownAddresses: new Set(['203.0.113.7']),
+    network: 'podplane-abcde-ada',
     ...{ engineRuntime: undefined, cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576 },
     realVcpus: 4,
     realMemoryMb: 8_000,
@@ -52,7 +55,8 @@ describe('container spec', () => {
       PidsLimit: 28_672,
       SecurityOpt: ['no-new-privileges'],
       RestartPolicy: { Name: 'no' },
-      PortBindings: { '8080/tcp': [{ HostPort: '30001' }], '22/tcp': [{ HostPort: '30002' }] },
+      NetworkMode: 'podplane-abcde-ada',
+      PortBindings: { '8080/tcp': [{ HostIp: '127.0.0.1', HostPort: '30001' }], '22/tcp': [{ HostIp: '203.0.113.7', HostPort: '30002' }] },
     })
     for (const name of ['Privileged', 'Binds', 'Mounts', 'DeviceRequests', 'StorageOpt']) expect(spec.HostConfig).not.toHaveProperty(name)
   })

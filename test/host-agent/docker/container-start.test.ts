@@ -62,13 +62,19 @@ describe('starting a container', () => {
       hostId: 'h1',
       relayUrl: 'http://172.17.0.1:4000',
       publicIp: null,
+      httpIp: '127.0.0.1',
+      ownAddresses: new Set(),
       ...{ engineRuntime: undefined, cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576 },
       realVcpus: 4,
       realMemoryMb: 8_000,
     })
     const hooks = { onState: () => {}, signal: new AbortController().signal }
     const start = (change: Partial<Workload> = {}) =>
-      starter.start(makeWorkload({ id: 'p-1', image: 'nginx', ...change }), { gpuIds: [], mounts: [], disk: undefined }, hooks)
+      starter.start(
+        makeWorkload({ id: 'p-1', image: 'nginx', ...change }),
+        { gpuIds: [], mounts: [], network: 'n', disk: undefined },
+        hooks,
+      )
     return { engine, start }
   }
 

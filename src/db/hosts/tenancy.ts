@@ -1,0 +1,24 @@
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../client.ts'
+import { allocations, hosts } from '../tables/hosts.ts'
+
+/**
+ * For a query of the table `hosts`: the host takes several accounts (HOST-85). It runs no containers, keeps them apart, or its operator says
+ * that the accounts trust one another. An agent that says nothing of it keeps nobody apart.
+ */
+const TAKES_SEVERAL = sql`(json_extract(hosts.inventory, '$.runtimes') NOT LIKE '%docker%'
+  OR json_extract(hosts.inventory, '$.isolation.network') = 1 OR json_extract(hosts.inventory, '$.isolation.trustedTenants') = 1)`
+
+/** For a query of the table `hosts`: the host may be given work of this account. */
+export function takesAccount(hostId: string, teamId: string): SQL {
+  return sql`(${TAKES_SEVERAL} OR NOT EXISTS (SELECT 1 FROM allocations held WHERE held.host_id = ${hostId} AND held.team_id <> ${teamId}))`
+}
+
+/** For each host that takes one account at a time, those that hold anything there. A statement of a batch. */
+export function selectHolders(db: Database, statuses: readonly ('ONLINE' | 'OFFLINE')[]) {
+  return db
+    .selectDistinct({ hostId: hosts.id, teamId: allocations.teamId })
+    .from(hosts)
+    .leftJoin(allocations, eq(allocations.hostId, hosts.id))
+    .where(and(inArray(hosts.status, [...statuses]), sql`NOT COALESCE(${TAKES_SEVERAL}, 0)`))
+}

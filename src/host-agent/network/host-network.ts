@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Isolation } from '../../host-protocol/messages.ts'
+import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { engineText } from '../docker/engine-errors.ts'
+import type { Log } from '../log.ts'
+import type { AgentOptions } from '../options.ts'
+import { StartError } from '../runtime.ts'
+import { AccountNetworks } from './account-networks.ts'
+import { agentKey, bridgeName } from './names.ts'
+import { NFT, type Nft } from './nft.ts'
+import { PacketFilter } from './packet-filter.ts'
+import { isLoopback } from './published-address.ts'
+import { parseNameServers, RESOLVER_FILES } from './resolvers.ts'
+import type { Reach } from './rules.ts'
+import { parseRoutes } from './subnets.ts'
+
+/** The account of the network that shows where the engine makes them. The plane's ids have no dot. */
+const PROBE = '.probe'
+const KEEP_EVERY_MS = 10_000
+/** Accounts whose workers come and go keep their network for a moment. */
+const TIDY_EVERY_MS = 60_000
+const NOT_HERE = 'the container engine makes its networks elsewhere: in a virtual machine, on another machine, or in a namespace of its own'
+const UNSET = 'the rules that keep containers apart cannot be set; none is started meanwhile'
+/** The engine's own network. */
+const DEFAULT_NETWORK = 'bridge'
+const REASON_MAX_CHARS = 300
+
+export interface HostNetworkDeps {
+  options: Pick<AgentOptions, 'stateDir' | 'allowNetworks' | 'trustedTenants' | 'publicIp' | 'portRange'>
+  engine: DockerEngine
+  log: Log
+  nft?: Nft
+  /** Whether this machine has such a network interface. */
+  hasInterface?(name: string): boolean
+}
+
+/** The networks of this host's containers, and the rules that keep them apart where the machine can enforce them. */
+export class HostNetwork {
+  /** What the plane is told of it (HOST-84). */
+  readonly isolation: Isolation
+  private readonly deps: HostNetworkDeps
+  private readonly networks: AccountNetworks
+  private readonly filter: PacketFilter | undefined
+  private relay: Reach['relay']
+  private timers: NodeJS.Timeout[] = []
+
+  private constructor(deps: HostNetworkDeps, networks: AccountNetworks, filter: PacketFilter, hindrance: string | null) {
+    this.deps = deps
+    this.networks = networks
+    this.filter = hindrance === null ? filter : undefined
+    this.isolation = { network: hindrance === null, networkReason: hindrance, trustedTenants: deps.options.trustedTenants }
+  }
+
+  /** Finds out what this machine can enforce. */
+  static async open(deps: HostNetworkDeps): Promise<HostNetwork> {
+    const { engine, log, options, nft = NFT } = deps
+    const key = agentKey(loadSecret(options.stateDir))
+    const networks = new AccountNetworks({ key, engine, log, routes: () => parseRoutes(readText('/proc/net/route')) })
+    const filter = new PacketFilter(key, nft, log)
+    const hindrance = await findHindrance(deps, { key, networks, filter })
+    if (hindrance !== null) log.warn('the containers of several accounts are not kept apart on this host', { reason: hindrance })
+    return new HostNetwork(deps, networks, filter, hindrance)
+  }
+
+  /** Sets the rules, and keeps them and the networks in order from now on. */
+  async start(relay: { address: string; port: number }): Promise<void> {
+    this.relay = relay
+    this.stopTimers()
+    await this.keep().catch((error: unknown) => this.deps.log.error(UNSET, { error: engineText(error) }))
+    this.timers = [
+      this.every(KEEP_EVERY_MS, () => this.keep(), UNSET),
+      this.every(TIDY_EVERY_MS, () => this.networks.tidy(), 'networks without containers could not be removed'),
+    ]
+  }
+
+  /** Does something in the network of an account. Throws a `StartError` when there can be none, or when it would stand open. */
+  async within<T>(account: string, use: (network: string) => Promise<T>): Promise<T> {
+    return await this.networks.hold(account, async () => await use(await this.provide(account)))
+  }
+
+  private async provide(account: string): Promise<string> {
+    try {
+      await this.keep()
+      return await this.networks.provide(account)
+    } catch (error) {
+      this.deps.log.error('there is no network for a container', { account, error: engineText(error) })
+      // Nothing was promised here.
+      if (this.filter === undefined) return DEFAULT_NETWORK
+      throw new StartError('this host could not give the container a network of its own')
+    }
+  }
+
+  private async keep(): Promise<void> {
+    await this.filter?.keep(this.reach())
+  }
+
+  private reach(): Reach {
+    const { allowNetworks, publicIp, portRange } = this.deps.options
+    return {
+      relay: this.relay,
+      nameServers: parseNameServers(RESOLVER_FILES.map(readText)),
+      allowed: allowNetworks,
+      published: isOwnPublic(publicIp) ? { address: publicIp, ...portRange } : undefined,
+    }
+  }
+
+  private every(ms: number, act: () => Promise<unknown>, text: string): NodeJS.Timeout {
+    return setInterval(() => void act().catch((error: unknown) => this.deps.log.error(text, { error: engineText(error) })), ms)
+  }
+
+  private stopTimers(): void {
+    for (const timer of this.timers) clearInterval(timer)
+  }
+
+  /** Leaves what containers still need: the rules go with the last network. */
+  async close(): Promise<void> {
+    this.stopTimers()
+    try {
+      if ((await this.networks.tidy()) === 0) await this.filter?.remove()
+    } catch (error) {
+      this.deps.log.debug('networks are left to the next agent process', { error: engineText(error) })
+    }
+  }
+}
+
+/** Addresses of this machine's interfaces. */
+export function ownAddresses(): Set<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)))
+}
+
+function isOwnPublic(address: string | null): address is string {
+  return address?.includes('.') === true && !isLoopback(address) && ownAddresses().has(address)
+}
+
+/** Why this machine cannot keep containers apart; null when it can. */
+async function findHindrance(
+  { hasInterface = isInterface }: HostNetworkDeps,
+  { key, networks, filter }: { key: string; networks: AccountNetworks; filter: PacketFilter },
+): Promise<string | null> {
+  try {
+    if (process.platform !== 'linux') return NOT_HERE
+    await filter.tryOut()
+  } catch (error) {
+    return `nft: ${engineText(error)}; the agent needs the program nft, and root`.slice(0, REASON_MAX_CHARS)
+  }
+  try {
+    const isHere = await networks.hold(PROBE, async () => {
+      await networks.provide(PROBE)
+      return hasInterface(bridgeName(key, PROBE))
+    })
+    await networks.tidy()
+    return isHere ? null : NOT_HERE
+  } catch (error) {
+    return `the container engine makes no networks: ${engineText(error)}`.slice(0, REASON_MAX_CHARS)
+  }
+}
+
+function isInterface(name: string): boolean {
+  return readText('/proc/net/dev').includes(` ${name}:`) || readText('/proc/net/dev').includes(`\n${name}:`)
+}
+
+function loadSecret(stateDir: string): string {
+  const path = join(stateDir, 'network.json')
+  const known = z.object({ id: z.string().min(1) }).safeParse(readJsonFile(path)).data
+  const id = known?.id ?? randomUUID()
+  if (known === undefined) writeJsonFile(path, { id })
+  return id
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { AccountNetworks } from '../../../src/host-agent/network/account-networks.ts'
+import { HostNetwork, type HostNetworkDeps } from '../../../src/host-agent/network/host-network.ts'
+import { StartError } from '../../../src/host-agent/runtime.ts'
+import { FakeNetworks } from '../support/fake-networks.ts'
+import { FakeNft } from '../support/fake-nft.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const RELAY = { address: '172.17.0.1', port: 4_000 }
+
+describe('[HOST-81] the networks of accounts', () => {
+  function open(random = () => 0) {
+    const fake = new FakeNetworks()
+    const networks = new AccountNetworks({ key: 'abcde', engine: fake.engine, log: silentLog(), routes: () => [], random })
+    return { fake, networks, subnets: () => [...fake.networks.values()].map(({ subnet }) => subnet) }
+  }
+
+  test('one each, also when two starts want it at a time, and none that overlap', async () => {
+    const { fake, networks, subnets } = open()
+    const [first, again, other] = await Promise.all([
+      networks.provide('ada'),
+      networks.provide('ada'),
+      networks.provide('bob').catch(String),
+    ])
+    expect(again).toBe(first)
+    expect(other).not.toBe(first)
+    expect(fake.networks.get(first)?.labels).toEqual({ 'podplane.network': 'abcde', 'podplane.account': 'ada' })
+    await networks.provide('cyd')
+    expect(subnets()).toContain('10.192.1.0/24')
+  })
+
+  test('what the engine knows to be taken is passed over; any other refusal is its last word', async () => {
+    const { fake, networks, subnets } = open()
+    fake.refuse = ({ subnet }) => (subnet === '10.192.0.0/24' ? new Error('Pool overlaps with other one on this address space') : undefined)
+    await networks.provide('ada')
+    expect(subnets()).toEqual(['10.192.1.0/24'])
+    fake.refuse = () => new Error('no space left on device')
+    await expect(networks.provide('bob')).rejects.toThrow('no space left on device')
+  })
+
+  test('stay while a start is about to use them and while something runs, and go then', async () => {
+    const { fake, networks } = open()
+    const name = await networks.hold('ada', async () => {
+      const made = await networks.provide('ada')
+      expect(await networks.tidy()).toBe(1)
+      return made
+    })
+    fake.used.add(name)
+    expect(await networks.tidy()).toBe(1)
+    fake.used.delete(name)
+    expect([await networks.tidy(), fake.networks.size]).toEqual([0, 0])
+  })
+})
+
+describe('[HOST-84] a host', () => {
+  async function open(change: Partial<HostNetworkDeps> = {}, trustedTenants = false) {
+    const [fake, nft] = [new FakeNetworks(), new FakeNft()]
+    const options = {
+      stateDir: tempDir('network'),
+      allowNetworks: [],
+      trustedTenants,
+      publicIp: null,
+      portRange: { from: 30_000, to: 30_001 },
+    }
+    const deps = { options, engine: fake.engine, log: silentLog(), nft, hasInterface: () => true, ...change }
+    return { fake, nft, host: async () => await HostNetwork.open(deps) }
+  }
+
+  test('that can set rules and makes its networks itself keeps accounts apart, and leaves no trace of finding out', async () => {
+    const { fake, nft, host } = await open()
+    expect((await host()).isolation).toEqual({ network: true, networkReason: null, trustedTenants: false })
+    expect([fake.networks.size, nft.tables.size]).toEqual([0, 0])
+  })
+
+  test('without the right to set rules says so, and goes on as it is', async () => {
+    const { nft, host } = await open({}, true)
+    nft.failure = new Error('Operation not permitted')
+    const network = await host()
+    expect(network.isolation).toEqual({
+      network: false,
+      networkReason: 'nft: Operation not permitted; the agent needs the program nft, and root',
+      trustedTenants: true,
+    })
+    await network.start(RELAY)
+    expect(await network.within('ada', async (name) => name)).toMatch(/^podplane-/)
+    await network.close()
+  })
+
+  test('whose engine makes networks elsewhere says so', async () => {
+    const { host } = await open({ hasInterface: () => false })
+    expect((await host()).isolation).toMatchObject({
+      network: false,
+      networkReason: expect.stringMatching(/^the container engine makes its networks elsewhere/),
+    })
+  })
+
+  test('whose engine makes none says so, and uses the one that there is', async () => {
+    const { fake, host } = await open()
+    fake.refuse = () => new Error('not supported')
+    const network = await host()
+    expect(network.isolation).toMatchObject({ network: false, networkReason: 'the container engine makes no networks: not supported' })
+    expect(await network.within('ada', async (name) => name)).toBe('bridge')
+  })
+
+  test('[HOST-82] starts nothing while its rules cannot be set, and removes them with the last network', async () => {
+    const { fake, nft, host } = await open()
+    const network = await host()
+    await network.start(RELAY)
+    nft.failure = new Error('Resource busy')
+    const started: string[] = []
+    const start = () => network.within('ada', async (name) => void started.push(name))
+    await expect(start()).rejects.toThrow(new StartError('this host could not give the container a network of its own'))
+    expect([started, fake.networks.size]).toEqual([[], 0])
+    nft.failure = undefined
+    await start()
+    fake.used.add(started[0] ?? '')
+    await network.close()
+    expect([fake.networks.size, nft.tables.size]).toEqual([1, 1])
+    fake.used.clear()
+    await network.close()
+    expect([fake.networks.size, nft.tables.size]).toEqual([0, 0])
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { PacketFilter } from '../../../src/host-agent/network/packet-filter.ts'
+import type { Reach } from '../../../src/host-agent/network/rules.ts'
+import { FakeNft } from '../support/fake-nft.ts'
+
+const REACH: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined }
+
+function open() {
+  const nft = new FakeNft()
+  return { nft, filter: new PacketFilter('abcde', nft, silentLog()) }
+}
+
+describe('[HOST-82] the rules in the packet filter', () => {
+  test('are set once and looked at from then on', async () => {
+    const { nft, filter } = open()
+    await filter.keep(REACH)
+    await filter.keep(REACH)
+    expect(nft.applied).toBe(1)
+    expect(nft.tables.get('podplane-abcde')).toContain('chain to_host')
+  })
+
+  test.each([
+    ['removed', (nft: FakeNft) => nft.tables.clear()],
+    ['emptied', (nft: FakeNft) => nft.tables.set('podplane-abcde', 'chain to_host {}')],
+    ['added to', (nft: FakeNft) => nft.tables.set('podplane-abcde', `${nft.tables.get('podplane-abcde')} accept`)],
+  ])('are set anew when somebody has %s them, with a warning', async (_what, tamper) => {
+    const { nft, filter } = open()
+    await filter.keep(REACH)
+    const before = nft.tables.get('podplane-abcde')
+    tamper(nft)
+    await filter.keep(REACH)
+    expect([nft.applied, nft.tables.get('podplane-abcde')]).toEqual([2, before])
+  })
+
+  test('follow what is wanted', async () => {
+    const { nft, filter } = open()
+    await filter.keep(REACH)
+    await filter.keep({ ...REACH, nameServers: ['10.0.0.2'] })
+    expect(nft.tables.get('podplane-abcde')).toContain('10.0.0.2')
+  })
+
+  test('a failure is the caller that asked, and the next look tries again', async () => {
+    const { nft, filter } = open()
+    nft.failure = new Error('Operation not permitted')
+    await expect(filter.keep(REACH)).rejects.toThrow('Operation not permitted')
+    nft.failure = undefined
+    await filter.keep(REACH)
+    expect(nft.tables.has('podplane-abcde')).toBe(true)
+    await filter.remove()
+    expect([...nft.tables]).toEqual([])
+  })
+
+  test('are tried out without a trace', async () => {
+    const { nft, filter } = open()
+    await filter.tryOut()
+    expect([nft.applied, [...nft.tables]]).toEqual([1, []])
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { agentKey, bridgeName, networkName } from '../../../src/host-agent/network/names.ts'
+import { parseNameServers } from '../../../src/host-agent/network/resolvers.ts'
+import { buildRemoval, buildRules, type Reach } from '../../../src/host-agent/network/rules.ts'
+
+const NOTHING: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined }
+const REFUSE = 'reject with icmpx type admin-prohibited'
+
+/** The rules of a chain. */
+function chain(name: string, reach: Partial<Reach>): string[] {
+  const text = buildRules('abcde', { ...NOTHING, ...reach })
+  const [, body = ''] = new RegExp(`chain ${name} \\{\\n([^}]*(?:\\{[^}]*\\}[^}]*)*?)\\n  \\}`).exec(text) ?? []
+  return body.split('\n').map((line) => line.trim())
+}
+
+describe('[HOST-82] the rules of an agent', () => {
+  test('replace the table in one step and are about its own bridges alone', () => {
+    const text = buildRules('abcde', NOTHING)
+    expect(text.split('\n').slice(0, 3)).toEqual([
+      'table inet podplane-abcde {}',
+      'delete table inet podplane-abcde',
+      'table inet podplane-abcde {',
+    ])
+    expect(chain('input', {})).toEqual(['type filter hook input priority -10; policy accept;', 'iifname "pp-abcde*" jump to_host'])
+    expect(chain('forward', {})).toEqual([
+      'type filter hook forward priority -10; policy accept;',
+      'iifname "pp-abcde*" jump outward',
+      'oifname "pp-abcde*" jump inward',
+    ])
+    expect(text).not.toContain('chain published')
+    expect(buildRemoval('abcde').split('\n').slice(0, 2)).toEqual(['table inet podplane-abcde {}', 'delete table inet podplane-abcde'])
+  })
+
+  test('open nothing of the host by themselves', () => {
+    expect(chain('to_host', {})).toEqual(['ct direction reply ct state established,related accept', REFUSE])
+  })
+
+  test('open the relay, name servers, single addresses that were allowed, and what is published', () => {
+    const reach = {
+      relay: { address: '172.17.0.1', port: 4_000 },
+      nameServers: ['10.0.0.2', '169.254.169.253'],
+      allowed: ['10.1.2.0/24', '10.9.9.9/32'],
+      published: { address: '198.51.100.2', from: 30_000, to: 32_767 },
+    }
+    const names = 'ip daddr { 10.0.0.2, 169.254.169.253 } meta l4proto { tcp, udp } th dport 53 accept'
+    expect(chain('to_host', reach)).toEqual([
+      'ct direction reply ct state established,related accept',
+      'ip daddr 172.17.0.1 tcp dport 4000 accept',
+      names,
+      'ip daddr 10.9.9.9/32 accept',
+      'ip daddr 198.51.100.2 tcp dport 30000-32767 accept',
+      REFUSE,
+    ])
+    const outward = chain('outward', reach)
+    expect(outward.slice(1, -1)).toEqual([
+      `meta nfproto ipv6 ${REFUSE}`,
+      `oifname "pp-*" ${REFUSE}`,
+      names,
+      'ip daddr 10.1.2.0/24 accept',
+      'ip daddr 10.9.9.9/32 accept',
+    ])
+    for (const range of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16', '224.0.0.0/3']) {
+      expect(outward.at(-1)).toContain(range)
+    }
+    expect(chain('published', reach)).toEqual([
+      'type nat hook prerouting priority -110; policy accept;',
+      'iifname "pp-abcde*" ip daddr 198.51.100.2 tcp dport 30000-32767 dnat ip to 198.51.100.2',
+    ])
+  })
+})
+
+describe('names', () => {
+  test('of two agents and of two accounts differ, and fit an interface', () => {
+    const keys = [agentKey('a'), agentKey('b')]
+    const bridges = keys.flatMap((key) => [bridgeName(key, 'ada'), bridgeName(key, 'bob')])
+    expect(new Set(bridges).size).toBe(4)
+    for (const bridge of bridges) expect(bridge).toMatch(/^pp-[0-9a-z]{12}$/)
+    expect(networkName(keys[0] ?? '', 'ada')).toMatch(/^podplane-[0-9a-z]{5}-[0-9a-z]{7}$/)
+  })
+})
+
+test('name servers: IPv4, those on loopback aside', () => {
+  const stub = '# comment\nnameserver 127.0.0.53\noptions edns0\n'
+  const real = 'nameserver 10.0.0.2\nnameserver fe80::1%eth0\nnameserver 10.0.0.2\n nameserver 1.1.1.1\nnameserver none\n'
+  expect(parseNameServers([stub, real])).toEqual(['1.1.1.1', '10.0.0.2'])
+})

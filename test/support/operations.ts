@@ -1,0 +1,78 @@
+import { JOB_ROUTES, type JobRoute } from '../../src/contract/jobs/job-routes.ts'
+import { restDocument } from '../../src/http/rest-api.ts'
+import { send } from './harness.ts'
+
+/** A call that the plane answers, by its method and its path with parameters in braces. */
+export interface Operation {
+  method: string
+  path: string
+  /** The example of the document: accepted as it stands, so that only the id or the caller can be what is refused. */
+  body: object | undefined
+}
+
+interface Document {
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: { $ref?: string } }> } }>>
+  components: { schemas: Record<string, { example?: object }> }
+}
+
+const document = JSON.parse(JSON.stringify(restDocument())) as Document
+
+/** Every documented operation. */
+export const DOCUMENTED: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { requestBody }]) => {
+    const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
+    return { method, path, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
+  }),
+)
+
+/** What workers call, which no document shows. */
+export const OF_WORKERS: readonly Operation[] = Object.entries<JobRoute>(JOB_ROUTES)
+  .filter(([, { caller }]) => caller === 'worker')
+  .flatMap(([operation, { methods, params }]) => {
+    const path = `/v2/{endpointId}/${operation}/{workerId}${params === 'worker-job' ? '/{jobId}' : ''}`
+    return methods.map((method) => ({ method: method.toLowerCase(), path, body: method === 'POST' ? { output: 'forged' } : undefined }))
+  })
+
+const kindOf = (path: string) => path.slice(0, path.indexOf('{'))
+
+/** What resources are called: their paths before the first parameter. */
+export const KINDS = [...new Set(DOCUMENTED.filter(({ path }) => path.includes('{')).map(({ path }) => kindOf(path)))]
+
+/** The documented operations on a kind. What ends what it is called for comes last. */
+export function operationsOf(kind: string): Operation[] {
+  return DOCUMENTED.filter(({ path }) => path.includes('{') && kindOf(path) === kind).sort(
+    (one, other) => Number(one.method === 'delete') - Number(other.method === 'delete'),
+  )
+}
+
+/** An id of the same form that nothing has. */
+export const unknownOf = (id: string) => id.slice(0, -1) + (id.endsWith('a') ? 'b' : 'a')
+
+/** A path with its parameters filled in. */
+export function fill(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`the victim has no ${name} for ${path}`)
+    return value
+  })
+}
+
+/** What was answered, without the id that was asked for and what is a request's own. */
+export interface Answer {
+  status: number
+  headers: string[]
+  body: string
+}
+
+/** Calls with an `Authorization` header, or with none. The body of a success is not read: a stream that was opened would never end. */
+export async function ask(authorization: string | null, { method, body }: Operation, path: string, id: string): Promise<Answer> {
+  const response = await send(path, {
+    method: method.toUpperCase(),
+    headers: { ...(authorization !== null && { Authorization: authorization }), ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const headers = [...response.headers.keys()].sort()
+  if (response.ok) await response.body?.cancel()
+  const text = response.ok ? '' : await response.text()
+  return { status: response.status, headers, body: text.replaceAll(id, '<id>') }
+}

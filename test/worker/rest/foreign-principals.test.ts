@@ -1,0 +1,181 @@
+import { issueWorkerToken } from '../../../src/effects/worker-token.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
+import {
+  type Account,
+  admin,
+  beforeAll,
+  createAccount,
+  createEndpoint,
+  createKey,
+  describe,
+  env,
+  expect,
+  it,
+  listDurableObjectIds,
+  send,
+} from '../../support/harness.ts'
+import { type Answer, ask, DOCUMENTED, fill, KINDS, OF_WORKERS, type Operation, operationsOf, unknownOf } from '../../support/operations.ts'
+import { podScene } from '../../support/pod-scene.ts'
+import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
+
+// Every route that names something, called by everybody who may not: what is answered proves nothing, so the victim is looked at too.
+
+/** Somebody with a key of some kind, or none, that is good for nothing on a victim. */
+interface Principal {
+  name: string
+  /** The `Authorization` header with which `id`, which is the victim's or unknown, is asked for. */
+  headerFor(victim: Victim, id: string): Promise<string | null>
+  /** Whether collections of its own are there for it to read and write. */
+  collections: 'own' | 'read' | 'none'
+}
+
+let stranger: Account
+let strangersEndpoint: string
+let strangersPod: string
+let strangersHost: string
+const victims = new Map<string, Victim>()
+
+const bearer = (key: string) => `Bearer ${key}`
+const keyOf = async (userId: string, body: Record<string, unknown>) => bearer((await createKey(userId, body)).key)
+const SCOPES = ['pods', 'serverless', 'templates', 'volumes', 'registries', 'account'].flatMap((noun) => [`${noun}:read`, `${noun}:write`])
+
+const PRINCIPALS: readonly Principal[] = [
+  { name: 'the full key of another team', headerFor: async () => bearer(stranger.key), collections: 'own' },
+  {
+    name: 'a read-only key of another team',
+    headerFor: () => keyOf(stranger.userId, { permission: 'READ_ONLY' }),
+    collections: 'read',
+  },
+  {
+    name: 'a key of another team that is restricted to this very id',
+    headerFor: (_, id) => keyOf(stranger.userId, { permission: 'RESTRICTED', scopes: [...SCOPES, `jobs:read@${id}`, `jobs:write@${id}`] }),
+    collections: 'own',
+  },
+  {
+    name: 'a worker of another endpoint',
+    headerFor: () => issueWorkerToken(env, strangersEndpoint, 'w1'),
+    collections: 'none',
+  },
+  {
+    name: 'another worker of the same endpoint',
+    headerFor: (_, id) => issueWorkerToken(env, id, 'another'),
+    collections: 'none',
+  },
+  { name: 'a pod of another team', headerFor: async () => strangersPod, collections: 'none' },
+  { name: 'a host', headerFor: async () => strangersHost, collections: 'none' },
+  { name: 'the operator', headerFor: async () => bearer(env.OPERATOR_KEY), collections: 'none' },
+  { name: 'nobody', headerFor: async () => null, collections: 'none' },
+  {
+    name: 'a key of the owner that was revoked',
+    async headerFor({ owner }) {
+      const { id, key } = await createKey(owner.userId)
+      expect((await admin().delete(`/admin/v1/keys/${id}`)).status).toBe(204)
+      return bearer(key)
+    },
+    collections: 'none',
+  },
+]
+
+beforeAll(async () => {
+  stranger = await createAccount()
+  strangersEndpoint = await createEndpoint(stranger.key)
+  const scene = await podScene(gpus(1))
+  const { id } = await scene.create()
+  strangersPod = bearer((await scene.host.waitFor((workload) => workload.id === `${id}-1`)).platformEnv.RUNPOD_API_KEY ?? '')
+  strangersHost = bearer((await FakeHost.enrol()).accessToken)
+  for (const [kind, create] of Object.entries(VICTIMS)) victims.set(kind, await create())
+}, 60_000)
+
+const victimOf = (kind: string): Victim => {
+  const victim = victims.get(kind)
+  if (!victim) throw new Error(`no victim for ${kind}{…}`)
+  return victim
+}
+
+/** 429 is how a worker's poll is refused (WRK-7). */
+const REFUSED = [401, 403, 404, 429]
+
+/** The whole answer of a route without an id, which is no stream. */
+async function readAll(authorization: string | null, { method, path, body }: Operation): Promise<{ status: number; text: string }> {
+  const response = await send(path, {
+    method: method.toUpperCase(),
+    headers: { ...(authorization !== null && { Authorization: authorization }), ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, collections }) => {
+  it.each(KINDS)('is refused by every route of %s{…}, as for an unknown id, and changes nothing', async (kind) => {
+    const victim = victimOf(kind)
+    const [[name, id] = ['', '']] = Object.entries(victim.params)
+    const unknownId = unknownOf(id)
+    const [header, unknownHeader] = [await headerFor(victim, id), await headerFor(victim, unknownId)]
+    const before = await snapshot(victim)
+    const foreign: Record<string, Answer> = {}
+    const unknown: Record<string, Answer> = {}
+    for (const operation of [...operationsOf(kind), ...(kind === '/v2/' ? OF_WORKERS : [])]) {
+      const label = `${operation.method} ${operation.path}`
+      foreign[label] = await ask(header, operation, fill(operation.path, victim.params), id)
+      unknown[label] = await ask(unknownHeader, operation, fill(operation.path, { ...victim.params, [name]: unknownId }), unknownId)
+    }
+    for (const [label, { status }] of Object.entries(foreign)) expect(REFUSED, label).toContain(status)
+    expect(foreign).toEqual(unknown)
+    expect(await snapshot(victim)).toEqual(before)
+  })
+
+  it('is shown nothing of a victim by what takes no id, and changes nothing', async () => {
+    const everyone = [...victims.values()]
+    const header = await headerFor(victimOf('/v2/serverless/'), 'nothing')
+    const before = await snapshots(everyone)
+    for (const operation of DOCUMENTED.filter(({ path }) => !path.includes('{'))) {
+      const isRead = operation.method === 'get'
+      // What it makes of its own is its business.
+      if (!isRead && collections === 'own') continue
+      const label = `${operation.method} ${operation.path}`
+      const { status, text } = await readAll(header, operation)
+      if (!isRead || collections === 'none') expect([401, 403], label).toContain(status)
+      const named = everyone.flatMap(({ params }) => Object.values(params)).filter((id) => text.includes(id))
+      expect(named, label).toEqual([])
+    }
+    expect(await snapshots(everyone)).toEqual(before)
+  })
+})
+
+describe('an id that nothing has', () => {
+  it('[M6] [PP-160] [PP-191] never becomes an object, whatever is done with it', async () => {
+    const header = bearer(stranger.key)
+    // What belongs to the stranger, and is there from the first call on.
+    await readAll(header, { method: 'get', path: '/v2/webhooks/deliveries', body: undefined })
+    await readAll(header, { method: 'get', path: `/v2/serverless/${strangersEndpoint}/workers`, body: undefined })
+    const before = await objects()
+    for (const kind of KINDS) {
+      const { params } = victimOf(kind)
+      const unknown = Object.fromEntries(Object.entries(params).map(([name, id]) => [name, unknownOf(id)]))
+      const ofOwnEndpoint = kind === '/v2/serverless/' ? [{ ...unknown, id: strangersEndpoint }] : []
+      for (const operation of [...operationsOf(kind), ...OF_WORKERS.filter(() => kind === '/v2/')]) {
+        await ask(header, operation, fill(operation.path, unknown), 'none')
+        if (!operation.path.includes('{workerId}')) continue
+        for (const own of ofOwnEndpoint) await ask(header, operation, fill(operation.path, own), 'none')
+      }
+    }
+    expect(await objects()).toEqual(before)
+  })
+})
+
+/** The ids of all objects that there are. */
+async function objects(): Promise<unknown> {
+  const lists = await Promise.all([
+    listDurableObjectIds(env.ENDPOINT),
+    listDurableObjectIds(env.HOST),
+    listDurableObjectIds(env.WEBHOOK_SENDER),
+  ])
+  return lists.map((ids) => ids.map(String).sort())
+}
+
+async function snapshots(of: readonly Victim[]): Promise<unknown[]> {
+  const all: unknown[] = []
+  for (const victim of of) all.push(await snapshot(victim))
+  return all
+}
