@@ -130,9 +130,9 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return this.core.transact((tx) => giveWay(tx, order))
   }
 
-  /** Whether the endpoint has this worker at present, in whatever state. */
-  async knowsWorker(workerId: string): Promise<boolean> {
-    return this.core.state.workers.get(workerId) !== null
+  /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
+  async recallWorker(workerId: string): Promise<'present' | 'former' | null> {
+    return this.core.state.workers.recall(workerId)
   }
 
   /** PP-214: the operator suspends the account, or ends that. */
@@ -148,7 +148,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   override async alarm(): Promise<void> {
     try {
-      await this.core.transact((tx) => this.core.settleDue(tx))
+      await this.core.wake()
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; a new one keeps the deadlines alive.
       logEvent('error', 'endpoint alarm failed', { error: String(error) })

@@ -107,7 +107,10 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   }
 
   private async hasOwner({ kind, ownerId }: LogOwner, workloadId: string): Promise<boolean> {
-    if (kind === 'worker') return endpointStub(this.env, asPlane('endpoint', ownerId, 'is a log still wanted')).knowsWorker(workloadId)
+    if (kind === 'worker') {
+      const endpoint = endpointStub(this.env, asPlane('endpoint', ownerId, 'is a log still wanted'))
+      return (await endpoint.recallWorker(workloadId)) === 'present'
+    }
     const pod = await findPodForHost(openRecords(this.env), ownerId)
     return pod !== null && pod.status !== 'TERMINATED'
   }

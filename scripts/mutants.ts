@@ -58,6 +58,7 @@ const RESOURCE_TESTS = [
   'global-volumes',
   'templates',
   'registries',
+  'registry-hosts',
   'ssh-keys',
   'endpoint-templates',
   'foreign-endpoint',

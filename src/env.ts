@@ -25,9 +25,6 @@ export interface Env {
   SERVERLESS_URL: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
-  JOB_LIMITS: string
-  REQUESTS_PER_WORKER: string
-  WEBHOOK_ALLOW: string
   WEBHOOK_ALLOW_USERS?: string
   ADMIN_HOST?: string
   JOB_LIMITS?: string

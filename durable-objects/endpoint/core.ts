@@ -14,6 +14,7 @@ import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
 import { Parking } from './parking.ts'
+import { StorageGrant } from './storage-grant.ts'
 import { SqlState } from './store/sql-state.ts'
 
 /** What follows a commit. */
@@ -27,6 +28,7 @@ export class EndpointCore {
   readonly state: SqlState
   readonly vault: Vault
   readonly outbox: Outbox
+  readonly grant: StorageGrant
   readonly parking = new Parking()
   readonly limits: CallLimits
   /** Workers with an outside call (placement, removal) under way. */
@@ -66,6 +68,7 @@ export class EndpointCore {
       },
       reload: () => this.state.reload(),
     })
+    this.grant = new StorageGrant(env, ctx.storage, () => this.now())
     this.outbox = new Outbox({ env, state: this.state, now: () => this.now(), transact: (run) => this.transact(run) })
   }
 
@@ -91,7 +94,14 @@ export class EndpointCore {
     return this.notes.of(lowPriority)
   }
 
-  /** The alarm has fired: every deadline that has passed. */
+  /** The alarm has fired: what is due, and storage that is not needed any more goes back. */
+  async wake(): Promise<void> {
+    await this.transact((tx) => this.settleDue(tx))
+    const config = this.config()
+    if (config) await this.grant.trim(config)
+  }
+
+  /** Every deadline that has passed. */
   settleDue(tx: Tx): void {
     this.alarm.fired()
     settleDue(tx)

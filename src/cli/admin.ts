@@ -79,6 +79,18 @@ program
     return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/quotas`, body))
   })
 
+const budgets = program.command('budgets').description('what an account may hold')
+budgets
+  .command('get <user>')
+  .description('show the budgets of a user (id or email) that differ from the defaults')
+  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/budgets`)))
+budgets
+  .command('set <user> [budgets...]')
+  .description('set them, such as gpus=64 queuedBytes=1073741824; what is left out is the default again')
+  .action((user: string, given: string[]) => {
+    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/budgets`, parseBudgets(given)))
+  })
+
 const joinTokens = program.command('join-tokens').description('tokens with which machines join')
 joinTokens
   .command('create')
@@ -191,6 +203,16 @@ function splitList(value: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
+}
+
+function parseBudgets(given: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const match = /^(\w+)=(\d+)$/.exec(text)
+      if (match?.[1] === undefined) throw new OperatorError(`${text}: it must be <budget>=<whole number>`)
+      return [match[1], Number(match[2])]
+    }),
+  )
 }
 
 function parseCount(value: string): number {

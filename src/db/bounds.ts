@@ -4,9 +4,6 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 /** Most volumes of a kind, templates and credentials of one account: their lists are answered whole (PAG-5, RES-1). */
 export const MAX_RESOURCES_PER_TEAM = 1000
 
-/** Most stopped pods of one account: they cost next to nothing, and each is kept by its host (PP-162). */
-export const MAX_STOPPED_PODS_PER_TEAM = 500
-
 /** A condition for the INSERT itself, so that requests at once cannot pass the bound together. */
 export function hasRoom(table: SQLiteTable & { teamId: SQLiteColumn }, teamId: string): SQL {
   return sql`(SELECT count(*) FROM ${table} WHERE ${eq(table.teamId, teamId)}) < ${MAX_RESOURCES_PER_TEAM}`

@@ -1,5 +1,6 @@
 // Entry for drizzle-kit and for the typed client: every table of D1, one file a resource.
 import { apiKeys, memberships, quotas, teams, users } from './tables/accounts.ts'
+import { budgets } from './tables/budgets.ts'
 import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
@@ -13,6 +14,7 @@ import { globalVolumes, networkVolumes } from './tables/volumes.ts'
 export {
   allocations,
   apiKeys,
+  budgets,
   capacityWaiters,
   endpoints,
   globalVolumes,

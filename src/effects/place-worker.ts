@@ -1,3 +1,4 @@
+import { readBudgets } from '../db/accounts/budgets.ts'
 import { openDatabase } from '../db/client.ts'
 import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../db/hosts/capacity.ts'
 import { addCapacityWaiter } from '../db/hosts/capacity-waiters.ts'
@@ -54,9 +55,18 @@ export async function placeWorker(env: Env, placement: WorkerPlacement): Promise
   }
   // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
   await addCapacityWaiter(db, placement.config.id, Date.now())
+  const spent = candidates.length > 0 ? await spentGpus(env, placement.config) : null
+  if (spent !== null) return { ok: false, reason: spent }
   const reason = explainRefusals(refusals, candidates.length > 0)
   const held = candidates.length > 0 ? null : await makeRoom(env, placement, request, hosts)
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
+}
+
+// Why hosts with room were of no use: the account holds as many GPUs as it may.
+async function spentGpus(env: Env, { teamId, compute }: EndpointConfig): Promise<string | null> {
+  const { gpus } = await readBudgets(openDatabase(env.DB), teamId, ['gpus'])
+  const wanted = compute.kind === 'gpu' ? compute.count : 0
+  return gpus.used + wanted > gpus.bound ? `no capacity: ${gpus.used} of the ${gpus.bound} GPUs that the account may hold are in use` : null
 }
 
 function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shape }: Candidate, diskGb: number): Promise<boolean> {

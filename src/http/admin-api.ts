@@ -9,6 +9,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/admin-accounts.ts'
+import { registerAdminBudgets } from './routes/admin-budgets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSecrets } from './routes/admin-secrets.ts'
@@ -29,6 +30,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
+  registerAdminBudgets(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)

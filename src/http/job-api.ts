@@ -12,6 +12,7 @@ import { isExempt } from '../services/accounts/rate-limit.ts'
 import type { Principal } from '../services/context.ts'
 import { authenticationProblem } from './authentication-problem.ts'
 import { clientSource } from './client-address.ts'
+import { countBody } from './in-flight-body.ts'
 import { problemResponse } from './problem-response.ts'
 import { requestIdOf } from './request-id.ts'
 import { watchedByKey } from './watched-stream.ts'
@@ -37,7 +38,7 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
   try {
     const admitted = await admit({ request, env, ctx }, call)
     if (!call) throw new Problem('pathNotFound')
-    const response = await callEndpoint(env, request, call, admitted)
+    const response = await callCounted({ request, env, ctx }, call, admitted)
     const isStream = admitted.caller !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
     return ofItsType(isStream ? watchedByKey(response, env, request.headers.get('authorization')) : response)
   } catch (error) {
@@ -57,8 +58,18 @@ function ofItsType(response: Response): Response {
   }
 }
 
+// A body is counted until its call is answered.
+async function callCounted({ request, env }: Incoming, call: JobCall, admitted: AdmittedCall): Promise<Response> {
+  if (admitted.teamId === null) return callEndpoint(env, request, call, admitted)
+  const leave = await countBody(env, request, admitted.teamId, call.route.maxBodyBytes ?? 0)
+  return callEndpoint(env, request, call, admitted).finally(leave)
+}
+
+/** What was admitted, and with whose bodies under way its own counts. Null: a worker's, which its queue has asked for. */
+type AdmittedCall = Admitted & { teamId: string | null }
+
 /** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
-async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted> {
+async function admit(incoming: Incoming, call: JobCall | null): Promise<AdmittedCall> {
   const length = announcedBytes(incoming.request.headers) ?? 0
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
@@ -73,7 +84,11 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
   const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now())
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
-  return { endpoint, caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) } }
+  return {
+    teamId: principal.teamId,
+    endpoint,
+    caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) },
+  }
 }
 
 async function requireKey(incoming: Incoming): Promise<Principal> {
@@ -97,11 +112,11 @@ async function refuseOversize(incoming: Incoming, length: number, limit: number)
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
-async function admitWorker(incoming: Incoming, call: JobCall): Promise<Admitted> {
+async function admitWorker(incoming: Incoming, call: JobCall): Promise<AdmittedCall> {
   const endpoint = await ownByWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
   if (!endpoint) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
-  return { endpoint, caller: null }
+  return { endpoint, caller: null, teamId: null }
 }
 
 function checkMethod(incoming: Incoming, call: JobCall): void {

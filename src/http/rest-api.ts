@@ -8,6 +8,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
+import { registerAccountLimits } from './routes/account-limits.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
@@ -50,6 +51,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerGlobalVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
+  registerAccountLimits(app)
   const last = unmatched(app, DOCUMENT_PATH)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

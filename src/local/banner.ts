@@ -28,3 +28,16 @@ export function banner(demo: DemoFile, facts: { readyMs: number; demoFile: strin
 function curlLine(demo: DemoFile): string {
   return `curl -sS '${demo.url}/v2/${demo.endpointId}/runsync' -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"input":{"prompt":"Hello"}}'`
 }
+
+/** What to say when this machine cannot keep the containers of several accounts apart (HOST-86); undefined: it does, or runs none. */
+export function describeOpenNetwork({
+  network,
+  networkReason,
+}: {
+  network: boolean | null
+  networkReason: string | null
+}): string | undefined {
+  if (network !== false) return undefined
+  const reason = networkReason === null ? '' : ` (${networkReason})`
+  return `containers reach one another, this machine and its network${reason}; give keys to people you trust only`
+}

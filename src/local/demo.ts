@@ -20,9 +20,14 @@ const UserList = z.object({ users: z.array(z.object({ id: z.string(), email: z.s
 const Created = z.object({ id: z.string() })
 const CreatedKey = z.object({ key: z.string() })
 const JoinToken = z.object({ token: z.string() })
-const HostList = z.object({
-  hosts: z.array(z.object({ id: z.string(), name: z.string(), status: z.string(), lastSeenAt: z.string().nullable() })),
+const Host = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.string(),
+  lastSeenAt: z.string().nullable(),
+  isolation: z.object({ network: z.boolean().nullable(), networkReason: z.string().nullable() }),
 })
+const HostList = z.object({ hosts: z.array(Host) })
 
 /** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
 export async function ensureDemoAccount(url: string, operator: ApiClient, known: DemoAccount | undefined): Promise<DemoAccount> {
@@ -37,19 +42,25 @@ export async function createJoinToken(operator: ApiClient, name: string): Promis
 }
 
 /**
- * Waits until a host of this name has linked since `sinceMs`; false when it does not come in time. A status alone proves nothing: after a
+ * Waits until a host of this name has linked since `sinceMs`; undefined when it does not come in time. A status alone proves nothing: after a
  * crash of the plane a host still reads as online until its lease has passed.
  */
-export async function waitForHost(operator: ApiClient, name: string, sinceMs: number, timeoutMs: number): Promise<boolean> {
+export async function waitForHost(
+  operator: ApiClient,
+  name: string,
+  sinceMs: number,
+  timeoutMs: number,
+): Promise<z.infer<typeof Host> | undefined> {
   const deadline = Date.now() + timeoutMs
   // Times of the API have seconds precision.
   const since = Math.floor(sinceMs / 1000) * 1000
   while (Date.now() < deadline) {
     const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
-    if (hosts.some((host) => host.name === name && host.status === 'ONLINE' && Date.parse(host.lastSeenAt ?? '') >= since)) return true
+    const linked = hosts.find((host) => host.name === name && host.status === 'ONLINE' && Date.parse(host.lastSeenAt ?? '') >= since)
+    if (linked !== undefined) return linked
     await sleep(HOST_POLL_MS)
   }
-  return false
+  return undefined
 }
 
 /** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */

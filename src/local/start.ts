@@ -4,7 +4,7 @@ import { readHostIdentity } from '../host-agent/plane/enrolment.ts'
 import { errorText, hasCode, OperatorError } from '../node/fail.ts'
 import { type AgentProcess, startAgent } from './agent-process.ts'
 import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
-import { banner } from './banner.ts'
+import { banner, describeOpenNetwork } from './banner.ts'
 import {
   type DataDir,
   type DemoFile,
@@ -97,7 +97,7 @@ function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number
   })
 }
 
-/** Starts the host agent, enrolling it when it is new. Returns a note for the person at the terminal when it does not come online. */
+/** Starts the host agent, enrolling it when it is new. Returns a note for the person at the terminal when something is off. */
 async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: string, operator: ApiClient): Promise<string | undefined> {
   const log = openLogFile(join(dataDir.logs, 'agent.log'), settings.echoLogs)
   running.logs.push(log)
@@ -117,7 +117,8 @@ async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: s
     onProcess: (pid) => running.lock?.addChild(pid),
     onCrash: (reason, delayMs) => say(`The host agent ${reason}\n  It is started again in ${delayMs / 1000} s (${log.path}).`),
   })
-  if (await waitForHost(operator, HOST_NAME, startedAtMs, HOST_ONLINE_TIMEOUT_MS)) return undefined
+  const host = await waitForHost(operator, HOST_NAME, startedAtMs, HOST_ONLINE_TIMEOUT_MS)
+  if (host !== undefined) return describeOpenNetwork(host.isolation)
   return `the host agent is not online yet, so jobs wait; see ${log.path}`
 }
 

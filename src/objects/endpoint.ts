@@ -40,8 +40,8 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   suspend(isSuspended: boolean): Promise<void>
   /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
   reseal(): Promise<void>
-  /** Whether the endpoint has this worker at present, in whatever state. */
-  knowsWorker(workerId: string): Promise<boolean>
+  /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
+  recallWorker(workerId: string): Promise<'present' | 'former' | null>
 }
 
 /** A `/run` or `/runsync`, with what its request says about it. */

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callPlane, startPlane, type TestPlane } from './support/plane.ts'
 
@@ -69,6 +70,25 @@ describe('submitting', () => {
     expect((await call('POST', `${path}${wait}`, { body: bodyOf(limit) })).status).toBe(200)
     expectProblem(await call('POST', path, { body: bodyOf(limit + 1) }), 413)
     expect(await sendChunked(path, bodyOf(limit + 1))).toMatchObject({ status: 413, type: 'application/json' })
+  })
+})
+
+describe('lines and framing that are no HTTP', () => {
+  const line = (target: string, framing = 'content-length: 12') => `POST ${target} HTTP/1.1\r\nhost: x\r\n${framing}\r\n`
+
+  test.each([
+    ['a target in absolute form', (path: string) => line(`http://127.0.0.1${path}`)],
+    ['a target without a slash', (path: string) => line(path.slice(1))],
+    ['a length that is no number', (path: string) => line(path, 'content-length: twelve')],
+    ['a negative length', (path: string) => line(path, 'content-length: -12')],
+    ['two lengths', (path: string) => line(path, 'content-length: 12\r\ncontent-length: 13')],
+    ['a chunk without a size', (path: string) => line(path, 'transfer-encoding: chunked')],
+  ])('[L3] [PP-216] %s: an error, nothing is done, and the next connection is served', async (_what, head) => {
+    const before = (await call('GET', 'health')).body.jobs
+    const path = `/v2/${plane.endpointId}/run`
+    const answer = await sendRaw(`${head(path)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
+    expect(answer).toMatch(/^(HTTP\/1\.1 [45]|$)/)
+    expect((await call('GET', 'health')).body.jobs).toEqual(before)
   })
 })
 
@@ -167,6 +187,21 @@ function bodyOf(bytes: number): string {
 }
 
 /** Sends without a content length. The plane may answer before it has read everything. */
+/** What comes back on a connection of its own until it ends or nothing more comes. */
+function sendRaw(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(plane.port, '127.0.0.1')
+    let answer = ''
+    socket.setTimeout(2_000, () => socket.destroy())
+    socket.on('data', (data) => {
+      answer += data
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(answer))
+    socket.write(text)
+  })
+}
+
 function sendChunked(path: string, body: string): Promise<{ status: number; type: string | undefined }> {
   return new Promise((resolve, reject) => {
     const outgoing = request(`${plane.url}/v2/${plane.endpointId}/${path}`, {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { findTarget } from '../../src/cli/target.ts'
 import { DEFAULT_JOB_LIMITS, readJobLimits } from '../../src/domain/job/limits.ts'
 import { createApiClient } from '../../src/local/api-client.ts'
-import { banner } from '../../src/local/banner.ts'
+import { banner, describeOpenNetwork } from '../../src/local/banner.ts'
 import { openDataDir, writeDemoFile } from '../../src/local/data-dir.ts'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
 import { readStartSettings } from '../../src/local/settings.ts'
@@ -109,6 +109,15 @@ describe('the banner', () => {
     expect(line).toContain("'http://127.0.0.1:8787/v2/abc/runsync'")
     expect(line).toContain("'Authorization: Bearer pp_key'")
     expect(text).not.toContain('ppo_local')
+  })
+})
+
+describe('[HOST-86] a machine that cannot keep containers apart', () => {
+  it('is told to the person at the terminal, with the reason, and no other is', () => {
+    const note = describeOpenNetwork({ network: false, networkReason: 'nft: not installed' })
+    expect(note).toBe('containers reach one another, this machine and its network (nft: not installed); give keys to people you trust only')
+    for (const network of [true, null]) expect(describeOpenNetwork({ network, networkReason: null })).toBeUndefined()
+    expect(banner(DEMO, { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs', warning: note ?? '' })).toContain(`  Note: ${note}\n`)
   })
 })
 

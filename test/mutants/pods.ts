@@ -72,8 +72,8 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'stopped pods without bound',
     file: 'src/services/pods/create-pod.ts',
-    find: 'teamId)) < MAX_STOPPED_PODS_PER_TEAM',
-    replace: 'teamId)) < MAX_STOPPED_PODS_PER_TEAM * 1000',
+    find: 'return { pods: 1, stoppedPods: 1,',
+    replace: 'return { pods: 1, stoppedPods: 0,',
   },
   { id: 'a lost claim still writes', file: KEYS, find: 'SELECT ${mine},', replace: 'SELECT ${name.teamId},' },
   { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },

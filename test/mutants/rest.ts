@@ -59,6 +59,24 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'rateLimiterStub(env, ownUser(principal))',
     replace: 'rateLimiterStub(env, ownUser({ ...principal, userId: principal.teamId }))',
   },
+  {
+    id: 'the last room is given twice',
+    file: 'src/db/endpoints/endpoints.ts',
+    find: "withinBudget(teamId, 'endpoints', 1)",
+    replace: "withinBudget(teamId, 'endpoints', 0)",
+  },
+  {
+    id: 'old releases stay',
+    file: 'src/db/endpoints/endpoints.ts',
+    find: '${releases.version} <= ${oldest}',
+    replace: '${releases.version} < 0 AND ${oldest}',
+  },
+  {
+    id: 'a slice beyond the budget',
+    file: 'src/db/endpoints/granted-bytes.ts',
+    find: '${bytes} <= granted_bytes OR ',
+    replace: '1 OR ',
+  },
   { id: 'verdicts are kept by the header', file: LOGIN, find: 'verdicts.set(token,', replace: 'verdicts.set(`${token} ${nowMs}`,' },
   { id: 'unknown keys are looked up again', file: LOGIN, find: 'if (refused.get(token, nowMs)) return', replace: 'if (false) return' },
   {

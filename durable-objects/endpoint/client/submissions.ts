@@ -62,6 +62,9 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
     waitMs: call.wait === null ? 0 : readHoldMs(call.wait, JOB_DEFAULTS.wait),
     sealS3Config: sealerOf(core, call.endpointId, submission.s3Config),
   }
+  const config = core.config()
+  const refused = config && (await core.grant.take(config, call.body.length))
+  if (refused) return { refused }
   return core.transact((tx) => acceptOnce(tx, job, idempotency))
 }
 

@@ -24,6 +24,9 @@ export async function openai(core: EndpointCore, call: JobCall, request: Request
   const read = readOpenaiCall(request.method, call.rest, text)
   if (!read.ok) return refusal('badRequest', read.detail)
   const submission = { ...plainSubmission(read.call.input), ttlMs: OPENAI_TTL_MS }
+  const config = core.config()
+  const full = config && (await core.grant.take(config, text.length))
+  if (full) return refusal(full.key, full.detail, full.headers)
   const outcome = await core.transact((tx) => acceptJob(tx, { submission, sync: true, waitMs: 0, sealS3Config: null }))
   if ('refused' in outcome) return refusal(outcome.refused.key, outcome.refused.detail, outcome.refused.headers)
   return read.call.stream ? streamAnswer(core, outcome.job, request) : holdForAnswer(core, outcome.job, request)

@@ -103,4 +103,7 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   // Leases that nobody confirmed cost no retry (PP-175); a worker that took a job could start (PP-176).
   `ALTER TABLE jobs ADD COLUMN unconfirmed INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE workers ADD COLUMN worked INTEGER NOT NULL DEFAULT 0;`,
+  // Whose logs may still be read (PP-194).
+  `CREATE TABLE former_workers (id TEXT PRIMARY KEY, left_at INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX former_workers_age ON former_workers (left_at);`,
 ]

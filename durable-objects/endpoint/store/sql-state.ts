@@ -49,6 +49,7 @@ export class SqlState implements QueueState {
   /** At the start of every commit. */
   begin(nowMs: number): void {
     this.full = null
+    this.workers.begin(nowMs)
     this.series.sample(nowMs, this.meta.totals())
   }
 

@@ -1,5 +1,6 @@
 import type { ReadyWorker, Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
 import type { StopOrder, WorkerRows } from '../../../src/queue/state.ts'
+import { FormerWorkers } from './former-workers.ts'
 
 type Row = Record<string, SqlStorageValue>
 
@@ -9,11 +10,19 @@ type Row = Record<string, SqlStorageValue>
  */
 export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
+  private readonly former: FormerWorkers
+  private nowMs = 0
   private known: Map<string, Worker> | null = null
   private stopped: string[] | null = null
 
   constructor(sql: SqlStorage) {
     this.sql = sql
+    this.former = new FormerWorkers(sql)
+  }
+
+  /** At the start of every commit. */
+  begin(nowMs: number): void {
+    this.nowMs = nowMs
   }
 
   /** After a transaction that was rolled back. */
@@ -33,6 +42,12 @@ export class WorkerStore implements WorkerRows {
 
   get(id: string): Worker | null {
     return this.byId().get(id) ?? null
+  }
+
+  /** Whether a worker is here, or was (PP-194). */
+  recall(id: string): 'present' | 'former' | null {
+    if (this.get(id)) return 'present'
+    return this.former.has(id) ? 'former' : null
   }
 
   save(worker: Worker): void {
@@ -59,6 +74,7 @@ export class WorkerStore implements WorkerRows {
 
   remove(id: string): void {
     this.sql.exec('DELETE FROM workers WHERE id = ?', id)
+    this.former.add(id, this.nowMs)
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
     this.reload()
   }

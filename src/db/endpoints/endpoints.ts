@@ -1,6 +1,8 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { isNullFailure } from '../refusals.ts'
 import { endpoints, releases } from '../schema.ts'
 import { openConfig, sealConfig } from './endpoint-config.ts'
 
@@ -12,22 +14,28 @@ export interface EndpointPosition {
   id: string
 }
 
-/** Stores an endpoint together with its first release (END-14), and with whatever else belongs to its create. */
+/**
+ * Stores an endpoint together with its first release (END-14), and with whatever else belongs to its create. False when its team's budgets
+ * have no room for it (PP-203): then nothing of it is stored.
+ */
 export async function insertEndpoint(
   db: Records,
   config: EndpointConfig,
   createdAtMs: number,
   release: ReleaseRow,
   together: readonly Statement[],
-): Promise<void> {
-  const { id, teamId, name, revision } = config
-  await db.batch([
-    db
-      .insert(endpoints)
-      .values({ id, teamId, name, config: sealConfig(db.vault, config), revision, createdAt: createdAtMs, deletedAt: null }),
+): Promise<boolean> {
+  const { teamId, name, revision } = config
+  const sealed = sealConfig(db.vault, config)
+  // A NULL fails the batch as a whole, so that nothing is left of what there is no room for.
+  const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', bytesOf(sealed))}`
+  const id = sql<string>`(CASE WHEN ${hasRoom} THEN ${config.id} END)`
+  const insert = db.batch([
+    db.insert(endpoints).values({ id, teamId, name, config: sealed, revision, createdAt: createdAtMs, deletedAt: null }),
     db.insert(releases).values(release),
     ...together,
   ])
+  return unlessNull(insert, 'endpoints.id')
 }
 
 /** A team's endpoint; null when it is unknown, deleted or another team's. */
@@ -78,28 +86,78 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
 }
 
 /**
- * Writes a configuration if the row still has `revision`; false when another request was faster. The release row goes in only when
- * the guarded update did: D1 commits a batch whose update matched nothing.
+ * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, 'noRoom' when what grows has no room in
+ * the team's budget. The release row goes in only when the guarded update did: D1 commits a batch whose update matched nothing. Releases
+ * beyond the team's number of them go (PP-206).
  */
-export async function updateEndpoint(db: Records, config: EndpointConfig, revision: number, release: ReleaseRow | null): Promise<boolean> {
+export async function updateEndpoint(
+  db: Records,
+  config: EndpointConfig,
+  revision: number,
+  release: ReleaseRow | null,
+): Promise<'done' | 'lost' | 'noRoom'> {
+  const sealed = sealConfig(db.vault, config)
+  const more = sql`${bytesOf(sealed) + (release ? bytesOf(release.diff) : 0)} - octet_length(config)`
+  const hasRoom = sql`${more} <= 0 OR ${withinBudget(config.teamId, 'storedBytes', more)}`
   const update = db
     .update(endpoints)
-    .set({ name: config.name, config: sealConfig(db.vault, config), revision: config.revision })
+    .set({ name: sql`CASE WHEN ${hasRoom} THEN ${config.name} END`, config: sealed, revision: config.revision })
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
-  if (!release) return (await update).meta.changes > 0
+  let changes = 0
+  const written = await unlessNull(
+    writeUpdate(db, update, config, release).then((updated) => {
+      changes = updated.meta.changes
+    }),
+    'endpoints.name',
+  )
+  if (!written) return 'noRoom'
+  return changes > 0 ? 'done' : 'lost'
+}
+
+async function writeUpdate(db: Database, update: Statement & PromiseLike<D1Result>, config: EndpointConfig, release: ReleaseRow | null) {
+  if (!release) return update
+  const oldest = sql`${release.version} - ${boundOf(config.teamId, 'releasesPerEndpoint')}`
   const [updated] = await db.batch([
     update,
     db.insert(releases).select(
       sql`SELECT ${release.endpointId}, ${release.version}, ${release.id}, ${release.createdByUserId},
         ${JSON.stringify(release.diff)}, ${release.createdAt} WHERE changes() > 0`,
     ),
+    db.delete(releases).where(and(eq(releases.endpointId, release.endpointId), sql`${releases.version} <= ${oldest}`)),
   ])
-  return updated.meta.changes > 0
+  return updated as D1Result
 }
 
-/** Marks an endpoint as deleted; false when it was not there. The row stays, so that its id is never given out again. */
+/** Bytes of a configuration as it is asked for, which is what a budget is spent on. */
+export function configBytes(config: EndpointConfig): number {
+  return bytesOf(config)
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length
+}
+
+/** Waits for a batch; false when it failed because a budget left no room for the column. */
+async function unlessNull(batch: Promise<unknown>, column: string): Promise<boolean> {
+  try {
+    await batch
+    return true
+  } catch (error) {
+    if (isNullFailure(error, column)) return false
+    throw error
+  }
+}
+
+/**
+ * Marks an endpoint as deleted; false when it was not there. The row stays, so that its id is never given out again; its configuration and
+ * its releases go (PP-206).
+ */
 export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number): Promise<boolean> {
-  const result = await db.update(endpoints).set({ deletedAt: nowMs }).where(ownedBy(teamId, id))
+  const isDeleted = sql`EXISTS (SELECT 1 FROM endpoints WHERE id = ${id} AND team_id = ${teamId} AND deleted_at IS NOT NULL)`
+  const [result] = await db.batch([
+    db.update(endpoints).set({ deletedAt: nowMs, config: sql`'{}'` }).where(ownedBy(teamId, id)),
+    db.delete(releases).where(and(eq(releases.endpointId, id), isDeleted)),
+  ])
   return result.meta.changes > 0
 }
 

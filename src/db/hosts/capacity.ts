@@ -1,6 +1,7 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
+import { withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
@@ -85,7 +86,7 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 
 /**
  * Reserves capacity in one batch that fails as a whole: false when the host no longer has room (its CHECK refuses), is not online or is
- * cordoned.
+ * cordoned, or when the team's budget of GPUs has none left (PP-203).
  * A second reservation under the same id is an error of the caller's: look for the allocation first.
  */
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
@@ -93,7 +94,8 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
     ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}`)
+      AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}
+      AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)}`)
   try {
     await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
   } catch (error) {

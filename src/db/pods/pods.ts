@@ -1,5 +1,6 @@
-import { and, count, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
+import { specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
@@ -74,16 +75,6 @@ export async function listPods(
   return { rows: page.map(({ pod }) => openPod(db.vault, pod)), found: page[0]?.found ?? 0 }
 }
 
-/** How many pods of a team do not run and are not terminated. */
-export async function countStoppedPods(db: Database, teamId: string): Promise<number> {
-  const isStopped = sql`${pods.status} IN ('EXITED', 'ERROR')`
-  const rows = await db
-    .select({ count: count() })
-    .from(pods)
-    .where(and(eq(pods.teamId, teamId), IS_LIVE, isStopped))
-  return rows[0]?.count ?? 0
-}
-
 /** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
 export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRow[]> {
   const rows = await db
@@ -95,14 +86,16 @@ export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRo
 
 /**
  * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes
- * no new work.
+ * no new work, or when the budgets of its team have none (PP-203).
  */
 export async function insertPod(db: Records, pod: PodRow, resources: PodResources, together: readonly Statement[] = []): Promise<boolean> {
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}`)
+      AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
+      AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
+      AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
   const insert = db.insert(pods).values({ ...pod, id: needsAllocation, spec: sealPodSpec(db.vault, pod, pod.spec) })
@@ -113,6 +106,11 @@ export async function insertPod(db: Records, pod: PodRow, resources: PodResource
     if (isCheckFailure(error) || isNullFailure(error, 'pods.id')) return false
     throw error
   }
+}
+
+/** Bytes that specify a pod, which is what a budget is spent on. */
+export function specBytes({ spec }: Pick<PodRow, 'spec'>): number {
+  return new TextEncoder().encode(JSON.stringify(spec)).length
 }
 
 /** Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it. */
@@ -161,7 +159,9 @@ async function updateWithAllocation(
   const hasGpus = held.gpuTypeId
     ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
     : sql``
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus} AND ${isActive(before.teamId)}`
+  const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${before.teamId} AND id <> ${before.id})`
+  const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget} AND ${isActive(before.teamId)}`
   const allocate = db
     .update(allocations)
     .set(held)

@@ -18,6 +18,8 @@ export const endpoints = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** Deleted endpoints keep their row, so that an id is never given out twice. */
     deletedAt: integer('deleted_at'),
+    /** Bytes that its queue may take of the team's budget (PP-205). */
+    grantedBytes: integer('granted_bytes').notNull().default(0),
   },
   (t) => [index('endpoints_team_created').on(t.teamId, t.createdAt, t.id)],
 )

@@ -107,5 +107,5 @@ export const allocations = sqliteTable(
     diskGb: integer('disk_gb').notNull(),
     createdAt: integer('created_at').notNull(),
   },
-  (t) => [index('allocations_host').on(t.hostId), index('allocations_owner').on(t.ownerId)],
+  (t) => [index('allocations_host').on(t.hostId), index('allocations_owner').on(t.ownerId), index('allocations_team').on(t.teamId)],
 )

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { normalRegistryHost } from '../../host-protocol/registry-host.ts'
 import { errorText } from '../../node/fail.ts'
+import { AGENT_VERSION } from '../version.ts'
 import { isPublicAddress } from './addresses.ts'
 import type { AllowedRegistries } from './allowed-registries.ts'
 import { PullError } from './pull-error.ts'
@@ -13,6 +14,8 @@ const REDIRECTS_MAX = 5
 const ANSWER_MS = 20_000
 /** Between two pieces of an answer. */
 const IDLE_MS = 30_000
+/** Some registries refuse callers without a name. */
+const USER_AGENT = `podplane-agent/${AGENT_VERSION}`
 const CONNECTIONS = { keepAlive: true, timeout: IDLE_MS } as const
 const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308]
 
@@ -96,7 +99,7 @@ export class Egress {
         const agent = isPlain ? this.plain : isInside ? this.inside : this.outside
         const request = (isPlain ? requestHttp : requestHttps)(
           url,
-          { method, agent, signal, headers: { ...headers, host: url.host } },
+          { method, agent, signal, headers: { 'user-agent': USER_AGENT, ...headers, host: url.host } },
           (body) => {
             body.on('error', () => {})
             body.setTimeout(IDLE_MS, () => body.destroy(new Error(`nothing came for ${IDLE_MS} ms`)))

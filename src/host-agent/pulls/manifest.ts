@@ -44,11 +44,14 @@ export function readManifest(bytes: Buffer, mediaType: string, platform: string)
   throw new PullError('unusable', `a manifest of the type ${stated.slice(0, 128)}`)
 }
 
-/** The digests of the unpacked layers. Throws a `PullError` when they are not those of the manifest, or for another machine. */
+/**
+ * The digests of the unpacked layers. Throws a `PullError` when they are not those of the manifest, or for another machine. Engines in a virtual
+ * machine (Docker Desktop) emulate others.
+ */
 export function readConfig(bytes: Buffer, manifest: Manifest, platform: string): string[] {
   const { architecture, os, rootfs } = parse(Config, parseJson(bytes))
   if (rootfs.diff_ids.length !== manifest.layers.length) throw new PullError('unusable', 'manifest and configuration do not fit each other')
-  const isOurs = (os ?? 'linux') === 'linux' && (architecture ?? platform) === platform
+  const isOurs = (os ?? 'linux') === 'linux' && (process.platform !== 'linux' || (architecture ?? platform) === platform)
   if (!isOurs) throw new PullError('unusable', `for ${os}/${architecture}, and this machine is linux/${platform}`)
   return rootfs.diff_ids
 }

@@ -13,6 +13,7 @@ import { forgetQueue } from '../../objects/own-queue.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { vaultOf } from '../../platform/seal.ts'
+import { requireBudget } from '../accounts/budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -37,7 +38,13 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   if (!result.ok) throw problemOf(result.problem)
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
-  await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, release(ctx, result.config, []), store(result.config))
+  const wanted = { endpoints: 1, storedBytes: table.configBytes(result.config) }
+  await requireBudget(ctx.env, teamId, wanted)
+  const first = release(ctx, result.config, [])
+  if (!(await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, first, store(result.config)))) {
+    await requireBudget(ctx.env, teamId, wanted)
+    throw new Problem('conflict', { detail: 'others took the last room of the account and gave it back; try again' })
+  }
   await endpointStub(ctx.env, ownNewEndpoint(result.config)).configure(result.config)
   return result.config
 }
@@ -84,7 +91,12 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
     if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
-    if (await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row)) {
+    const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row)
+    if (written === 'noRoom') {
+      await requireBudget(ctx.env, config.teamId, { storedBytes: table.configBytes(config) })
+      throw new Problem('badRequest', { detail: 'what grows has no room in the budget storedBytes of the account', code: 'RULE' })
+    }
+    if (written === 'done') {
       await endpointStub(ctx.env, endpoint).configure(config)
       return config
     }

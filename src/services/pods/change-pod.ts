@@ -11,6 +11,7 @@ import { matchesVersion } from '../../domain/text/etag.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
 import { type OwnPod, own } from '../../objects/own.ts'
 import { forgetPodKey } from '../accounts/authenticate.ts'
+import { requireBudget } from '../accounts/budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
@@ -82,16 +83,18 @@ async function change(
     if (!decided) return pod
     const outcome = await transitPod(ctx.env, before, decided)
     if (outcome === 'done') return pod.with(decided.pod)
-    if (outcome === 'noRoom') throw noRoom(before, decided.pod)
+    if (outcome === 'noRoom') throw await noRoom(ctx, before, decided.pod)
     return null
   })
 }
 
-function noRoom(before: PodRow, after: PodRow): Problem {
+async function noRoom({ env }: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
   if (after.spec !== before.spec) {
     return new Problem('badRequest', { detail: 'There is not enough free disk on the host machine of this pod.', code: 'NO_CAPACITY' })
   }
-  return problemOf(refuseStart(before.spec.compute.kind === 'gpu'))
+  const { compute } = before.spec
+  if (compute.kind === 'gpu') await requireBudget(env, before.teamId, { gpus: compute.count })
+  return problemOf(refuseStart(compute.kind === 'gpu'))
 }
 
 /** A pod starts where it was, if that machine is there and takes work: it would be kept waiting without a word (PP-86). */

@@ -1,9 +1,9 @@
+import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { MAX_STOPPED_PODS_PER_TEAM } from '../../db/bounds.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
-import { countStoppedPods } from '../../db/pods/pods.ts'
+import { specBytes } from '../../db/pods/pods.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
@@ -12,8 +12,9 @@ import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts
 import { etagOf } from '../../domain/text/etag.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
 import { type PodDraft, placePod, rankPod } from '../../effects/place-pod.ts'
-import { type Env, readSettings } from '../../env.ts'
+import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
+import { requireBudget } from '../accounts/budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
@@ -72,7 +73,10 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
       throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
     },
   )
-  if (!placed.ok) throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
+  if (!placed.ok) {
+    await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost: specBytes(draft) })
+    throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
+  }
   return answerOf(placed.pod)
 }
 
@@ -81,18 +85,16 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<Po
   requireRegistryScope(ctx, body.registry)
   const problem = refuseCreate(body)
   if (problem) throw problemOf(problem)
-  const [references] = await Promise.all([loadReferences(env, principal, body), requireRoomForPods(env, principal.teamId)])
+  const [references] = await Promise.all([loadReferences(env, principal, body), requireBudget(env, principal.teamId, budgetOf(body))])
   const result = planPod(body, references, newJupyterPassword())
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx, result.plan.spec.container)
   return result.plan
 }
 
-// Before the create and not inside it: a pod that was just made is not a stopped one.
-async function requireRoomForPods(env: Env, teamId: string): Promise<void> {
-  if ((await countStoppedPods(openDatabase(env.DB), teamId)) < MAX_STOPPED_PODS_PER_TEAM) return
-  const detail = `an account has at most ${MAX_STOPPED_PODS_PER_TEAM} stopped pods; terminate one first`
-  throw new Problem('badRequest', { detail, code: 'RULE' })
+// The one that is to be made is no stopped one; where there are as many as may be, it could never be stopped (PP-162).
+function budgetOf(body: CreatePodRequest) {
+  return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
 }
 
 function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour }: PodPlan): PodDraft {

@@ -5,6 +5,7 @@ import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docke
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
 import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
@@ -91,7 +92,13 @@ describe('an image', () => {
     const image = imageOf([layerOf('one'), layerOf('two')])
     const name = fake.push('a/b:1', image)
     const { provide, store, states, restart, stateDir } = host([fake])
+    const callers = new Set<string | undefined>()
+    fake.override = (request) => {
+      callers.add(request.headers['user-agent'])
+      return false
+    }
     expect(await provide(name)).toBe(idOf(image))
+    expect([...callers]).toEqual([`podplane-agent/${AGENT_VERSION}`])
     expect([...store.images]).toEqual([
       [expect.stringMatching(/^podplane-pulled:/), { id: idOf(image), names: expect.anything(), layers: image.diffIds }],
     ])

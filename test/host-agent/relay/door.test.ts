@@ -90,6 +90,7 @@ describe('who is served', () => {
     ['its own key under another’s name', { from: '127.0.0.3', key: keyOf('w2'), path: '/v2/ep/ping/w1' }],
     ['a post under another’s name', { from: '127.0.0.3', key: keyOf('w2'), path: '/v2/ep/job-done/w1/j1', body: '{"output":1}' }],
     ['a post without a key', { from: '127.0.0.3', path: '/v2/ep/job-done/w1/j1', body: '{"output":1}' }],
+    ['a line in absolute form', { from: '127.0.0.3', path: 'http://127.0.0.1/v2/ep/ping/w1' }],
     ['no route', { from: '127.0.0.3', path: '/' }],
     ['a key of a megabyte’s kind', { from: '127.0.0.3', key: 'x'.repeat(8_000), path: '/v2/ep/ping/w1' }],
   ])('[H1] [HOST-75] %s: 401, the connection ends, nothing is kept, the plane hears nothing', async (_, asked) => {

@@ -170,6 +170,7 @@ async function objects(): Promise<unknown> {
     listDurableObjectIds(env.ENDPOINT),
     listDurableObjectIds(env.HOST),
     listDurableObjectIds(env.WEBHOOK_SENDER),
+    listDurableObjectIds(env.POD_LOG),
   ])
   return lists.map((ids) => ids.map(String).sort())
 }

@@ -9,6 +9,7 @@ import {
   env,
   expect,
   it,
+  listDurableObjectIds,
   runDurableObjectAlarm,
   runInDurableObject,
   vi,
@@ -213,10 +214,8 @@ describe('reading', () => {
       expect(reply.headers.get('content-type')).toBe('application/problem+json')
     }
     // Asking leaves no object behind.
-    const tables = await runInDurableObject(podLogStub(env, 'worker', 'nosuchworker'), (_, state) =>
-      state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'lines'").toArray(),
-    )
-    expect(tables).toEqual([])
+    const made = env.POD_LOG.idFromName('worker:nosuchworker').toString()
+    expect((await listDurableObjectIds(env.POD_LOG)).map(String)).not.toContain(made)
   })
 })
 
@@ -361,6 +360,21 @@ describe('the end of a log', () => {
     await advance(worker, 60_000)
     expect(await reader.frame()).toBe('event: timeout\ndata: {}')
     expect(await reader.frame()).toBeNull()
+    expect((await api(account.key).get(path)).status).toBe(404)
+  })
+
+  it('[PP-194] an endpoint remembers for three days who worked for it, and no longer', async () => {
+    const { account, endpointId, host, worker, path } = await setUpLog()
+    await host.ship(worker.workload, ['a'])
+    await forget(endpointId, worker)
+    const laterLeaves = (days: number) =>
+      runInDurableObject(endpointStub(env, endpointId), ({ core: { state } }) => {
+        state.begin(Date.now() + days * 24 * 3_600_000)
+        state.workers.remove('another')
+        return state.workers.recall(worker.id)
+      })
+    expect(await laterLeaves(2)).toBe('former')
+    expect(await laterLeaves(4)).toBeNull()
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 

@@ -1,0 +1,87 @@
+import { describeExcess } from '../../src/contract/accounts/budgets.ts'
+import { openDatabase } from '../../src/db/client.ts'
+import { type Grant, grantBytes } from '../../src/db/endpoints/granted-bytes.ts'
+import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
+import { bytesToStore, grantsToAskFor, grantToKeep, REFUSED_MS, roomLeft } from '../../src/domain/job/storage-grant.ts'
+import type { Env } from '../../src/env.ts'
+import { logEvent } from '../../src/platform/log.ts'
+import type { Refused } from '../../src/queue/accept.ts'
+
+const KEY = 'grantedBytes'
+const RETRY_SECONDS = '60'
+
+/** The part of its team's budget that an endpoint's queue may fill (PP-205). D1 keeps the sums; what was granted is remembered here. */
+export class StorageGrant {
+  private readonly env: Env
+  private readonly storage: DurableObjectStorage
+  private readonly now: () => number
+  /** What may still come before the database is measured again. */
+  private leftBytes = 0
+  private refused: { refusal: Refused; untilMs: number } | null = null
+  private asking: Promise<void> = Promise.resolve()
+
+  constructor(env: Env, storage: DurableObjectStorage, now: () => number) {
+    this.env = env
+    this.storage = storage
+    this.now = now
+  }
+
+  /** Room for a body of a submit, or why there is none. Asks D1 only when what was granted is used up. */
+  async take(config: EndpointConfig, bodyChars: number): Promise<Refused | null> {
+    const bytes = bytesToStore(bodyChars)
+    if (this.hasLeft(bytes)) return null
+    if (this.refused && this.now() < this.refused.untilMs) return this.refused.refusal
+    // One after the other, so that those that come together ask once.
+    const turn = this.asking.then(() => (this.hasLeft(bytes) ? null : this.ask(config, bytes)))
+    this.asking = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    return turn
+  }
+
+  /** Gives back what the queue does not need any more. */
+  async trim(config: EndpointConfig): Promise<void> {
+    const keep = grantToKeep(this.storage.sql.databaseSize, this.granted())
+    if (keep === null) return
+    try {
+      await grantBytes(openDatabase(this.env.DB), config.teamId, config.id, keep)
+      this.storage.kv.put(KEY, keep)
+      this.leftBytes = 0
+    } catch (error) {
+      logEvent('warn', 'a queue could not give back its storage', { endpointId: config.id, error })
+    }
+  }
+
+  private hasLeft(bytes: number): boolean {
+    if (bytes > this.leftBytes) return false
+    this.leftBytes -= bytes
+    return true
+  }
+
+  private async ask(config: EndpointConfig, bytes: number): Promise<Refused | null> {
+    const needed = this.storage.sql.databaseSize + bytes
+    let refusal: Extract<Grant, { ok: false }> | null = null
+    for (const wanted of grantsToAskFor(needed, this.granted())) {
+      const grant = await grantBytes(openDatabase(this.env.DB), config.teamId, config.id, wanted)
+      refusal = grant.ok ? null : grant
+      if (!grant.ok) continue
+      this.storage.kv.put(KEY, wanted)
+      break
+    }
+    if (refusal) return this.refuse(refusal, bytes)
+    this.leftBytes = roomLeft(this.granted(), needed)
+    return null
+  }
+
+  private refuse({ used, bound }: { used: number; bound: number }, bytes: number): Refused {
+    const detail = describeExcess('queuedBytes', used, bytes, bound)
+    const refusal: Refused = { key: 'rateLimited', detail, headers: { 'retry-after': RETRY_SECONDS } }
+    this.refused = { refusal, untilMs: this.now() + REFUSED_MS }
+    return refusal
+  }
+
+  private granted(): number {
+    return this.storage.kv.get<number>(KEY) ?? 0
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+const MIB = 2 ** 20
+const GIB = 2 ** 30
+
+/**
+ * What an account may hold at one time (PP-203): more than one machine with a laptop's owner needs, less than what harms others. The operator
+ * sets others for an account. `free` says how room is made.
+ */
+export const BUDGETS = {
+  pods: { bound: 1_000, unit: 'count', counts: 'pods that are not terminated', free: 'terminate one' },
+  stoppedPods: { bound: 500, unit: 'count', counts: 'pods that are EXITED or ERROR', free: 'terminate one' },
+  endpoints: { bound: 500, unit: 'count', counts: 'endpoints', free: 'delete one' },
+  releasesPerEndpoint: { bound: 50, unit: 'count', counts: 'releases kept of an endpoint, older ones are dropped', free: '' },
+  gpus: { bound: 256, unit: 'count', counts: 'GPUs of pods and workers', free: 'stop what holds some' },
+  specBytesPerHost: {
+    bound: 64 * MIB,
+    unit: 'bytes',
+    counts: 'bytes that specify the pods on one machine',
+    free: 'terminate one or shorten its env',
+  },
+  storedBytes: {
+    bound: 64 * MIB,
+    unit: 'bytes',
+    counts: 'bytes of configurations: endpoints, their releases, templates',
+    free: 'delete one or shorten its env',
+  },
+  queuedBytes: {
+    bound: 32 * GIB,
+    unit: 'bytes',
+    counts: 'bytes set aside for inputs and results of jobs',
+    free: 'retry when results have passed their retention, or purge a queue',
+  },
+  inFlightBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of request bodies under way', free: 'wait for those under way' },
+} as const satisfies Record<string, { bound: number; unit: 'count' | 'bytes'; counts: string; free: string }>
+
+export type BudgetName = keyof typeof BUDGETS
+export const BUDGET_NAMES = Object.keys(BUDGETS) as BudgetName[]
+
+/** What a refusal says: what there is, what was asked, the bound, and what to do. */
+export function describeExcess(name: BudgetName, used: number, more: number, bound: number): string {
+  const { counts, free } = BUDGETS[name]
+  return `the account's budget ${name} (${counts}) is ${bound}: ${used} are in use and ${more} more were asked for; ${free}, or ask the operator for more`
+}
+
+const forEach = <Value extends z.ZodType>(value: (name: BudgetName) => Value) =>
+  Object.fromEntries(BUDGET_NAMES.map((name) => [name, value(name)])) as Record<BudgetName, Value>
+
+/** Bytes go beyond 32 bits; numbers of JSON are exact up to here. */
+const Bound = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+
+export const BudgetUse = z
+  .object({ used: z.number().int(), bound: z.number().int(), unit: z.enum(['count', 'bytes']) })
+  .meta({ id: 'BudgetUse', example: { used: 3, bound: 500, unit: 'count' } })
+
+export const AccountLimits = z.object(forEach((name) => BudgetUse.meta({ description: BUDGETS[name].counts }))).meta({
+  id: 'AccountLimits',
+  description: 'What the account holds of each budget, and the most that it may.',
+  example: Object.fromEntries(BUDGET_NAMES.map((name) => [name, { used: 0, bound: BUDGETS[name].bound, unit: BUDGETS[name].unit }])),
+})
+export type AccountLimits = z.infer<typeof AccountLimits>
+
+export const BudgetOverrides = z
+  .strictObject(forEach(() => Bound.optional()))
+  .meta({ id: 'BudgetOverrides', description: 'Bounds of an account in place of the defaults (PP-204).', example: { gpus: 1024 } })
+export type BudgetOverrides = z.infer<typeof BudgetOverrides>

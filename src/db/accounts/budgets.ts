@@ -1,0 +1,65 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { BUDGETS, type BudgetName, type BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import type { Database } from '../client.ts'
+import { budgets } from '../tables/budgets.ts'
+
+/** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
+export type StoredBudget = Exclude<BudgetName, 'inFlightBytes'>
+
+const USES: Record<StoredBudget, (teamId: string) => SQL> = {
+  pods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED')`,
+  stoppedPods: (teamId) =>
+    sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND status IN ('EXITED', 'ERROR'))`,
+  endpoints: (teamId) => sql`(SELECT COUNT(*) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
+  releasesPerEndpoint: (teamId) => sql`(SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM releases r
+    JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId} AND e.deleted_at IS NULL GROUP BY e.id))`,
+  gpus: (teamId) => sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${teamId})`,
+  specBytesPerHost: (teamId) => sql`(SELECT COALESCE(MAX(bytes), 0) FROM (SELECT SUM(octet_length(spec)) AS bytes FROM pods
+    WHERE team_id = ${teamId} AND status <> 'TERMINATED' GROUP BY host_id))`,
+  storedBytes: (teamId) => sql`((SELECT COALESCE(SUM(octet_length(config)), 0) FROM endpoints WHERE team_id = ${teamId})
+    + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId})
+    + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE team_id = ${teamId}))`,
+  queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
+}
+
+/** A condition for the statement that takes `more` of a budget, so that requests at once cannot pass its bound together (PP-203). */
+export function withinBudget(teamId: string, name: StoredBudget, more: number | SQL, used = USES[name](teamId)): SQL {
+  return sql`${used} + ${more} <= ${boundOf(teamId, name)}`
+}
+
+/** The bytes that specify a team's pods on one host. */
+export function specBytesOn(teamId: string, hostId: string): SQL {
+  return sql`(SELECT COALESCE(SUM(octet_length(spec)), 0) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND host_id = ${hostId})`
+}
+
+/** The bound of a team, as a value of SQL. */
+export function boundOf(teamId: string, name: BudgetName): SQL {
+  return sql`COALESCE((SELECT json_extract(bounds, ${`$.${name}`}) FROM budgets WHERE team_id = ${teamId}), ${BUDGETS[name].bound})`
+}
+
+/** What a team holds of some budgets, and the most that it may. */
+export async function readBudgets<Name extends StoredBudget>(
+  db: Database,
+  teamId: string,
+  names: readonly Name[],
+): Promise<Record<Name, { used: number; bound: number }>> {
+  const columns = names.flatMap((name) => [sql`${USES[name](teamId)}`, boundOf(teamId, name)])
+  const [row = []] = await db.values<number[]>(sql`SELECT ${sql.join(columns, sql`, `)}`)
+  const entries = names.map((name, i) => [name, { used: Number(row[2 * i]), bound: Number(row[2 * i + 1]) }])
+  return Object.fromEntries(entries) as Record<Name, { used: number; bound: number }>
+}
+
+/** What the operator set for a team; empty when that is nothing. */
+export async function findOverrides(db: Database, teamId: string): Promise<BudgetOverrides> {
+  const row = await db.select({ bounds: budgets.bounds }).from(budgets).where(eq(budgets.teamId, teamId)).get()
+  return row?.bounds ?? {}
+}
+
+/** Sets all overrides of a team; a bound that is left out is the default again. */
+export async function upsertOverrides(db: Database, teamId: string, bounds: BudgetOverrides, nowMs: number): Promise<void> {
+  const set = { bounds, updatedAt: nowMs }
+  await db
+    .insert(budgets)
+    .values({ teamId, ...set })
+    .onConflictDoUpdate({ target: budgets.teamId, set })
+}

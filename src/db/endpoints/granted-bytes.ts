@@ -1,0 +1,23 @@
+import { sql } from 'drizzle-orm'
+import { readBudgets, withinBudget } from '../accounts/budgets.ts'
+import type { Database } from '../client.ts'
+import { endpoints } from '../tables/endpoints.ts'
+
+/** What an endpoint may store; when its team has no room for more, what the team holds and may hold. */
+export type Grant = { ok: true } | { ok: false; used: number; bound: number }
+
+/**
+ * Sets bytes of the team's budget aside for the queue of an endpoint, in place of those that it has (PP-205). Fewer than before are always
+ * granted.
+ */
+export async function grantBytes(db: Database, teamId: string, endpointId: string, bytes: number): Promise<Grant> {
+  const others = sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints
+    WHERE team_id = ${teamId} AND deleted_at IS NULL AND id <> ${endpointId})`
+  const hasRoom = sql`(${bytes} <= granted_bytes OR ${withinBudget(teamId, 'queuedBytes', bytes, others)})`
+  const result = await db
+    .update(endpoints)
+    .set({ grantedBytes: bytes })
+    .where(sql`id = ${endpointId} AND team_id = ${teamId} AND deleted_at IS NULL AND ${hasRoom}`)
+  if (result.meta.changes > 0) return { ok: true }
+  return { ok: false, ...(await readBudgets(db, teamId, ['queuedBytes'])).queuedBytes }
+}

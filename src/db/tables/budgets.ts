@@ -1,0 +1,12 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import { teams } from './accounts.ts'
+
+/** Bounds of a team in place of the defaults (PP-204); no row, or no member, means the default. */
+export const budgets = sqliteTable('budgets', {
+  teamId: text('team_id')
+    .primaryKey()
+    .references(() => teams.id),
+  bounds: text('bounds', { mode: 'json' }).$type<BudgetOverrides>().notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})

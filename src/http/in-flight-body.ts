@@ -1,0 +1,27 @@
+import { describeExcess } from '../contract/accounts/budgets.ts'
+import { Problem } from '../contract/problems.ts'
+import { announcedBytes } from '../domain/text/body-length.ts'
+import type { Env } from '../env.ts'
+import { enterInFlight, inFlightUse } from '../services/accounts/in-flight.ts'
+
+/** Smaller bodies are not worth counting: limits of calls hold them. */
+const MIN_COUNTED_BYTES = 64 * 1024
+const RETRY_SECONDS = '1'
+
+/**
+ * Counts the body of a request as under way until the returned function is called (PP-207). One whose length nobody announced counts as the
+ * longest that there may be. Throws 429 when the team has too much under way.
+ */
+export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<() => void> {
+  const bytes = request.body ? (announcedBytes(request.headers) ?? maxBytes) : 0
+  if (bytes <= MIN_COUNTED_BYTES) return () => undefined
+  const nowMs = Date.now()
+  const { used, bound } = await inFlightUse(env, teamId, nowMs)
+  if (used + bytes > bound) {
+    // Unread, it would reset the connection, and its sender would not hear why.
+    await request.body?.pipeTo(new WritableStream())
+    const detail = describeExcess('inFlightBytes', used, bytes, bound)
+    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
+  }
+  return enterInFlight(teamId, bytes, nowMs)
+}

@@ -1,0 +1,23 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { AccountLimits } from '../../contract/accounts/budgets.ts'
+import { getLimits } from '../../services/accounts/budgets.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { scoped } from '../middleware/scope.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const getRoute = createRoute({
+  tags: ['Account'],
+  security: BEARER,
+  path: '/v2/account/limits',
+  method: 'get',
+  operationId: 'getAccountLimits',
+  summary: 'What the account holds of each budget, and the most that it may',
+  ...scoped('account:read', []),
+  responses: { 200: ok('Use and bound of each budget.', AccountLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/account/limits` (PP-203). */
+export function registerAccountLimits(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getRoute, async (c) => c.json(await getLimits(verbContext(c)), 200))
+}

@@ -1,0 +1,37 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import { getBudgets, setBudgets } from '../../services/accounts/budgets.ts'
+import type { AppEnv } from '../app-env.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER } from '../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/budgets' }
+const content = { 'application/json': { schema: BudgetOverrides } }
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  operationId: 'getBudgets',
+  summary: "A user's budgets that differ from the defaults",
+  request: { params: Params },
+  responses: { 200: { description: 'The overrides.', content }, ...problemResponses([401, 404]) },
+})
+
+const setRoute = createRoute({
+  ...common,
+  middleware: strictJson,
+  method: 'put',
+  operationId: 'setBudgets',
+  summary: "Override a user's budgets; what is left out is the default again",
+  request: { params: Params, body: { required: true, content } },
+  responses: { 200: { description: 'The overrides as they are now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+})
+
+/** Registers the budgets of accounts in the operator API (PP-204). */
+export function registerAdminBudgets(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getRoute, async (c) => c.json(await getBudgets(c.env, c.req.valid('param').id), 200))
+  app.openapi(setRoute, async (c) => c.json(await setBudgets(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200))
+}

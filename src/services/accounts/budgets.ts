@@ -1,0 +1,53 @@
+import { type AccountLimits, BUDGET_NAMES, BUDGETS, type BudgetOverrides, describeExcess } from '../../contract/accounts/budgets.ts'
+import { Problem } from '../../contract/problems.ts'
+import { findUser } from '../../db/accounts/accounts.ts'
+import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../../db/accounts/budgets.ts'
+import { openDatabase } from '../../db/client.ts'
+import type { Env } from '../../env.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { forgetInFlightBound, inFlightUse } from './in-flight.ts'
+
+const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes')
+
+/** What the account holds of each budget, and its bound (PP-203). Throws 403. */
+export async function getLimits({ env, principal, nowMs }: VerbContext): Promise<AccountLimits> {
+  requireScope(principal, 'account:read')
+  const { teamId } = principal
+  const stored = await readBudgets(openDatabase(env.DB), teamId, STORED)
+  const uses = { ...stored, inFlightBytes: await inFlightUse(env, teamId, nowMs) }
+  return Object.fromEntries(BUDGET_NAMES.map((name) => [name, { ...uses[name], unit: BUDGETS[name].unit }])) as AccountLimits
+}
+
+/**
+ * Throws 400 when a team has no room for what is wanted (PP-203). The statement that takes it holds the same bound; this one says why, and
+ * before work is done.
+ */
+export async function requireBudget(env: Env, teamId: string, wanted: Partial<Record<StoredBudget, number>>): Promise<void> {
+  const names = (Object.keys(wanted) as StoredBudget[]).filter((name) => wanted[name] !== undefined)
+  const uses = await readBudgets(openDatabase(env.DB), teamId, names)
+  for (const name of names) {
+    const { used, bound } = uses[name]
+    const more = wanted[name] ?? 0
+    if (used + more > bound) throw new Problem('badRequest', { detail: describeExcess(name, used, more, bound), code: 'RULE' })
+  }
+}
+
+/** Overrides of a user's account, as the operator set them. Throws 404. */
+export async function getBudgets(env: Env, userId: string): Promise<BudgetOverrides> {
+  return findOverrides(openDatabase(env.DB), await teamOfUser(env, userId))
+}
+
+/** Sets them; what is left out is the default again (PP-204). Throws 404. */
+export async function setBudgets(env: Env, userId: string, overrides: BudgetOverrides, nowMs: number): Promise<BudgetOverrides> {
+  const teamId = await teamOfUser(env, userId)
+  await upsertOverrides(openDatabase(env.DB), teamId, overrides, nowMs)
+  forgetInFlightBound(teamId)
+  return overrides
+}
+
+async function teamOfUser(env: Env, userId: string): Promise<string> {
+  const user = await findUser(openDatabase(env.DB), userId)
+  if (!user) throw new Problem('notFound')
+  return user.personalTeamId
+}

@@ -1,0 +1,36 @@
+import { enterInFlight, inFlightUse } from '../../../src/services/accounts/in-flight.ts'
+import { admin, api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+
+const MIB = 2 ** 20
+
+describe('request bodies under way', () => {
+  it('[H7][PP-207] of an account have a bound, are counted until their answer, and nobody else feels it', async () => {
+    const [account, other] = [await createAccount(), await createAccount()]
+    await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 * MIB })
+    const teamId = await teamOf(account)
+    const id = await createEndpoint(account.key, { workers: { max: 0 } })
+    const submit = (bytes: number) => api(account.key).post(`/v2/${id}/run`, `{"input":{"a":"${'x'.repeat(bytes)}"}}`)
+    const leave = enterInFlight(teamId, MIB, Date.now())
+    expect(await submit(2 * MIB)).toMatchObject({
+      status: 429,
+      body: {
+        detail: expect.stringMatching(/^the account's budget inFlightBytes .* is 2097152: 1048576 are in use and \d+ more were asked for/),
+      },
+    })
+    expect((await submit(1000)).status).toBe(200)
+    const foreign = await createEndpoint(other.key, { workers: { max: 0 } })
+    expect((await api(other.key).post(`/v2/${foreign}/run`, `{"input":{"a":"${'x'.repeat(2 * MIB)}"}}`)).status).toBe(200)
+    leave()
+    expect((await submit(1.9 * MIB)).status).toBe(200)
+    expect(await inFlightUse(env, teamId, Date.now())).toEqual({ used: 0, bound: 2 * MIB })
+    expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
+  })
+
+  it('[H7][PP-207] one whose end nobody tells counts for ten seconds', async () => {
+    const teamId = crypto.randomUUID()
+    const nowMs = Date.now()
+    enterInFlight(teamId, 5, nowMs)
+    expect((await inFlightUse(env, teamId, nowMs + 9_999)).used).toBe(5)
+    expect((await inFlightUse(env, teamId, nowMs + 10_000)).used).toBe(0)
+  })
+})
