@@ -5,6 +5,7 @@ import { measureBeats } from './sections/beats.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
+import { measureNeighbours } from './sections/neighbours.ts'
 import { measurePeers } from './sections/peers.ts'
 import { measurePods } from './sections/pods.ts'
 import { measureThroughput } from './sections/throughput.ts'
@@ -18,6 +19,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   latency: measureLatency,
   memory: measureMemory,
   pods: measurePods,
+  neighbours: measureNeighbours,
   beats: measureBeats,
   peers: measurePeers,
 }

@@ -49,8 +49,8 @@ const VARS = {
 }
 const QUOTA = { minute: OUT_OF_REACH, hour: OUT_OF_REACH, day: OUT_OF_REACH, exempt: false }
 
-/** Serves the plane's Worker, with the doors of bench/inside, as `npm start` does. */
-export async function startBenchPlane(): Promise<BenchPlane> {
+/** Serves the plane's Worker, with the doors of bench/inside, as `npm start` does. `vars` are in place of the bench's own. */
+export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<BenchPlane> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-bench-'))
   const dataDir = openDataDir(join(directory, 'plane'))
   const secrets = loadSecrets(dataDir)
@@ -60,7 +60,8 @@ export async function startBenchPlane(): Promise<BenchPlane> {
   const onProcess = (started: number) => {
     pid = started
   }
-  const start = () => startPlane({ storage: dataDir.storage, port, vars: { ...VARS, ...secrets }, bundle, onLog: printLog, onProcess })
+  const start = () =>
+    startPlane({ storage: dataDir.storage, port, vars: { ...VARS, ...vars, ...secrets }, bundle, onLog: printLog, onProcess })
   let plane: Plane = await start()
   const operator = createApiClient(plane.url, secrets.OPERATOR_KEY)
   const apiKey = await createAccount({ url: plane.url, operatorKey: secrets.OPERATOR_KEY }, 'bench@podplane.local')
@@ -119,7 +120,10 @@ export async function startBaseline(): Promise<AsyncDisposable & { url: string }
 }
 
 /** Creates an endpoint through REST and returns its id. */
-export async function createEndpoint({ url, apiKey }: BenchPlane, workers: { min: number; max: number }): Promise<string> {
+export async function createEndpoint(
+  { url, apiKey }: Pick<BenchPlane, 'url' | 'apiKey'>,
+  workers: { min: number; max: number },
+): Promise<string> {
   const created = await createApiClient(url, apiKey).request('POST', '/v2/serverless', {
     name: 'bench',
     image: 'builtin/probe',

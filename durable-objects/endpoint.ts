@@ -93,6 +93,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   async destroy(): Promise<void> {
     await this.core.transact(deleteEndpoint)
     await cancelQueued(this.core)
+    await this.core.freeStorage()
   }
 
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */

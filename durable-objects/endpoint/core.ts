@@ -17,6 +17,9 @@ import { Parking } from './parking.ts'
 import { StorageGrant } from './storage-grant.ts'
 import { SqlState } from './store/sql-state.ts'
 
+/** What the tables of an endpoint without jobs take at the most. */
+const EMPTY_BYTES = 512 * 1024
+
 /** What follows a commit. */
 export type AfterCommit = (core: EndpointCore, effects: Effects, end: CommitEnd) => void
 
@@ -99,6 +102,17 @@ export class EndpointCore {
     await this.transact((tx) => this.settleDue(tx))
     const config = this.config()
     if (config) await this.grant.trim(config)
+    else await this.freeStorage()
+  }
+
+  /** PP-208: nobody can read what a deleted endpoint has kept, so all of it goes as soon as nothing of it is under way. */
+  async freeStorage(): Promise<void> {
+    const { jobs, workers, meta, outbox } = this.state
+    const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0 || outbox.size > 0
+    if (!meta.deleted() || isBusy || this.ctx.storage.sql.databaseSize <= EMPTY_BYTES) return
+    await this.ctx.storage.deleteAll()
+    this.state.beginAgain()
+    await this.transact((tx) => tx.state.meta.setDeleted())
   }
 
   /** Every deadline that has passed. */

@@ -1,9 +1,8 @@
 import { AGENT_PROCESS_HEADER, AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
+import { addressOfLink } from '../../src/objects/host-link.ts'
 
 const MAX_MESSAGE_CHARS = 1_000_000
 const REPLACED = 'replaced by a newer link'
-/** Set by the network in front of the plane, where there is one. */
-const ADDRESS_HEADER = 'cf-connecting-ip'
 
 /** Who is at the other end of a link. */
 export interface LinkEnd {
@@ -33,7 +32,7 @@ export class HostLinks {
     for (const socket of this.ctx.getWebSockets()) if (!isGreeted(socket)) socket.close(4000, REPLACED)
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
-    const end = { process: request.headers.get(AGENT_PROCESS_HEADER), address: request.headers.get(ADDRESS_HEADER) }
+    const end = { process: request.headers.get(AGENT_PROCESS_HEADER), address: addressOfLink(request) }
     pair[1].serializeAttachment({ ...end, lastBeatAtMs: this.now(), greeted: false } satisfies LinkState)
     return { agent: pair[0], plane: pair[1] }
   }

@@ -17,8 +17,10 @@ import type { Log } from './log.ts'
 import type { Machine } from './machine/inventory.ts'
 import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { type HostNetwork, ownAddresses } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
+import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
@@ -35,12 +37,19 @@ export interface RuntimesContext {
   network: HostNetwork | undefined
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
+  confinement: Confinement
+  held: HeldVolumes
   volumes: PersistentVolumes
   /** A worker has been given a job. */
   onTaken(workerId: string): void
   /** How to run this very program again. */
   command: readonly [string, ...string[]]
   log: Log
+}
+
+/** Whether the operator has turned built-in images on. */
+export function runsBuiltins({ runtimes }: AgentOptions): boolean {
+  return runtimes === undefined || runtimes.has('process')
 }
 
 /** Docker's engine, or undefined when it does not answer; an error when it was asked for by name. */
@@ -52,7 +61,9 @@ export async function detectDocker(options: AgentOptions, log: Log): Promise<Doc
     return engine
   } catch (error) {
     if (options.runtimes?.has('docker')) {
-      throw new OperatorError(`--runtime docker: Docker does not answer (${engineText(error)}); start it, or leave this flag out`)
+      throw new OperatorError(
+        `Docker does not answer (${engineText(error)}); start it, or run built-in images only, with --runtime process`,
+      )
     }
     log.info('Docker does not answer; only builtin/ images can run here', { error: engineText(error) })
     return undefined
@@ -70,12 +81,20 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   const runtimes: Runtime[] = []
   const relays: Relay[] = []
   const { options, engine, network } = context
-  if (options.runtimes === undefined || options.runtimes.has('process')) {
+  if (runsBuiltins(options)) {
     const callers = new RelayCallers('loopback')
     const relay = await startKnownRelay(context, 'process', '127.0.0.1', callers)
     relays.push(relay)
     const relayUrl = `http://127.0.0.1:${relay.port}`
-    runtimes.push(new ProcessRuntime({ dir: join(options.stateDir, 'processes'), command: context.command, relayUrl, callers }))
+    runtimes.push(
+      new ProcessRuntime({
+        dir: join(options.stateDir, 'processes'),
+        command: context.command,
+        relayUrl,
+        callers,
+        confinement: context.confinement,
+      }),
+    )
   }
   if (engine !== undefined && network !== undefined) {
     const bridge = await findBridgeAddress(engine)
@@ -90,7 +109,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         gpus: context.gpus,
         callers,
         ports: new HostPorts({ range: options.portRange }),
-        mounts: buildMountDrivers(options, context.volumes),
+        mounts: buildMountDrivers(options, context.volumes, context.held),
+        views: context.held.views,
         images: await imagePolicyOf(options, engine),
         stateDir: options.stateDir,
         publicIp: options.publicIp,

@@ -11,6 +11,7 @@ import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/admin-accounts.ts'
 import { registerAdminBudgets } from './routes/admin-budgets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
+import { registerAdminIsolation } from './routes/admin-isolation.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSecrets } from './routes/admin-secrets.ts'
 import { unmatched } from './unmatched.ts'
@@ -30,6 +31,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
+  registerAdminIsolation(app)
   registerAdminBudgets(app)
   registerJoinTokens(app)
   registerAdminHosts(app)

@@ -10,10 +10,16 @@ const MAX_ADDRESS_CHARS = 64
  * plane on one machine appends it, and the plane itself listens on loopback alone; without either all senders are one.
  */
 export function clientSource(request: Request): string {
-  const text = request.cf
-    ? request.headers.get('cf-connecting-ip')
-    : (request.headers.get('x-forwarded-for')?.slice(-MAX_ADDRESS_CHARS).split(',').at(-1)?.trim() ?? null)
+  const text = clientAddress(request)
   const address = text === null ? null : parseIp(text)
   if (!address) return NOBODY
   return address.width === 32 ? String(address.bits) : `${address.bits >> IPV6_NETWORK_BITS}/64`
+}
+
+/** The address of a request's sender as the network in front of the plane writes it; null where nothing does. */
+export function clientAddress(request: Request): string | null {
+  const text = request.cf
+    ? request.headers.get('cf-connecting-ip')
+    : (request.headers.get('x-forwarded-for')?.slice(-MAX_ADDRESS_CHARS).split(',').at(-1)?.trim() ?? null)
+  return text !== null && parseIp(text) !== null ? text : null
 }

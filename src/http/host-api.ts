@@ -10,6 +10,7 @@ import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/ho
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
+import { clientAddress } from './client-address.ts'
 
 /** Largest body an agent may send, bytes: 128 reports with their reasons fit many times, and agents bound their logs to half of it. */
 const MAX_BODY_BYTES = 1024 * 1024
@@ -35,7 +36,7 @@ export function hostApi(): Hono<AppEnv> {
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
       throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
     }
-    return openHostLink(c.env, host, c.req.raw)
+    return openHostLink(c.env, host, c.req.raw, clientAddress(c.req.raw))
   })
   return app
 }

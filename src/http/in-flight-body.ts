@@ -9,12 +9,12 @@ const MIN_COUNTED_BYTES = 64 * 1024
 const RETRY_SECONDS = '1'
 
 /**
- * Counts the body of a request as under way until the returned function is called (PP-207). One whose length nobody announced counts as the
- * longest that there may be. Throws 429 when the team has too much under way.
+ * Counts the body of a request with those of its team's last seconds (PP-207): what is taken in costs memory and time, however soon it is
+ * answered. One whose length nobody announced counts as the longest that there may be. Throws 429 when it is too much.
  */
-export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<() => void> {
+export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<void> {
   const bytes = request.body ? (announcedBytes(request.headers) ?? maxBytes) : 0
-  if (bytes <= MIN_COUNTED_BYTES) return () => undefined
+  if (bytes <= MIN_COUNTED_BYTES) return
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
   if (used + bytes > bound) {
@@ -23,5 +23,5 @@ export async function countBody(env: Env, request: Request, teamId: string, maxB
     const detail = describeExcess('inFlightBytes', used, bytes, bound)
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
   }
-  return enterInFlight(teamId, bytes, nowMs)
+  enterInFlight(teamId, bytes, nowMs)
 }

@@ -5,9 +5,10 @@ import { announcedBytes } from '../domain/text/body-length.ts'
 import { ownByWorkerToken } from '../effects/worker-token.ts'
 import type { Env } from '../env.ts'
 import { type Admitted, callEndpoint } from '../objects/endpoint-calls.ts'
-import { ownQueue } from '../objects/own-queue.ts'
+import { type BoundedLook, ownQueue } from '../objects/own-queue.ts'
 import { logEvent } from '../platform/log.ts'
 import { authenticate } from '../services/accounts/authenticate.ts'
+import { lookUpFor } from '../services/accounts/lookups.ts'
 import { isExempt } from '../services/accounts/rate-limit.ts'
 import type { Principal } from '../services/context.ts'
 import { authenticationProblem } from './authentication-problem.ts'
@@ -58,11 +59,9 @@ function ofItsType(response: Response): Response {
   }
 }
 
-// A body is counted until its call is answered.
 async function callCounted({ request, env }: Incoming, call: JobCall, admitted: AdmittedCall): Promise<Response> {
-  if (admitted.teamId === null) return callEndpoint(env, request, call, admitted)
-  const leave = await countBody(env, request, admitted.teamId, call.route.maxBodyBytes ?? 0)
-  return callEndpoint(env, request, call, admitted).finally(leave)
+  if (admitted.teamId !== null) await countBody(env, request, admitted.teamId, call.route.maxBodyBytes ?? 0)
+  return callEndpoint(env, request, call, admitted)
 }
 
 /** What was admitted, and with whose bodies under way its own counts. Null: a worker's, which its queue has asked for. */
@@ -82,12 +81,22 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
     throw new Problem('invalidToken', { detail: `this key lacks the scope ${call.route.scope}` })
   }
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
-  const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now())
+  const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
   return {
     teamId: principal.teamId,
     endpoint,
     caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) },
+  }
+}
+
+// Endpoints that a key has called are not looked for, so its other calls go on.
+function boundedFor({ keyId }: Principal): BoundedLook {
+  return async (look) => {
+    const lookup = await lookUpFor(`endpoints of ${keyId}`, Date.now(), async () => ((await look()) ? true : null))
+    if (!('waitSeconds' in lookup)) return lookup.found !== null
+    const detail = `too many unknown endpoints were named with this key; try again in ${lookup.waitSeconds} seconds`
+    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
   }
 }
 

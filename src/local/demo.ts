@@ -25,7 +25,7 @@ const Host = z.object({
   name: z.string(),
   status: z.string(),
   lastSeenAt: z.string().nullable(),
-  isolation: z.object({ network: z.boolean().nullable(), networkReason: z.string().nullable() }),
+  isolation: z.object({ network: z.boolean().nullable(), networkReason: z.string().nullable(), missing: z.array(z.string()) }),
 })
 const HostList = z.object({ hosts: z.array(Host) })
 
@@ -61,6 +61,12 @@ export async function waitForHost(
     await sleep(HOST_POLL_MS)
   }
   return undefined
+}
+
+/** What a host cannot enforce, in its agent's words. */
+export async function notEnforcedBy(operator: ApiClient, name: string): Promise<string[]> {
+  const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+  return hosts.filter((host) => host.name === name).flatMap(({ isolation }) => isolation.missing)
 }
 
 /** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */

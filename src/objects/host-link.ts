@@ -3,15 +3,22 @@ import type { Owned } from './owned.ts'
 import { hostStub } from './stubs.ts'
 
 const HOST_HEADER = 'x-podplane-host'
+const ADDRESS_HEADER = 'x-podplane-address'
 
-/** Opens the link of an agent whose access token has been checked; whatever the agent put into the header itself is replaced. */
-export function openHostLink(env: Env, host: Owned<'host'>, request: Request): Promise<Response> {
+/** Opens the link of an agent whose access token has been checked; whatever the agent put into these headers itself is replaced. */
+export function openHostLink(env: Env, host: Owned<'host'>, request: Request, address: string | null): Promise<Response> {
   const headers = new Headers(request.headers)
   headers.set(HOST_HEADER, host.id)
+  headers.set(ADDRESS_HEADER, address ?? '')
   return hostStub(env, host).fetch(new Request(request, { headers }))
 }
 
 /** The host whose link it is. Only `openHostLink` calls the object, so the header can be believed there. */
 export function hostOfLink(request: Request): string {
   return request.headers.get(HOST_HEADER) ?? ''
+}
+
+/** Where the link comes from, as far as the plane is told. */
+export function addressOfLink(request: Request): string | null {
+  return request.headers.get(ADDRESS_HEADER) || null
 }

@@ -19,18 +19,22 @@ const own = new ExpiringCache<true>(OWN_TTL_MS, CAPACITY)
 const refused = new ExpiringCache<true>(REFUSED_TTL_MS, CAPACITY)
 const keyOf = (teamId: string, endpointId: string) => `${teamId}/${endpointId}`
 
+/** Asks D1 once, unless who asks has to wait; throws then. */
+export type BoundedLook = (look: () => Promise<boolean>) => Promise<boolean>
+
 /** An endpoint that a call of the job API names, from memory when it was called before; null for one that is not the asker's (API-5). */
 export async function ownQueue(
   env: Env,
   { teamId }: Pick<Asker, 'teamId'>,
   endpointId: string,
   nowMs: number,
+  bounded: BoundedLook = (look) => look(),
 ): Promise<Owned<'endpoint', null> | null> {
   if (!ENDPOINT_ID.test(endpointId)) return null
   const key = keyOf(teamId, endpointId)
   if (own.get(key, nowMs)) return Owned.prove('endpoint', endpointId, null)
   if (refused.get(key, nowMs)) return null
-  const isOwn = await ownsEndpoint(openDatabase(env.DB), teamId, endpointId)
+  const isOwn = await bounded(() => ownsEndpoint(openDatabase(env.DB), teamId, endpointId))
   ;(isOwn ? own : refused).set(key, true, nowMs)
   return isOwn ? Owned.prove('endpoint', endpointId, null) : null
 }

@@ -157,3 +157,10 @@ describe('the plane that npm run admin speaks to', () => {
     expect(() => findTarget('plane', env({ PODPLANE_OPERATOR_KEY: 'x' }))).toThrow('--url plane is not an http or https address')
   })
 })
+
+it('[HOST-87] the banner names what this machine does not enforce, once each', () => {
+  const facts = { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs' }
+  const notEnforced = ['built-in images: run as root', 'built-in images: have no group', 'runc: 1.1.5 is older than 1.1.12']
+  expect(banner(DEMO, { ...facts, notEnforced })).toContain('Not enforced here: built-in images, runc.\n')
+  expect(banner(DEMO, { ...facts, notEnforced: [] })).not.toContain('Not enforced')
+})

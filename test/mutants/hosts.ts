@@ -276,4 +276,10 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
     find: '      onReplaced(newer, stateOf(other))\n',
     replace: '',
   },
+  {
+    id: 'a required runtime class counts for containers of any class',
+    file: 'src/domain/host/placement.ts',
+    find: 'wanted === undefined || wanted === found',
+    replace: "wanted === undefined || found !== 'none'",
+  },
 ]

@@ -27,12 +27,14 @@ export class SqlState implements QueueState {
   readonly pingIntervalMs: number
   /** Above this, no new jobs; tests set their own. */
   maxStoredBytes = MAX_STORED_BYTES
+  private readonly storage: DurableObjectStorage
   private readonly sql: SqlStorage
   /** Asked of the database once a commit. */
   private full: boolean | null = null
 
   constructor(storage: DurableObjectStorage, options: { takes: OpenTakes; pingIntervalMs: number; seal: MetaSeal }) {
     applySchema(storage, ENDPOINT_SCHEMA)
+    this.storage = storage
     this.sql = storage.sql
     this.jobs = new JobStore(this.sql)
     this.payloads = new PayloadStore(this.sql)
@@ -44,6 +46,12 @@ export class SqlState implements QueueState {
     this.series = new RequestSeries(this.sql)
     this.takes = options.takes
     this.pingIntervalMs = options.pingIntervalMs
+  }
+
+  /** After everything was deleted: empty tables, as at the first start. */
+  beginAgain(): void {
+    applySchema(this.storage, ENDPOINT_SCHEMA)
+    this.reload()
   }
 
   /** At the start of every commit. */

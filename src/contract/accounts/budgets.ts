@@ -31,7 +31,7 @@ export const BUDGETS = {
     counts: 'bytes set aside for inputs and results of jobs',
     free: 'retry when results have passed their retention, or purge a queue',
   },
-  inFlightBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of request bodies under way', free: 'wait for those under way' },
+  inFlightBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of job bodies within 10 seconds', free: 'send them more slowly' },
 } as const satisfies Record<string, { bound: number; unit: 'count' | 'bytes'; counts: string; free: string }>
 
 export type BudgetName = keyof typeof BUDGETS

@@ -7,7 +7,7 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 /** How long a changed bound may stay unnoticed by another isolate. */
 const BOUND_TTL_MS = 60_000
 const MAX_BOUNDS = 10_000
-/** A body counts no longer than this: who waits for a result holds none, and of a client that went away the runtime may never tell. */
+/** How long a body counts: a result that is waited for holds none of it. */
 const MAX_BODY_MS = 10_000
 
 interface Body {
@@ -16,10 +16,10 @@ interface Body {
 }
 
 const bounds = new ExpiringCache<number>(BOUND_TTL_MS, MAX_BOUNDS)
-/** Bodies that flow through this isolate, by team; a team without any is not there. */
+/** Bodies that came through this isolate within the last seconds, by team; a team without any is not there. */
 const underWay = new Map<string, Set<Body>>()
 
-/** Bytes of bodies that a team has under way in this isolate, and the most that it may (PP-207). */
+/** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const known = bounds.get(teamId, nowMs)
   const bound = known ?? (await findOverrides(openDatabase(env.DB), teamId)).inFlightBytes ?? BUDGETS.inFlightBytes.bound
@@ -32,13 +32,12 @@ export async function inFlightUse(env: Env, teamId: string, nowMs: number): Prom
   return { used, bound }
 }
 
-/** Counts a body until the returned function is called. */
-export function enterInFlight(teamId: string, bytes: number, nowMs: number): () => void {
+/** Counts a body for the next seconds. */
+export function enterInFlight(teamId: string, bytes: number, nowMs: number): void {
   const body = { bytes, untilMs: nowMs + MAX_BODY_MS }
   const bodies = underWay.get(teamId) ?? new Set()
   bodies.add(body)
   underWay.set(teamId, bodies)
-  return () => leave(teamId, body)
 }
 
 /** Forgets a bound in this isolate, after it was changed here. */

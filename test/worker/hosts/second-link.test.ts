@@ -9,7 +9,13 @@ import { podScene } from '../../support/pod-scene.ts'
 import { hostStub } from '../../support/stubs.ts'
 
 const HOUR_MS = 3_600_000
-const THIEF = { 'podplane-agent-process': 'another', 'cf-connecting-ip': '203.0.113.9' }
+/** What it says of its address itself is not believed. */
+const THIEF = {
+  'podplane-agent-process': 'another',
+  'x-podplane-address': '127.0.0.1',
+  'cf-connecting-ip': '203.0.113.9',
+  'x-forwarded-for': '127.0.0.1, 203.0.113.9',
+}
 
 afterEach(() => {
   vi.restoreAllMocks()

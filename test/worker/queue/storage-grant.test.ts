@@ -1,9 +1,35 @@
-import { admin, api, createAccount, createEndpoint, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import {
+  admin,
+  api,
+  createAccount,
+  createEndpoint,
+  describe,
+  endpointBody,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+} from '../../support/harness.ts'
 
 const MIB = 2 ** 20
 const INPUT = JSON.stringify({ input: { text: 'x'.repeat(MIB) } })
 
 describe('the storage of queues', () => {
+  it('[M8][PP-208] of a deleted endpoint is free when nothing of it is under way', async () => {
+    const call = api((await createAccount()).key)
+    const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
+    for (let job = 0; job < 3; job += 1) expect((await call.post(`/v2/${id}/run`, INPUT)).status).toBe(200)
+    const stub = env.ENDPOINT.get(env.ENDPOINT.idFromName(id))
+    const stored = () => runInDurableObject(stub, (_, { storage }) => storage.sql.databaseSize)
+    expect(await stored()).toBeGreaterThan(3 * MIB)
+    expect((await call.delete(`/v2/serverless/${id}`)).status).toBe(204)
+    expect(await stored()).toBeLessThan(MIB)
+    // It is as deleted as before, whoever asks it.
+    expect(await runInDurableObject(stub, ({ core }) => [core.state.meta.deleted(), core.config()])).toEqual([true, null])
+    expect((await call.get(`/v2/${id}/health`)).status).toBe(404)
+    expect(await stub.status(id, 'nosuchjob', { userId: 'u', exempt: true })).toMatchObject({ status: 404 })
+  })
+
   it('[M8][PP-205] all endpoints of an account share one budget of bytes, and give it back', { timeout: 60_000 }, async () => {
     const account = await createAccount()
     const call = api(account.key)

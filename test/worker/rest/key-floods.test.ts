@@ -2,8 +2,11 @@ import { formatApiKey } from '../../../src/domain/access.ts'
 import { MAX_MISSES, MISS_WINDOW_MS } from '../../../src/domain/misses.ts'
 import { clientSource } from '../../../src/http/client-address.ts'
 import { authenticate, forgetVerdicts, rememberedKeys, VERDICT_TTL_MS, type Visit } from '../../../src/services/accounts/authenticate.ts'
-import { api, beforeEach, createAccount, describe, env, expect, it, send, vi } from '../../support/harness.ts'
+import { api, beforeEach, createAccount, createEndpoint, describe, env, expect, it, send, vi } from '../../support/harness.ts'
 
+/** Long enough for two windows. */
+const WAIT_MS = 25_000
+const TEST_MS = 30_000
 const NOW = Date.UTC(2031, 0, 1)
 const unknownKey = () => formatApiKey('0000000000', crypto.getRandomValues(new Uint8Array(32)))
 
@@ -20,6 +23,9 @@ async function queriesOf(run: () => Promise<unknown>): Promise<number> {
   prepare.mockRestore()
   return length
 }
+
+/** Again when the window of the count has ended in the middle. */
+const inOneWindow = (run: () => Promise<void>) => vi.waitFor(run, { timeout: WAIT_MS })
 
 describe('floods of keys', () => {
   beforeEach(forgetVerdicts)
@@ -86,9 +92,9 @@ describe('floods of keys', () => {
     expect((await authenticate(env, `Bearer ${(await createAccount()).key}`, NOW + MISS_WINDOW_MS, visitFrom('a'))).ok).toBe(true)
   })
 
-  it('[M3][PP-200] the answer is 429 with the time to wait, on REST and the job API', async () => {
+  it('[M3][PP-200] the answer is 429 with the time to wait, on REST and the job API', { timeout: TEST_MS }, async () => {
     const from = { 'X-Forwarded-For': '203.0.113.7' }
-    await vi.waitFor(async () => {
+    await inOneWindow(async () => {
       await Promise.all(Array.from({ length: MAX_MISSES }, () => api(unknownKey()).get('/v2/serverless', undefined, from)))
       const detail = expect.stringMatching(/^too many unknown keys from this address; try again in \d+ seconds$/)
       for (const path of ['/v2/serverless', '/v2/someendpoint/health']) {
@@ -100,6 +106,23 @@ describe('floods of keys', () => {
     expect((await api(unknownKey()).get('/v2/serverless', undefined, { 'X-Forwarded-For': '203.0.113.8' })).status).toBe(401)
     expect((await send('/v2/serverless', { headers: from })).status).toBe(401)
   })
+})
+
+it('[M3][PP-200] a key that names endpoints at random is held up, and reaches its own meanwhile', { timeout: TEST_MS }, async () => {
+  forgetVerdicts()
+  const { key } = await createAccount()
+  const id = await createEndpoint(key)
+  const call = api(key)
+  expect((await call.get(`/v2/${id}/health`)).status).toBe(200)
+  await inOneWindow(async () => {
+    const names = Array.from({ length: MAX_MISSES + 20 }, () => crypto.randomUUID())
+    const replies = await Promise.all(names.map((name) => call.get(`/v2/${name}/health`)))
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([404, 429]))
+    expect((await call.get(`/v2/${crypto.randomUUID()}/health`)).body.detail).toMatch(
+      /^too many unknown endpoints were named with this key/,
+    )
+  })
+  expect((await call.get(`/v2/${id}/health`)).status).toBe(200)
 })
 
 describe('where a request comes from', () => {
