@@ -142,8 +142,8 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   args.push(...(options.runtime === undefined ? ['--builtin-images'] : ['--runtime', options.runtime]))
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
-  // Images of the tests are made on this machine.
-  args.push('--local-images')
+  // Images of the tests are made on this machine, and its accounts are all theirs, whatever it can enforce.
+  args.push('--local-images', '--trusted-tenants')
   const startedAtMs = Date.now()
   const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {})
   const kill = async (signal: NodeJS.Signals) => {
