@@ -46,7 +46,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const machine = readMachine(options.stateDir)
   // Each starts programs of its own, and neither fails.
   const confining = runsBuiltins(options) ? openConfinement(command) : UNCONFINED
-  const viewing = GuardedViews.open()
+  const viewing = GuardedViews.open(options.stateDir)
   const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
   const engine = await detectDocker({ options, command, log })
   const facts = await engine?.info()

@@ -1,5 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { AppEnv } from './app-env.ts'
+import type { Next } from 'hono'
+import { Problem } from '../contract/problems.ts'
+import { readSettings } from '../env.ts'
+import type { AppContext, AppEnv } from './app-env.ts'
 import { openApiDocument } from './document.ts'
 import { requireOperatorKey } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
@@ -24,6 +27,7 @@ const INFO = {
 export function adminApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`.')
+  app.use('/admin/v1/*', requireAdminHost)
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
@@ -34,6 +38,13 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminSecrets(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
+}
+
+/** PP-222: where `ADMIN_HOST` names a host, the operator API is nowhere else, as if there were none. */
+async function requireAdminHost(c: AppContext, next: Next): Promise<void> {
+  const { adminHost } = readSettings(c.env)
+  if (adminHost !== null && new URL(c.req.url).host !== adminHost) throw new Problem('pathNotFound')
+  await next()
 }
 
 /** The OpenAPI 3.1 document of the operator API. */

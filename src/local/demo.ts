@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
 import type { DemoAccount } from './data-dir.ts'
 
-const DEMO_EMAIL = 'demo@podplane.local'
+/** Whose the demo account is; its webhooks alone may call this machine (PP-224). */
+export const DEMO_EMAIL = 'demo@podplane.local'
 /** Out of reach of one machine, and counted: clients that are tried out here see the headers they will meet elsewhere (PP-153). */
 const DEMO_QUOTA = { minute: 1_000_000, hour: 10_000_000, day: 100_000_000, exempt: false }
 const ECHO_ENDPOINT = {

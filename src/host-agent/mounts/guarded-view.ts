@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -31,13 +31,18 @@ export class GuardedViews {
   /** The directories by their views. */
   private readonly shown = new Map<string, string>()
 
-  constructor(problem: string | null) {
+  /** Two that prepare one view at a time would take it away from each other; agents of one machine have views of their own. */
+  private turn: Promise<unknown> = Promise.resolve()
+  private readonly agent: string
+
+  constructor(problem: string | null, agent = '') {
     this.why = problem
+    this.agent = agent
   }
 
-  /** Finds out whether this agent may make views. */
-  static async open(): Promise<GuardedViews> {
-    return new GuardedViews(await findProblem())
+  /** Finds out whether this agent may make views; `agent` is what tells it from others of this machine. */
+  static async open(agent: string): Promise<GuardedViews> {
+    return new GuardedViews(await findProblem(), agent)
   }
 
   /** Why there are none; null: there are. */
@@ -58,8 +63,14 @@ export class GuardedViews {
 
   /** Where a directory is seen without them; the directory itself where that cannot be had. */
   async of(directory: string): Promise<string> {
+    const own = this.turn.then(() => this.provide(directory))
+    this.turn = own.catch(() => {})
+    return await own
+  }
+
+  private async provide(directory: string): Promise<string> {
     if (this.why !== null || isGuarded(await realpath(directory))) return directory
-    const view = join(VIEWS, createHash('sha256').update(directory).digest('hex').slice(0, 16))
+    const view = join(VIEWS, createHash('sha256').update(`${this.agent}\n${directory}`).digest('hex').slice(0, 16))
     this.shown.set(view, directory)
     if (await showsSame(view, directory)) return view
     mkdirSync(view, { recursive: true, mode: 0o700 })
@@ -80,10 +91,11 @@ async function findProblem(): Promise<string | null> {
   if (process.platform !== 'linux') return 'this system has no such mounts'
   if (process.getuid?.() !== 0) return 'the agent is not root'
   try {
-    const trial = join(VIEWS, 'trial')
+    const trial = join(VIEWS, `trial-${process.pid}`)
     mkdirSync(trial, { recursive: true, mode: 0o700 })
     await run('mount', ['--bind', trial, trial])
     await run('umount', [trial])
+    rmdirSync(trial)
     await sweep()
     return null
   } catch (error) {
