@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from '../support/unit.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const TESTS = join(ROOT, 'test')
+/** What a row says as long as nothing holds its finding. */
+const OPEN = /^open/
+
+const paths = readdirSync(TESTS, { recursive: true })
+  .map((path) => join(TESTS, String(path)))
+  .filter((path) => path.endsWith('.test.ts'))
+const tests = paths.map((path) => readFileSync(path, 'utf8')).join('\n')
+const rows = readFileSync(join(ROOT, 'docs/SECURITY.md'), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| [CHML]\d+ \|/.test(line))
+  .map((line) => {
+    const [, id = '', attack = '', guard = '', test = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim())
+    return { id, attack, guard, test }
+  })
+
+/** A title names a finding alone or among others: `[C1]`, `[C1 M6]`, `[PP-190, C1]`. */
+const isNamed = (id: string) => new RegExp(`\\[(?:[^\\]\\n]*[ ,])?${id}(?:[ ,][^\\]\\n]*)?\\]`).test(tests)
+
+describe('the findings of docs/SECURITY.md', () => {
+  it('are the ones that were found', () => {
+    const all = [
+      ['C', 3],
+      ['H', 10],
+      ['M', 11],
+      ['L', 11],
+    ] as const
+    expect(rows.map(({ id }) => id)).toEqual(
+      all.flatMap(([family, last]) => Array.from({ length: last }, (_, index) => `${family}${index + 1}`)),
+    )
+  })
+
+  it.each(rows.filter(({ test }) => !OPEN.test(test)))('$id is held by a test that bears its name', ({ id, guard, test }) => {
+    expect(isNamed(id)).toBe(true)
+    expect(guard).not.toBe('')
+    const named = [...test.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, path = '']) => path)
+    expect(named.filter((path) => !path.includes('*') && !paths.some((known) => known.endsWith(path)))).toEqual([])
+  })
+
+  it('are called open only as long as no test bears their name', () => {
+    expect(rows.filter(({ id, test }) => OPEN.test(test) && isNamed(id)).map(({ id }) => id)).toEqual([])
+  })
+})
