@@ -175,15 +175,18 @@ export class HostObject extends PlaneObject implements HostRpc {
       return
     }
     await this.silence.ends()
-    this.links.heard(socket)
+    this.links.heard(socket, message.type === 'hello' ? message.takesParts === true : undefined)
     if (message.type === 'hello') return this.welcomeOrClose(socket, message)
+    if (message.type === 'more') return this.desired.sendTo(socket, message.after)
     sendTo(socket, { type: 'beatAck', beat: message.beat })
     if (message.stats) this.stats.take(message.stats, this.now())
+    this.desired.applied(message.appliedRevision)
     if (message.appliedRevision < this.store.revision()) await this.desired.sendTo(socket)
     if (message.gpuHealth) await this.gpuHealth.note(message.gpuHealth)
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
+    this.desired.linkClosed(code)
     // 1005 and 1006 say that no code came; they may not be sent.
     socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
     if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))

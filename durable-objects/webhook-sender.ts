@@ -6,6 +6,8 @@ import {
   refuseDelivery,
   type SigningSecrets,
 } from '../src/domain/webhook/delivery.ts'
+import type { WebhookAllowList } from '../src/domain/webhook/url.ts'
+import { webhookAllowOf } from '../src/effects/webhook-allow.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
 import { type HandOver, readHandOver } from '../src/objects/hand-over.ts'
 import type { DeliveryFilter, RedeliverResult, WebhookSenderRpc } from '../src/objects/webhook-sender.ts'
@@ -64,6 +66,10 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
 
   async reseal(): Promise<void> {
     this.secrets.reseal()
+  }
+
+  allowOf(endpointId: string): Promise<WebhookAllowList> {
+    return webhookAllowOf(this.env, endpointId)
   }
 
   async deliveries(filter: DeliveryFilter): Promise<Delivery[]> {

@@ -44,6 +44,7 @@ const steps: Step[] = [
   { name: 'architecture', run: () => bin('vitest', ['run', 'test/architecture.test.ts']) },
   { name: 'migrations match the tables', run: checkMigrations },
   { name: 'generated API documents', run: () => bin('vitest', ['run', 'test/contract/documents.test.ts']) },
+  { name: 'supply chain', run: () => bin('vitest', ['run', 'test/contract/supply-chain.test.ts']) },
   { name: 'deployable bundle', run: checkBundle },
 ]
 

@@ -25,6 +25,8 @@ export interface Env {
   SERVERLESS_URL: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
+  WEBHOOK_ALLOW_USERS?: string
+  ADMIN_HOST?: string
   JOB_LIMITS?: string
   REQUESTS_PER_WORKER?: string
   WEBHOOK_ALLOW?: string
@@ -53,6 +55,10 @@ export interface Settings {
   placementStrategy: PlacementStrategy
   /** Where pods are reached over SSH without a port of their own (NET-2); null: nowhere. */
   sshProxy: { host: string; port: number } | null
+  /** The only host, with its port if that is not the scheme's own, that serves the operator API; null: every host (PP-222). */
+  adminHost: string | null
+  /** Addresses of the users whose webhooks may call private hosts; null: everybody's (PP-224). */
+  webhookAllowUsers: readonly string[] | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
   /** Webhook attempts under way to one receiver at a time (PP-31). */
@@ -104,6 +110,8 @@ function parseSettings(env: Env): Settings {
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
     placementStrategy: env.PLACEMENT === 'spread' ? 'spread' : 'pack',
     sshProxy: env.SSH_HOST ? { host: env.SSH_HOST, port: portOf(env.SSH_PORT) } : null,
+    adminHost: env.ADMIN_HOST ? env.ADMIN_HOST.toLowerCase() : null,
+    webhookAllowUsers: readUsers(env.WEBHOOK_ALLOW_USERS),
     webhookAllow: parseAllowList(env.WEBHOOK_ALLOW ?? ''),
     webhooksPerReceiver: readPlaces(env.WEBHOOKS_PER_RECEIVER),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
@@ -121,6 +129,11 @@ function readPlaces(text: string | undefined): number {
   return Number.isInteger(given) && given >= MIN_WEBHOOKS_PER_RECEIVER && given <= MAX_WEBHOOKS_PER_RECEIVER
     ? given
     : DEFAULT_WEBHOOKS_PER_RECEIVER
+}
+
+function readUsers(text: string | undefined): string[] | null {
+  const users = (text ?? '').split(',').map((user) => user.trim().toLowerCase())
+  return text ? users.filter((user) => user !== '') : null
 }
 
 function portOf(text: string | undefined): number {

@@ -1,13 +1,23 @@
 import { MESSAGE_MAX_BYTES, type PlaneMessage, type Workload } from '../../src/host-protocol/messages.ts'
 import { logEvent } from '../../src/platform/log.ts'
-import { type HostLinks, sendTo } from './links.ts'
+import { type HostLinks, sendTo, takesParts } from './links.ts'
 import type { PullLogins } from './pull-logins.ts'
-import type { WorkloadStore } from './workload-store.ts'
+import type { HostWorkload, WorkloadStore } from './workload-store.ts'
 
-/** Most that a host can be told; the rest of the bound is for logins and the frame. */
+/** Most that a host can be told in one message; the rest of the bound is for logins and the frame. */
 const MAX_BYTES = MESSAGE_MAX_BYTES - 2 ** 20
 /** A host that has to be told this much is given no more; what is left is room for what it has already (HOST-69). */
 const FULL_BYTES = MESSAGE_MAX_BYTES / 2
+/** The same for a host that is told in parts. */
+const FULL_IN_PARTS_BYTES = 64 * 2 ** 20
+/** After this much a part ends (HOST-71). */
+const PART_BYTES = 2 ** 19
+/** That the agent has closed its link because a message was too large for it, and has not got over that yet. */
+const BROKEN_KEY = 'brokenBySize'
+/** The code of a WebSocket that ends so. */
+const TOO_LARGE = 1009
+
+type DesiredMessage = Extract<PlaneMessage, { type: 'desired' }>
 
 /** What the host should run, as a whole and under its revision; the agent ignores one that is older than what it has. */
 export class DesiredState {
@@ -32,22 +42,42 @@ export class DesiredState {
     })
   }
 
-  async sendTo(socket: WebSocket): Promise<void> {
-    if (!this.refuseOversize()) sendTo(socket, await this.snapshot())
+  /** All of it, or the part behind `after` for an agent that takes it in parts. */
+  async sendTo(socket: WebSocket, after: string | null = null): Promise<void> {
+    if (takesParts(socket)) sendTo(socket, this.part(after))
+    else if (!this.refuseOversize()) sendTo(socket, this.snapshot())
   }
 
   async broadcast(): Promise<void> {
-    if (!this.refuseOversize()) this.links.broadcast(await this.snapshot())
+    for (const socket of this.links.inUse()) await this.sendTo(socket)
   }
 
   /** Whether there is room for another workload in what the host is told (HOST-69). */
   hasRoom(): boolean {
-    return this.store.wantedBytes() < FULL_BYTES
+    return this.store.wantedBytes() < (this.isToldInParts() ? FULL_IN_PARTS_BYTES : FULL_BYTES) && !this.isBroken()
   }
 
-  /** The host cannot be told what it is to run: its agent would drop the link over it. */
+  /** The host cannot be told what it is to run: its agent would drop the link over it, or has done so. */
   isOversize(): boolean {
-    return this.store.wantedBytes() > MAX_BYTES
+    return this.isBroken() || (!this.isToldInParts() && this.store.wantedBytes() > MAX_BYTES)
+  }
+
+  /** A link was closed with `code`; 1009: a message was too large for the agent. */
+  linkClosed(code: number): void {
+    if (code === TOO_LARGE) this.store.writeMeta(BROKEN_KEY, String(this.store.revision()))
+  }
+
+  /** The agent has applied this revision. */
+  applied(revision: number): void {
+    if (this.isBroken() && revision >= this.store.revision()) this.store.clearMeta(BROKEN_KEY)
+  }
+
+  private isBroken(): boolean {
+    return this.store.readMeta(BROKEN_KEY) !== null
+  }
+
+  private isToldInParts(): boolean {
+    return this.links.inUse().every(takesParts)
   }
 
   // The host goes on with what it was told last.
@@ -58,8 +88,18 @@ export class DesiredState {
     return refused
   }
 
-  private async snapshot(): Promise<PlaneMessage> {
-    const [revision, rows] = [this.store.revision(), this.store.wanted()]
+  private snapshot(): DesiredMessage {
+    return this.messageOf(this.store.wanted())
+  }
+
+  private part(after: string | null): DesiredMessage {
+    const { rows, more } = this.store.wantedPart(after ?? '', PART_BYTES)
+    const message = this.messageOf(rows)
+    return { ...message, ...(after === null ? {} : { after }), ...(more ? { more } : {}) }
+  }
+
+  private messageOf(rows: readonly HostWorkload[]): DesiredMessage {
+    const revision = this.store.revision()
     const workloads = rows.map((row) => this.logins.give(row))
     return { type: 'desired', revision, workloads, silenceMaxMs: this.silenceMaxMs }
   }

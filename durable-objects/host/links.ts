@@ -13,6 +13,8 @@ export interface LinkEnd {
 
 interface LinkState extends LinkEnd {
   lastBeatAtMs: number
+  /** Its agent takes the desired state in parts. */
+  takesParts: boolean
   /** It has said hello. Before, it is nobody's: it is told nothing and counts as nothing (HOST-78). */
   greeted: boolean
 }
@@ -33,7 +35,7 @@ export class HostLinks {
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
     const end = { process: request.headers.get(AGENT_PROCESS_HEADER), address: addressOfLink(request) }
-    pair[1].serializeAttachment({ ...end, lastBeatAtMs: this.now(), greeted: false } satisfies LinkState)
+    pair[1].serializeAttachment({ ...end, lastBeatAtMs: this.now(), takesParts: false, greeted: false } satisfies LinkState)
     return { agent: pair[0], plane: pair[1] }
   }
 
@@ -48,8 +50,9 @@ export class HostLinks {
     }
   }
 
-  heard(socket: WebSocket): void {
-    socket.serializeAttachment({ ...stateOf(socket), lastBeatAtMs: this.now() } satisfies LinkState)
+  /** `takesPartsNow`: of its agent, when it says so. */
+  heard(socket: WebSocket, takesPartsNow = takesParts(socket)): void {
+    socket.serializeAttachment({ ...stateOf(socket), lastBeatAtMs: this.now(), takesParts: takesPartsNow } satisfies LinkState)
   }
 
   /** Whether the host was heard of within the last `ms`. */
@@ -76,7 +79,8 @@ export class HostLinks {
     for (const socket of this.open()) socket.close(code, reason)
   }
 
-  private inUse(): WebSocket[] {
+  /** Those that are more than a connection. */
+  inUse(): WebSocket[] {
     return this.open().filter(isGreeted)
   }
 
@@ -99,6 +103,11 @@ export function lastBeat(socket: WebSocket): number {
   return stateOf(socket).lastBeatAtMs
 }
 
+/** Whether the agent at the other end takes the desired state in parts (HOST-71). */
+export function takesParts(socket: WebSocket): boolean {
+  return stateOf(socket).takesParts
+}
+
 /** Whether a link is more than a connection: its agent has said hello. */
 export function isGreeted(socket: WebSocket): boolean {
   return stateOf(socket).greeted
@@ -106,7 +115,7 @@ export function isGreeted(socket: WebSocket): boolean {
 
 function stateOf(socket: WebSocket): LinkState {
   const state = socket.deserializeAttachment() as Partial<LinkState> | null
-  return { process: null, address: null, lastBeatAtMs: 0, greeted: false, ...state }
+  return { process: null, address: null, lastBeatAtMs: 0, greeted: false, takesParts: false, ...state }
 }
 
 /** What an agent says; null when it is not understood. */

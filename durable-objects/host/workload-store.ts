@@ -75,13 +75,25 @@ export class WorkloadStore {
 
   /** As the host is told of them: what does not run, in brief, and of that no more is read. */
   wanted(): HostWorkload[] {
-    const rows = this.sql.exec(
-      `SELECT id, owner_id, spec, state, sequence, sealed_login, CASE WHEN ${IS_TO_RUN} THEN program END AS program FROM workloads ORDER BY id`,
+    return this.wantedPart('', Number.POSITIVE_INFINITY).rows
+  }
+
+  /** Those behind the id `after`, until they have `maxBytes` together, and whether there are more. No more of them is read. */
+  wantedPart(after: string, maxBytes: number): { rows: HostWorkload[]; more: boolean } {
+    const found = this.sql.exec(
+      `SELECT id, owner_id, spec, state, sequence, sealed_login, CASE WHEN ${IS_TO_RUN} THEN program END AS program FROM workloads
+       WHERE id > ? ORDER BY id`,
+      after,
     )
-    return rows.toArray().map((row) => {
+    const rows: HostWorkload[] = []
+    let bytes = 0
+    for (const row of found) {
+      if (bytes >= maxBytes) return { rows, more: true }
+      bytes += String(row.spec).length + String(row.program ?? '').length
       const known = this.toHostWorkload(row)
-      return known.workload.desired === 'running' ? known : { ...known, workload: briefOf(known.workload), sealedLogin: null }
-    })
+      rows.push(known.workload.desired === 'running' ? known : { ...known, workload: briefOf(known.workload), sealedLogin: null })
+    }
+    return { rows, more: false }
   }
 
   /** About what the host has to be told in all, bytes. */

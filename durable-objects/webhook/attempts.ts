@@ -7,6 +7,7 @@ import {
   startAttempt,
 } from '../../src/domain/webhook/delivery.ts'
 import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/places.ts'
+import type { WebhookAllowList } from '../../src/domain/webhook/url.ts'
 import type { Settings } from '../../src/env.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Delivery, DeliveryStore } from './delivery-store.ts'
@@ -20,7 +21,9 @@ const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
 
 /** What attempts need of the object that makes them. */
 export interface AttemptsHome {
-  readonly settings: Pick<Settings, 'webhookAllow' | 'webhooksPerReceiver'>
+  readonly settings: Pick<Settings, 'webhooksPerReceiver'>
+  /** Private hosts that the webhooks of an endpoint may call. */
+  allowOf(endpointId: string): Promise<WebhookAllowList>
   readonly store: DeliveryStore
   readonly secrets: SecretStore
   /** Where requests to receivers start: an invocation of its own for each. */
@@ -87,7 +90,7 @@ export class Attempts {
     const outcome = await postDelivery(delivery, {
       pieces: store.pieces,
       secrets: signingSecrets(this.sender.secrets.get(), nowMs),
-      allow: this.sender.settings.webhookAllow,
+      allow: await this.sender.allowOf(delivery.endpointId),
       nowMs,
       timeoutMs: this.sender.attemptTimeoutMs,
       attempt: this.sender.attempt,

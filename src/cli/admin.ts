@@ -79,6 +79,20 @@ program
     return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/quotas`, body))
   })
 
+const isolation = program.command('isolation').description('what must lie between an account and a machine')
+isolation
+  .command('get <user>')
+  .description('show what must run the containers of a user (id or email)')
+  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/isolation`)))
+isolation
+  .command('set <user>')
+  .description('require it for whatever is placed from now on')
+  .requiredOption('--runtime-class <class>', 'runc, runsc, kata, or any')
+  .action((user: string, { runtimeClass }: { runtimeClass: string }) => {
+    const body = { runtimeClass: runtimeClass === 'any' ? null : runtimeClass }
+    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/isolation`, body))
+  })
+
 const budgets = program.command('budgets').description('what an account may hold')
 budgets
   .command('get <user>')

@@ -4,6 +4,15 @@ import { form } from './forms.ts'
 /** Text on one line: no control characters, which would otherwise reach logs, labels and command lines (GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 export const PLAIN_TEXT = form(/^[^\u0000-\u001f\u007f]*$/, 'text without control characters')
+/**
+ * What people read as a name: no control characters of either set, none that turn the direction of text, break lines or stand nowhere (GEN-6,
+ * PP-223). Joiners stay: scripts and emoji are written with them.
+ */
+export const NAME_TEXT = form(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  /^[^\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]*$/,
+  'text without control characters and marks of direction',
+)
 /** Text that may hold tabs and line breaks but no NUL, which no process environment or argument can carry (GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
 export const NO_NUL = form(/^[^\u0000]*$/, 'text without NUL characters')
@@ -16,8 +25,9 @@ export const ENV_NAME = form(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'letters, digits, _, 
 /** Ids of data centers: what an operator names, not only those of the seed. */
 export const DATA_CENTER_ID = form(/^[A-Za-z0-9-]{2,32}$/, '2 to 32 letters, digits and hyphens')
 
-/** Longest name of what is listed whole, characters (RES-9). */
+/** Longest name, characters (RES-9, PP-223). */
 const MAX_NAME_LENGTH = 191
+const MAX_NOTE_LENGTH = 200
 
 /** As hosts report one. */
 const MAX_CUDA_VERSION_LENGTH = 16
@@ -33,8 +43,11 @@ export const wholeNumber = (min: number) => z.number().int().min(min).max(MAX_WH
 /** Most data centers that one request may name. */
 const MAX_DATA_CENTERS = 100
 
-export const Name = z.string().min(1).regex(PLAIN_TEXT)
-export const ShortName = Name.max(MAX_NAME_LENGTH)
+const NameText = z.string().min(1).regex(NAME_TEXT)
+/** What somebody calls a thing: a name, not a place to store something (PP-223). */
+export const Name = NameText.max(MAX_NAME_LENGTH)
+/** Why somebody did something, shown beside it. */
+export const Note = NameText.max(MAX_NOTE_LENGTH)
 export const ResourceId = z.string().min(1).regex(PLAIN_TEXT)
 /** What an operator may call one. */
 export const DataCenterId = z.string().regex(DATA_CENTER_ID)

@@ -1,18 +1,13 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Inventory } from '../host-protocol/messages.ts'
-import { buildRuntimes, detectDocker, type RuntimesContext } from './build-runtimes.ts'
-import type { DockerEngine } from './docker/engine.ts'
+import { buildRuntimes, type RuntimesContext } from './build-runtimes.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
-import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
 import { readGpuUse } from './gpus/use.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './logs/shipper.ts'
-import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
 import { createUtilisationReader } from './machine/utilisation.ts'
-import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
-import { HostNetwork } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
@@ -25,12 +20,9 @@ import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
 import { TakeTimes } from './plane/take-times.ts'
-import { judgeHost } from './profile/judge-host.ts'
-import { readKernelFacts } from './profile/kernel-facts.ts'
-import { engineRuntimeOf } from './profile/runtime-class.ts'
-import { missingOfImages } from './pulls/missing.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
+import { type Survey, surveyHost } from './survey.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
 import { WorkloadRecords } from './workloads/records.ts'
 import { STATS_INTERVAL_MS, StatsCollector } from './workloads/stats.ts'
@@ -52,27 +44,18 @@ export interface AgentContext {
   shutdown: AbortSignal
 }
 
-interface Survey {
-  machine: Machine
-  devices: GpuDevice[]
-  engine: DockerEngine | undefined
-  network: HostNetwork | undefined
-  engineRuntime: string | undefined
-  inventory: Inventory
-}
-
 /** Runs the agent until it is shut down or its host is revoked. */
 export async function runAgent(context: AgentContext): Promise<void> {
   const { options, log, shutdown } = context
   const clock = new PlaneClock()
   const key = await HostKey.load(options.stateDir)
-  const survey = await surveyHost(options, log)
+  const survey = await surveyHost(context)
   const host = await establishIdentity({ options, log, key, clock, inventory: survey.inventory, shutdown })
   if (host === undefined) return
   const { hostId, dataCenterId } = host.identity
   log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
 
-  const volumes = new PersistentVolumes(options.volumeDir, log)
+  const volumes = new PersistentVolumes(options.volumeDir, log, survey.held)
   volumes.sweep()
   const takes = new TakeTimes()
   const onTaken = (workerId: string) => takes.note(workerId, performance.now())
@@ -107,46 +90,15 @@ export async function runAgent(context: AgentContext): Promise<void> {
   }
 }
 
-/** Looks at the machine once; what it finds is the inventory for the life of this process. */
-async function surveyHost(options: AgentOptions, log: Log): Promise<Survey> {
-  const { publicIp, portRange } = options
-  const machine = readMachine(options.stateDir)
-  const { devices, cudaVersion } = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
-  const engine = await detectDocker(options, log)
-  const facts = await engine?.info()
-  const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
-  const alsoMissing = facts === undefined ? [] : missingOfImages(options, facts.dataRoot)
-  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, alsoMissing)
-  for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
-  const runtimes: Inventory['runtimes'] = []
-  if (options.runtimes === undefined || options.runtimes.has('process')) runtimes.push('process')
-  if (engine !== undefined) runtimes.push('docker')
-  const network = engine && (await HostNetwork.open({ options, engine, log }))
-  return {
-    machine,
-    devices,
-    engine,
-    network,
-    engineRuntime,
-    inventory: {
-      ...buildInventory(machine, groupGpus(devices, cudaVersion), options.simulatedGpus, runtimes),
-      publicIp,
-      portRange,
-      sharedVolumes: sharedVolumesOf(options),
-      isolation: { ...isolation, ...network?.isolation },
-    },
-  }
-}
-
 async function openRuntimes(
   context: AgentContext,
-  { machine, devices, engine, engineRuntime, network }: Survey,
+  { inventory: _told, ...found }: Survey,
   host: Host,
   { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
 ) {
   const { options } = context
-  const gpus = { devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, machine, gpus, engine, engineRuntime, network, volumes, onTaken }
+  const gpus = { devices: found.devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
+  const common = { ...context, ...found, gpus, volumes, onTaken }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -196,7 +148,12 @@ async function stayLinked(
     planeUrl: options.planeUrl,
     tokens: host.tokens,
     log,
-    hello: () => ({ type: 'hello', inventory, workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)) }),
+    hello: () => ({
+      type: 'hello',
+      takesParts: true,
+      inventory,
+      workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)),
+    }),
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads, maxMs) => {
       silenceMaxMs = maxMs

@@ -5,20 +5,22 @@ import { z } from 'zod'
 import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import { type BridgeAddress, findBridgeAddress } from './docker/bridge.ts'
-import { connectDocker } from './docker/client.ts'
 import type { ImagePolicy } from './docker/container-image.ts'
 import { containerName } from './docker/container-spec.ts'
 import type { DockerEngine } from './docker/engine.ts'
 import { engineText } from './docker/engine-errors.ts'
 import { HostPorts } from './docker/host-ports.ts'
 import { DockerRuntime } from './docker/runtime.ts'
+import { EngineClient } from './engine/engine-client.ts'
 import type { HostGpus } from './gpus/allocation.ts'
 import type { Log } from './log.ts'
 import type { Machine } from './machine/inventory.ts'
 import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { type HostNetwork, ownAddresses } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
+import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
@@ -35,6 +37,8 @@ export interface RuntimesContext {
   network: HostNetwork | undefined
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
+  confinement: Confinement
+  held: HeldVolumes
   volumes: PersistentVolumes
   /** A worker has been given a job. */
   onTaken(workerId: string): void
@@ -43,16 +47,28 @@ export interface RuntimesContext {
   log: Log
 }
 
+/** Whether the operator has turned built-in images on. */
+export function runsBuiltins({ runtimes }: AgentOptions): boolean {
+  return runtimes === undefined || runtimes.has('process')
+}
+
 /** Docker's engine, or undefined when it does not answer; an error when it was asked for by name. */
-export async function detectDocker(options: AgentOptions, log: Log): Promise<DockerEngine | undefined> {
+export async function detectDocker({
+  options,
+  command,
+  log,
+}: Pick<RuntimesContext, 'options' | 'command' | 'log'>): Promise<DockerEngine | undefined> {
   if (options.runtimes !== undefined && !options.runtimes.has('docker')) return undefined
+  const client = new EngineClient({ command, log })
   try {
-    const engine = await connectDocker()
-    await warnAboutRestarts(engine, log)
-    return engine
+    await warnAboutRestarts(client.engine, log)
+    return client.engine
   } catch (error) {
+    client.close()
     if (options.runtimes?.has('docker')) {
-      throw new OperatorError(`--runtime docker: Docker does not answer (${engineText(error)}); start it, or leave this flag out`)
+      throw new OperatorError(
+        `Docker does not answer (${engineText(error)}); start it, or run built-in images only, with --runtime process`,
+      )
     }
     log.info('Docker does not answer; only builtin/ images can run here', { error: engineText(error) })
     return undefined
@@ -70,12 +86,20 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   const runtimes: Runtime[] = []
   const relays: Relay[] = []
   const { options, engine, network } = context
-  if (options.runtimes === undefined || options.runtimes.has('process')) {
+  if (runsBuiltins(options)) {
     const callers = new RelayCallers('loopback')
     const relay = await startKnownRelay(context, 'process', '127.0.0.1', callers)
     relays.push(relay)
     const relayUrl = `http://127.0.0.1:${relay.port}`
-    runtimes.push(new ProcessRuntime({ dir: join(options.stateDir, 'processes'), command: context.command, relayUrl, callers }))
+    runtimes.push(
+      new ProcessRuntime({
+        dir: join(options.stateDir, 'processes'),
+        command: context.command,
+        relayUrl,
+        callers,
+        confinement: context.confinement,
+      }),
+    )
   }
   if (engine !== undefined && network !== undefined) {
     const bridge = await findBridgeAddress(engine)
@@ -90,7 +114,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         gpus: context.gpus,
         callers,
         ports: new HostPorts({ range: options.portRange }),
-        mounts: buildMountDrivers(options, context.volumes),
+        mounts: buildMountDrivers(options, context.volumes, context.held),
+        views: context.held.views,
         images: await imagePolicyOf(options, engine),
         stateDir: options.stateDir,
         publicIp: options.publicIp,

@@ -24,8 +24,10 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       '--state-dir <dir>',
       'where the host key and its workloads are kept (or PODPLANE_AGENT_STATE; default: ~/.podplane-agent/<name>)',
     )
-    .option('--runtime <names...>', 'docker, process or both (default: process, and docker where it answers)')
+    .option('--runtime <names...>', 'docker, process (built-in images) or both (default: docker)')
+    .option('--builtin-images', 'also run the built-in images, as processes of this machine; without Docker, nothing else')
     .option('--runtime-class <class>', 'what runs containers: runc, runsc (gVisor) or kata', 'runc')
+    .option('--allow-old-nvidia-toolkit', 'offer GPUs also with an NVIDIA container toolkit before 1.17.8, whose images may become root')
     .option('--data-center <id>', 'informational; the join token decides')
     .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
     .option('--volume-dir <dir>', 'where persistent volumes of pods are kept (default: <state dir>/volumes)')

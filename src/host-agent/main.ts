@@ -5,6 +5,9 @@ const [, entry = '', verb, ...rest] = process.argv
 if (verb === '__builtin') {
   const { runBuiltin } = await import('./builtin/run.ts')
   await runBuiltin(rest[0], rest[1])
+} else if (verb === '__engine') {
+  const { runEngineClient } = await import('./engine/serve.ts')
+  await runEngineClient()
 } else {
   const { runCli } = await import('./cli.ts')
   await runCli(process.argv, [process.execPath, ...process.execArgv, entry])

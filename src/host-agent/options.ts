@@ -21,6 +21,8 @@ export interface Flags {
   stateDir?: string
   runtime?: string[]
   runtimeClass?: string
+  builtinImages?: boolean
+  allowOldNvidiaToolkit?: boolean
   dataCenter?: string
   simulateGpus?: string
   volumeDir?: string
@@ -44,10 +46,12 @@ export interface AgentOptions {
   joinToken: string | undefined
   name: string
   stateDir: string
-  /** Runtimes asked for by name; undefined: process, and docker where it answers. */
+  /** Those that must be there; undefined: process, and docker where it answers. */
   runtimes: ReadonlySet<RuntimeName> | undefined
   /** What runs containers. */
   runtimeClass: RuntimeClass
+  /** GPUs are offered whatever the version of the NVIDIA container toolkit. */
+  allowOldNvidiaToolkit: boolean
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
   /** Where the persistent volumes of pods are. */
@@ -96,8 +100,9 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     joinToken: joinToken === '' ? undefined : joinToken,
     name,
     stateDir,
-    runtimes: flags.runtime === undefined ? undefined : parseRuntimes(flags.runtime),
+    runtimes: parseRuntimes(flags),
     runtimeClass: oneOf('--runtime-class', flags.runtimeClass ?? 'runc', RUNTIME_CLASSES),
+    allowOldNvidiaToolkit: flags.allowOldNvidiaToolkit ?? false,
     dataCenter: flags.dataCenter,
     simulatedGpus: parseSimulatedGpus(flags.simulateGpus ?? ''),
     volumeDir: flags.volumeDir === undefined ? join(stateDir, 'volumes') : parseDirectoryFlag('--volume-dir', flags.volumeDir),
@@ -117,9 +122,12 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
   }
 }
 
-function parseRuntimes(values: readonly string[]): ReadonlySet<RuntimeName> {
-  const names = values.flatMap((value) => value.split(',')).map((value) => value.trim())
-  return new Set(names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const)))
+/** Built-in images run outside any container, so they are off until the operator turns them on (HOST-91). */
+function parseRuntimes({ runtime, builtinImages = false }: Flags): ReadonlySet<RuntimeName> | undefined {
+  if (runtime === undefined) return builtinImages ? undefined : new Set(['docker'])
+  const names = runtime.flatMap((value) => value.split(',')).map((value) => value.trim())
+  const named = names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const))
+  return new Set([...named, ...(builtinImages ? (['process'] as const) : [])])
 }
 
 function parseIp(flag: string, text: string): string {

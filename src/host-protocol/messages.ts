@@ -230,7 +230,15 @@ export type GpuProblem = z.infer<typeof GpuProblem>
 
 /** Agent → plane over the link. */
 export const AgentMessage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), inventory: Inventory, workloads: z.array(WorkloadReport) }),
+  z.object({
+    type: z.literal('hello'),
+    inventory: Inventory,
+    workloads: z.array(WorkloadReport),
+    /** Takes the desired state in parts; absent: an agent that must be told all of it in one message. */
+    takesParts: z.boolean().optional(),
+  }),
+  /** Wants the part of the desired state behind this workload (HOST-71); null: the first part. */
+  z.object({ type: z.literal('more'), after: z.string().max(64).nullable() }),
   z.object({
     type: z.literal('beat'),
     /** Number of this beat on this link. */
@@ -251,11 +259,15 @@ export type AgentMessage = z.infer<typeof AgentMessage>
 
 /** Plane → agent over the link. */
 export const PlaneMessage = z.discriminatedUnion('type', [
-  /** A full snapshot; the agent ignores a revision lower than the last one it applied in this epoch. */
+  /** A full snapshot or a part of one; the agent ignores a revision lower than the last one it applied in this epoch. */
   z.object({
     type: z.literal('desired'),
     revision: z.number().int(),
     workloads: z.array(Workload),
+    /** The workload behind which this part begins; absent: at the first, in the order of their ids. */
+    after: z.string().optional(),
+    /** There is more behind the last workload of this part; the agent asks for it. */
+    more: z.boolean().optional(),
     /** The most that a job waits for a silent host, milliseconds; absent: a plane that waits for none (HOST-36). */
     silenceMaxMs: z.number().int().min(0).optional(),
   }),

@@ -1,5 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { AppEnv } from './app-env.ts'
+import type { Next } from 'hono'
+import { Problem } from '../contract/problems.ts'
+import { readSettings } from '../env.ts'
+import type { AppContext, AppEnv } from './app-env.ts'
 import { openApiDocument } from './document.ts'
 import { requireOperatorKey } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
@@ -8,6 +11,7 @@ import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/admin-accounts.ts'
 import { registerAdminBudgets } from './routes/admin-budgets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
+import { registerAdminIsolation } from './routes/admin-isolation.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSecrets } from './routes/admin-secrets.ts'
 import { unmatched } from './unmatched.ts'
@@ -23,15 +27,24 @@ const INFO = {
 export function adminApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`.')
+  app.use('/admin/v1/*', requireAdminHost)
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
+  registerAdminIsolation(app)
   registerAdminBudgets(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
+}
+
+/** PP-222: where `ADMIN_HOST` names a host, the operator API is nowhere else, as if there were none. */
+async function requireAdminHost(c: AppContext, next: Next): Promise<void> {
+  const { adminHost } = readSettings(c.env)
+  if (adminHost !== null && new URL(c.req.url).host !== adminHost) throw new Problem('pathNotFound')
+  await next()
 }
 
 /** The OpenAPI 3.1 document of the operator API. */

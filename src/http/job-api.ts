@@ -19,6 +19,7 @@ import { requestIdOf } from './request-id.ts'
 import { watchedByKey } from './watched-stream.ts'
 
 const RETRY_SECONDS = '5'
+const NO_SNIFFING = 'x-content-type-options'
 /** An oversize body is read to its end up to this size, so that its sender hears why; beyond it the connection is cut. */
 const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
@@ -40,9 +41,21 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
     if (!call) throw new Problem('pathNotFound')
     const response = await callCounted({ request, env, ctx }, call, admitted)
     const isStream = admitted.caller !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
-    return isStream ? watchedByKey(response, env, request.headers.get('authorization')) : response
+    return ofItsType(isStream ? watchedByKey(response, env, request.headers.get('authorization')) : response)
   } catch (error) {
-    return refuse(request, call, error)
+    return ofItsType(refuse(request, call, error))
+  }
+}
+
+// PP-225: what a worker made is shown as the type that it has, whatever it looks like. What came from another isolate has headers that cannot be set.
+function ofItsType(response: Response): Response {
+  try {
+    response.headers.set(NO_SNIFFING, 'nosniff')
+    return response
+  } catch {
+    const copy = new Response(response.body, response)
+    copy.headers.set(NO_SNIFFING, 'nosniff')
+    return copy
   }
 }
 

@@ -71,6 +71,8 @@ function spawnAgent(options: AgentOptions): ChildProcess {
   const args = ['--url', options.url, '--name', options.name, '--state-dir', options.stateDir, '--on-exit', 'stop']
   // Whoever tries a pod on this machine reaches its ports from this machine.
   args.push('--public-ip', '127.0.0.1')
+  // Somebody who tries the platform needs no Docker for it.
+  args.push('--builtin-images')
   // Its accounts are those of one person; where the machine can keep containers apart, it does.
   args.push('--trusted-tenants')
   // Whoever builds an image on this machine wants to run it here.

@@ -1,7 +1,10 @@
 import type { DemoFile } from './data-dir.ts'
 
 /** What a person needs to know once everything runs. The curl line has to work when pasted into a shell as it is. */
-export function banner(demo: DemoFile, facts: { readyMs: number; demoFile: string; logs: string; warning?: string }): string {
+export function banner(
+  demo: DemoFile,
+  facts: { readyMs: number; demoFile: string; logs: string; warning?: string; notEnforced?: readonly string[] },
+): string {
   const lines = [
     '',
     `  podplane is ready (${(facts.readyMs / 1000).toFixed(1)} s)`,
@@ -17,12 +20,20 @@ export function banner(demo: DemoFile, facts: { readyMs: number; demoFile: strin
     '',
     `  For scripts  ${facts.demoFile}`,
     `  Logs         ${facts.logs}`,
+    ...notEnforcedLines(facts.notEnforced ?? []),
     '',
     '  Ctrl-C stops everything.',
     '',
   ]
   if (facts.warning !== undefined) lines.splice(2, 0, `  Note: ${facts.warning}`)
   return lines.join('\n')
+}
+
+/** What this machine does not hold against strangers, a word each; the operator API has the sentences. */
+function notEnforcedLines(missing: readonly string[]): string[] {
+  if (missing.length === 0) return []
+  const topics = new Set(missing.map((text) => text.split(':')[0]))
+  return ['', `  For yourself and people you trust. Not enforced here: ${[...topics].join(', ')}.`, '  More:  npm run admin -- hosts list']
 }
 
 function curlLine(demo: DemoFile): string {

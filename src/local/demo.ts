@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
 import type { DemoAccount } from './data-dir.ts'
 
-const DEMO_EMAIL = 'demo@podplane.local'
+/** Whose the demo account is; its webhooks alone may call this machine (PP-224). */
+export const DEMO_EMAIL = 'demo@podplane.local'
 /** Out of reach of one machine, and counted: clients that are tried out here see the headers they will meet elsewhere (PP-153). */
 const DEMO_QUOTA = { minute: 1_000_000, hour: 10_000_000, day: 100_000_000, exempt: false }
 const ECHO_ENDPOINT = {
@@ -24,7 +25,7 @@ const Host = z.object({
   name: z.string(),
   status: z.string(),
   lastSeenAt: z.string().nullable(),
-  isolation: z.object({ network: z.boolean().nullable(), networkReason: z.string().nullable() }),
+  isolation: z.object({ network: z.boolean().nullable(), networkReason: z.string().nullable(), missing: z.array(z.string()) }),
 })
 const HostList = z.object({ hosts: z.array(Host) })
 
@@ -60,6 +61,12 @@ export async function waitForHost(
     await sleep(HOST_POLL_MS)
   }
   return undefined
+}
+
+/** What a host cannot enforce, in its agent's words. */
+export async function notEnforcedBy(operator: ApiClient, name: string): Promise<string[]> {
+  const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+  return hosts.filter((host) => host.name === name).flatMap(({ isolation }) => isolation.missing)
 }
 
 /** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */

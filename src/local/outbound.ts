@@ -6,12 +6,14 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { type Request, Response } from 'miniflare'
 import { parseIp, parseUrlHost } from '../domain/webhook/ip-address.ts'
-import { mayConnect, OUTBOUND_ERROR_HEADER, type WebhookAllowList } from '../domain/webhook/url.ts'
+import { mayConnect, OUTBOUND_ERROR_HEADER, parseAllowList, type WebhookAllowList } from '../domain/webhook/url.ts'
 import { hasCode } from '../node/fail.ts'
 
 /** Without a byte in either direction for this long a connection is given up. */
 const IDLE_TIMEOUT_MS = 60_000
 const BAD_GATEWAY = 502
+const DEFAULT_PORTS = { http: 80, https: 443 }
+const NOTHING_PRIVATE = parseAllowList('')
 const NULL_BODY_STATUSES = [101, 204, 205, 304]
 /** Of one connection only, or of the runtime in between. */
 const NOT_FORWARDED = /^(host|connection|keep-alive|transfer-encoding|upgrade|accept-encoding|expect|mf-.*)$/
@@ -28,16 +30,22 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /**
  * The only way out of a local plane (HOOK-7). The runtime would connect to any address; here a name is resolved first, and the connection
- * goes to an address that was checked, so that a name cannot lead into the machine or its network, however it resolves.
+ * goes to an address that was checked, so that a name cannot lead into the machine or its network, however it resolves. Ports of the plane
+ * itself are no receivers, whatever is allowed: behind one of them its runtime takes orders (PP-224).
  */
-export function createOutbound(allow: WebhookAllowList): (request: Request) => Promise<Response> {
+export function createOutbound(allow: WebhookAllowList, isOwnPort: (port: number) => boolean): (request: Request) => Promise<Response> {
   return async (request) => {
     try {
-      return toResponse(await send(request, allow))
+      return toResponse(await send(request, isOwnPort(portOf(request.url)) ? NOTHING_PRIVATE : allow))
     } catch (error) {
       return new Response(null, { status: BAD_GATEWAY, headers: { [OUTBOUND_ERROR_HEADER]: reasonOf(error) } })
     }
   }
+}
+
+function portOf(text: string): number {
+  const { port, protocol } = new URL(text)
+  return port === '' ? DEFAULT_PORTS[protocol === 'https:' ? 'https' : 'http'] : Number(port)
 }
 
 async function send(request: Request, allow: WebhookAllowList): Promise<IncomingMessage> {

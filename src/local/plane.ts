@@ -7,6 +7,7 @@ import { serveAsset } from './assets.ts'
 import { loadBundle, type WorkerBundle } from './bundle.ts'
 import { applyMigrations } from './migrations.ts'
 import { createOutbound } from './outbound.ts'
+import { type OwnPorts, watchOwnPorts } from './own-ports.ts'
 import { PROJECT_ROOT } from './paths.ts'
 import { LOOPBACK } from './port.ts'
 
@@ -36,13 +37,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export async function startPlane(options: PlaneOptions): Promise<Plane> {
   const bundle = options.bundle ?? (await loadBundle())
   const stopWatching = watchProcesses((pid) => options.onProcess?.(pid))
-  const miniflare = keepSignalHandlers(() => new Miniflare(miniflareOptions(options, bundle)))
+  const ownPorts = watchOwnPorts()
+  ownPorts.add(options.port)
+  const miniflare = keepSignalHandlers(() => new Miniflare(miniflareOptions(options, bundle, ownPorts)))
   const stop = async () => {
     await miniflare.dispose()
     stopWatching()
+    ownPorts.stop()
   }
   try {
-    await miniflare.ready
+    ownPorts.add(Number((await miniflare.ready).port))
     if (bundle.settings.d1Databases.includes('DB')) {
       await applyMigrations(await miniflare.getD1Database('DB'), join(PROJECT_ROOT, 'migrations'))
     }
@@ -53,7 +57,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   return { url: `http://${LOOPBACK}:${options.port}`, stop }
 }
 
-function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle) {
+function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts: OwnPorts) {
   const { settings } = bundle
   const bindings: Record<string, string> = { ...settings.vars, ...options.vars }
   return convertV4MiniflareOptions({
@@ -78,7 +82,7 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle) {
         d1Databases: Object.fromEntries(settings.d1Databases.map((name) => [name, name])),
         durableObjects: settings.durableObjects,
         serviceBindings: { ASSETS: respondWithAsset },
-        outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? '')),
+        outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? ''), (port) => ownPorts.has(port)),
         // Miniflare's own entry worker would cost three quarters of the throughput; this socket leads straight to the Worker.
         unsafeDirectSockets: [{ host: LOOPBACK, port: options.port }],
       },

@@ -3,6 +3,7 @@ import { LIMIT_BUCKETS } from '../contract/jobs/job-routes.ts'
 import { parseSimulatedGpus } from '../host-agent/gpus/simulated.ts'
 import { OperatorError } from '../node/fail.ts'
 import { dataDirPath } from './data-dir.ts'
+import { DEMO_EMAIL } from './demo.ts'
 
 const DEFAULT_PORT = 8787
 const MAX_PORT = 65_535
@@ -15,12 +16,14 @@ const WORKER_VARS = [
   'JOB_LIMITS',
   'REQUESTS_PER_WORKER',
   'WEBHOOK_ALLOW',
+  'WEBHOOK_ALLOW_USERS',
   'WEBHOOKS_PER_RECEIVER',
   'HOST_LOST_AFTER_MS',
   'HOST_SILENCE_MAX_MS',
   'PLACEMENT',
   'SSH_HOST',
   'SSH_PORT',
+  'ADMIN_HOST',
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'
@@ -53,7 +56,8 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
     simulateGpus: options.simulateGpus,
     echoLogs: env.PODPLANE_LOG === 'stdout',
     vars: {
-      WEBHOOK_ALLOW: LOCAL_WEBHOOK_ALLOW,
+      // A list of the operator's own is for everybody, as on any plane.
+      ...(env.WEBHOOK_ALLOW === undefined && { WEBHOOK_ALLOW: LOCAL_WEBHOOK_ALLOW, WEBHOOK_ALLOW_USERS: DEMO_EMAIL }),
       JOB_LIMITS: LOCAL_JOB_LIMITS,
       ...Object.fromEntries(WORKER_VARS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     },

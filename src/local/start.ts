@@ -17,7 +17,7 @@ import {
   writeDemoAccount,
   writeDemoFile,
 } from './data-dir.ts'
-import { createJoinToken, ensureDemoAccount, hostIsKnown, waitForHost } from './demo.ts'
+import { createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
 import { type DataDirLock, lockDataDir } from './lock.ts'
 import { type LogFile, openLogFile } from './log-file.ts'
 import { type Plane, startPlane } from './plane.ts'
@@ -81,7 +81,16 @@ async function start(settings: StartSettings): Promise<void> {
   writeDemoFile(dataDir, demo)
   // Counted from the start of this process.
   const readyMs = performance.now()
-  say(banner(demo, { readyMs, demoFile: demoFilePath(dataDir.path), logs: dataDir.logs, ...(warning === undefined ? {} : { warning }) }))
+  const notEnforced = settings.agent ? await notEnforcedBy(operator, HOST_NAME) : []
+  say(
+    banner(demo, {
+      readyMs,
+      demoFile: demoFilePath(dataDir.path),
+      logs: dataDir.logs,
+      notEnforced,
+      ...(warning === undefined ? {} : { warning }),
+    }),
+  )
 }
 
 function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number, secrets: Secrets): Promise<Plane> {

@@ -1,10 +1,17 @@
-import { expect, test } from 'vitest'
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
 import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
 import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
+import { PrivateEngine } from './support/private-engine.ts'
 import { sshPodImage } from './support/worker-image.ts'
 
 // What a container may do, told from inside it.
+
+const run = promisify(execFile)
 
 let agent: PodAgent
 freshPodAgents((fresh) => {
@@ -92,4 +99,42 @@ test('[HOST-88] what ordinary images do in their containers goes on working, and
   const found = await Promise.all(WORKS.map(async ([what, script]) => [what, (await inside(script)).split('\n').at(-1)]))
   expect(found).toEqual(WORKS.map(([what, , output]) => [what, output]))
   for (const [what, script] of REFUSED) expect([what, await inside(script)]).toEqual([what, expect.stringContaining('failed: ')])
+})
+
+test('[HOST-89][H9] a program of root in a volume is nobody to run, neither inside nor on the machine', async () => {
+  await agent.start()
+  agent.plane.want(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
+  await agent.reaches(1, 'running')
+  await agent.shell(1, 'busybox cp /bin/busybox /workspace/su && busybox chmod 4755 /workspace/su')
+  const [, options] = /^\S+ \/workspace \S+ (\S+)/m.exec(await agent.shell(1, 'busybox cat /proc/mounts')) ?? []
+  expect(options?.split(',')).toEqual(expect.arrayContaining(['nosuid', 'nodev']))
+  // The file is on the machine as the container wrote it, and the way that the container has to it is one where it means nothing.
+  expect(statSync(join(agent.stateDir, 'volumes', agent.pod, 'su')).mode & 0o7777).toBe(0o4755)
+  const source = await agent.inspect(1, '{{range .Mounts}}{{.Source}}{{end}}')
+  const { stdout } = await run('setpriv', ['--reuid', '33', '--clear-groups', 'sh', '-c', `${source}/su id -u || echo refused`])
+  expect(stdout.trim()).toBe('refused')
+})
+
+describe('an engine with remapped users', () => {
+  test('[HOST-87][HOST-89][H9] root of a container is nobody on the machine, and has its volume', async () => {
+    const engine = new PrivateEngine('--userns-remap', 'default')
+    try {
+      await engine.start()
+      await engine.load(agent.image)
+      await agent.start([], { DOCKER_HOST: engine.address })
+      agent.plane.want(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
+      await agent.reaches(1, 'running')
+      const inside = (script: string) => engine.docker('exec', agent.container(1), '/bin/busybox', 'sh', '-c', script)
+      const [, base] = /^\s*0\s+(\d+)/.exec(await inside('busybox cat /proc/self/uid_map')) ?? []
+      expect(Number(base)).toBeGreaterThan(0)
+      await inside('busybox touch /workspace/file && busybox chown 33:33 /workspace/file && busybox chmod 750 /workspace')
+      const volume = join(agent.stateDir, 'volumes', agent.pod)
+      expect([statSync(volume).uid, statSync(join(volume, 'file')).uid]).toEqual([Number(base), Number(base) + 33])
+      const hello = agent.plane.messages.find((message) => message.type === 'hello')
+      expect(hello?.inventory.isolation).toMatchObject({ userNamespaces: true })
+    } finally {
+      await agent.end('SIGKILL')
+      await engine.close()
+    }
+  })
 })

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, test, vi } from 'vitest'
+import { UNCONFINED } from '../../src/host-agent/process/confinement.ts'
 import { ProcessRecord } from '../../src/host-agent/process/record.ts'
 import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
 import { RelayCallers } from '../../src/host-agent/relay/door/callers.ts'
@@ -40,6 +41,7 @@ describe('agent against a plane', () => {
       command: [process.execPath],
       relayUrl: '',
       callers: new RelayCallers('loopback'),
+      confinement: UNCONFINED,
     })
     for (const { id } of await left.list()) await left.stop(id, 0)
     agents.length = 0

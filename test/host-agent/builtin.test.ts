@@ -39,10 +39,11 @@ describe('built-in workers speak the worker protocol', () => {
     expect(Object.fromEntries(plane.jobs.takes[0] ?? [])).toEqual({ gpu: 'NVIDIA L4', boot: 'b1', job_in_progress: '0' })
   })
 
-  test('probe: chunks, progress, bytes, failure and the default output', async ({ expect }) => {
+  test('[HOST-92][H10] probe: chunks, progress, bounded bytes, failure and the default output', async ({ expect }) => {
     void startWorker('probe')
     plane.jobs.submit('chunks', { chunks: 3, chunkMs: 5, progress: ['a', 'b'] })
     plane.jobs.submit('bytes', { bytes: 10 })
+    plane.jobs.submit('many', { bytes: 2 ** 20 + 1 })
     plane.jobs.submit('fail', { fail: 'no luck' })
     plane.jobs.submit('plain', { anything: 1 })
     await waitUntil('all results', () => plane.jobs.result('plain'))
@@ -55,6 +56,8 @@ describe('built-in workers speak the worker protocol', () => {
       { output: [] },
     ])
     expect(bodies('job-done', 'bytes')).toEqual([{ output: { data: 'xxxxxxxxxx' } }])
+    // [H10] An output is held several times over, outside any container.
+    expect(bodies('job-done', 'many')).toEqual([{ error: expect.stringMatching(/^builtin\/probe cannot read its input: /) }])
     expect(bodies('job-done', 'fail')).toEqual([{ error: 'no luck' }])
     expect(bodies('job-done', 'plain')).toEqual([{ output: { ok: true, input: { anything: 1 } } }])
   })

@@ -87,10 +87,11 @@ test('a container that came to run as the disk filled up is not lost sight of', 
   expect(runtime.calls).toEqual(['start p-1', 'stop p-1 2000', 'remove p-1'])
 })
 
-test('nothing is started while it cannot be written that it was; the plane hears why', async () => {
+test('[HOST-73] nothing is pulled or started while it cannot be written that it was; the plane hears why', async () => {
   disk.isFull = true
   await want(pod())
-  expect(runtime.workloads.size).toBe(0)
+  expect(runtime.calls).toEqual([])
+  expect(said()).toEqual(['error'])
   expect(reports.at(-1)).toMatchObject({ state: 'error', reason: 'this host cannot write to its own disk, which may be full' })
 })
 

@@ -15,7 +15,7 @@ describe('flags', () => {
     expect(readOptions({ ...flags, name: 'gpu 1' }, {})).toMatchObject({
       planeUrl: 'http://localhost:8787',
       name: 'gpu 1',
-      runtimes: undefined,
+      runtimes: new Set(['docker']),
       publicIp: null,
       portRange: { from: 30_000, to: 32_767 },
     })
@@ -30,6 +30,14 @@ describe('flags', () => {
     for (const publicIp of ['gpu-07.example.com', '203.0.113', '', 'fe80::1%eth0']) {
       expect(() => readOptions({ ...flags, publicIp }, {})).toThrow(`--public-ip '${publicIp}' is not an IP address`)
     }
+  })
+
+  test('[HOST-91][H10] built-in images are off until they are named', ({ expect }) => {
+    expect(readOptions(flags, {}).runtimes).toEqual(new Set(['docker']))
+    // Docker too, where it answers.
+    expect(readOptions({ ...flags, builtinImages: true }, {}).runtimes).toBeUndefined()
+    expect(readOptions({ ...flags, runtime: ['process'] }, {}).runtimes).toEqual(new Set(['process']))
+    expect(readOptions({ ...flags, runtime: ['docker'], builtinImages: true }, {}).runtimes).toEqual(new Set(['docker', 'process']))
   })
 
   test('[HOST-82] private ranges that containers may reach', ({ expect }) => {

@@ -29,7 +29,12 @@ describe('settings of npm start', () => {
       agent: false,
       simulateGpus: 'NVIDIA L4:2',
       echoLogs: true,
-      vars: { LOG_LEVEL: 'debug', WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128', JOB_LIMITS: readStartSettings([], {}).vars.JOB_LIMITS },
+      vars: {
+        LOG_LEVEL: 'debug',
+        WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128',
+        WEBHOOK_ALLOW_USERS: 'demo@podplane.local',
+        JOB_LIMITS: readStartSettings([], {}).vars.JOB_LIMITS,
+      },
     })
   })
 
@@ -38,6 +43,9 @@ describe('settings of npm start', () => {
     expect(allowOf({})).toBe('localhost,127.0.0.0/8,::1/128')
     expect(allowOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8')
     expect(allowOf({ WEBHOOK_ALLOW: '' })).toBe('')
+    // Of everybody on this machine only the demo account's, unless the operator has a list of their own (PP-224).
+    const usersOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.WEBHOOK_ALLOW_USERS
+    expect([usersOf({}), usersOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })]).toEqual(['demo@podplane.local', undefined])
   })
 
   it('[PP-153] put the limits of the job API out of reach, unless told otherwise', () => {
@@ -148,4 +156,11 @@ describe('the plane that npm run admin speaks to', () => {
     expect(() => findTarget(undefined, env())).toThrow(/run npm start first, or pass --url/)
     expect(() => findTarget('plane', env({ PODPLANE_OPERATOR_KEY: 'x' }))).toThrow('--url plane is not an http or https address')
   })
+})
+
+it('[HOST-87] the banner names what this machine does not enforce, once each', () => {
+  const facts = { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs' }
+  const notEnforced = ['built-in images: run as root', 'built-in images: have no group', 'runc: 1.1.5 is older than 1.1.12']
+  expect(banner(DEMO, { ...facts, notEnforced })).toContain('Not enforced here: built-in images, runc.\n')
+  expect(banner(DEMO, { ...facts, notEnforced: [] })).not.toContain('Not enforced')
 })

@@ -4,11 +4,13 @@ import { Request } from 'miniflare'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OUTBOUND_ERROR_HEADER, parseAllowList } from '../../src/domain/webhook/url.ts'
 import { createOutbound } from '../../src/local/outbound.ts'
+import { watchOwnPorts } from '../../src/local/own-ports.ts'
 
 const REFUSED = 'not sent: the host resolves to an address that is private, loopback, link-local or reserved'
 
 let server: Server
 let port: number
+let ownPort = 0
 let requests: { url: string; body: string; headers: IncomingHttpHeaders }[]
 
 beforeAll(async () => {
@@ -30,10 +32,30 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(() => {
   requests = []
+  ownPort = 0
 })
 
 const call = (host: string, allow: string, path = '/hook', init: ConstructorParameters<typeof Request>[1] = {}) =>
-  createOutbound(parseAllowList(allow))(new Request(`http://${host}:${port}${path}`, init))
+  createOutbound(parseAllowList(allow), (own) => own === ownPort)(new Request(`http://${host}:${port}${path}`, init))
+
+describe('ports of the plane itself', () => {
+  test.each(['127.0.0.1', 'localhost', '[::1]', '127.1'])('[M7][PP-224] are not called at %s, whatever is allowed', async (host) => {
+    ownPort = port
+    const response = await call(host, 'localhost,127.0.0.0/8,::1/128')
+    expect([response.status, response.headers.get(OUTBOUND_ERROR_HEADER)]).toEqual([502, REFUSED])
+    expect(requests).toEqual([])
+  })
+
+  test('[M7][PP-224] are those that any server of this process is given', async () => {
+    const ports = watchOwnPorts()
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const given = (other.address() as AddressInfo).port
+    other.close()
+    ports.stop()
+    expect([ports.has(given), ports.has(port)]).toEqual([true, false])
+  })
+})
 
 describe('[PP-36] the way out of a local plane', () => {
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost', 'LOCALHOST'])(
@@ -81,7 +103,7 @@ describe('[PP-36] the way out of a local plane', () => {
   })
 
   test('tells why there is no answer, without naming addresses', async () => {
-    const outbound = createOutbound(parseAllowList('127.0.0.1'))
+    const outbound = createOutbound(parseAllowList('127.0.0.1'), () => false)
     const why = async (url: string) => (await outbound(new Request(url))).headers.get(OUTBOUND_ERROR_HEADER)
     expect(await why('http://127.0.0.1:1/')).toBe('the connection was refused')
     expect(await why('http://no-such-host.invalid/')).toBe('the host name cannot be resolved')

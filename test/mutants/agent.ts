@@ -262,4 +262,34 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     find: 'if (difference !== 0) return difference < 0',
     replace: 'if (difference !== 0) return difference > 0',
   },
+  {
+    id: 'built-in programs run as the user of the agent',
+    file: 'src/host-agent/process/runtime.ts',
+    find: '...(user === undefined ? {} : { uid: user, gid: user }),',
+    replace: '',
+  },
+  {
+    id: 'built-in images are on by themselves',
+    file: 'src/host-agent/options.ts',
+    find: "return builtinImages ? undefined : new Set(['docker'])",
+    replace: 'return undefined',
+  },
+  {
+    id: 'all memory of a host is offered',
+    file: 'src/host-agent/machine/inventory.ts',
+    find: 'totalMb - reserved)',
+    replace: 'totalMb)',
+  },
+  {
+    id: 'a volume is seen as it is',
+    file: 'src/host-agent/mounts/guarded-view.ts',
+    find: "await run('mount', ['-o', `remount,bind,${WANTED.join(',')}`, view])",
+    replace: '',
+  },
+  {
+    id: 'GPUs are offered with any toolkit',
+    file: 'src/host-agent/profile/nvidia-toolkit.ts',
+    find: 'problem === null || allowOld',
+    replace: 'problem !== null || allowOld',
+  },
 ]

@@ -225,8 +225,20 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'what does not run is told with its env',
     file: 'durable-objects/host/workload-store.ts',
-    find: "return known.workload.desired === 'running' ? known :",
-    replace: 'return known.workload.id ? known :',
+    find: "rows.push(known.workload.desired === 'running' ? known :",
+    replace: 'rows.push(known.workload.id ? known :',
+  },
+  {
+    id: 'a part of what a host is to run is as large as it is',
+    file: 'durable-objects/host/workload-store.ts',
+    find: 'if (bytes >= maxBytes) return',
+    replace: 'if (bytes >= maxBytes * 1000) return',
+  },
+  {
+    id: 'a link that broke by its size is well again at once',
+    file: 'durable-objects/host/desired-state.ts',
+    find: 'this.isBroken() && revision >= this.store.revision()',
+    replace: 'this.isBroken() && revision >= 0',
   },
   {
     id: 'env of what does not run is kept where it is told from',
@@ -243,8 +255,8 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a host that cannot be told anything is healthy',
     file: 'durable-objects/host/desired-state.ts',
-    find: 'return this.store.wantedBytes() > MAX_BYTES',
-    replace: 'return this.store.wantedBytes() > MAX_BYTES * 100',
+    find: 'this.store.wantedBytes() > MAX_BYTES)',
+    replace: 'this.store.wantedBytes() > MAX_BYTES * 100)',
   },
   {
     id: 'a cordon loses against a placement under way',
@@ -275,5 +287,11 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
     file: 'durable-objects/host/links.ts',
     find: '      onReplaced(newer, stateOf(other))\n',
     replace: '',
+  },
+  {
+    id: 'a required runtime class counts for containers of any class',
+    file: 'src/domain/host/placement.ts',
+    find: 'wanted === undefined || wanted === found',
+    replace: "wanted === undefined || found !== 'none'",
   },
 ]

@@ -127,8 +127,8 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: a beat hides the silence before it',
     file: 'durable-objects/host.ts',
-    find: '    await this.silence.ends()\n    this.links.heard(socket)',
-    replace: '    this.links.heard(socket)\n    await this.silence.ends()',
+    find: '    await this.silence.ends()\n    this.links.heard(socket, ',
+    replace: '    this.links.heard(socket)\n    await this.silence.ends()\n    this.links.heard(socket, ',
   },
   {
     id: 'pod: a link hides the silence before it',

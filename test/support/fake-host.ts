@@ -1,4 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { DesiredParts } from '../../src/host-agent/plane/desired-parts.ts'
 import { TAKE_AGAIN_HEADER } from '../../src/host-protocol/delivery.ts'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
 import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
@@ -25,6 +26,10 @@ export class FakeHost {
   private socket: WebSocket | undefined
   accessToken: string
   private readonly sequences = new Map<string, number>()
+  /** Whether its agent takes what it is to run in parts; to be set before a link. */
+  takesParts = true
+  /** Characters of the largest message that it was sent. */
+  largestMessage = 0
   private workloads: Workload[] = []
   private waiting: (() => void)[] = []
   private beats: ReturnType<typeof setInterval> | undefined
@@ -91,11 +96,15 @@ export class FakeHost {
     expect(link.status).toBe(101)
     const socket = link.webSocket
     if (!socket) throw new Error('no socket')
-    socket.addEventListener('message', (event) => this.receive(JSON.parse(String(event.data)) as PlaneMessage))
+    const parts = new DesiredParts((after) => socket.send(JSON.stringify({ type: 'more', after })))
+    socket.addEventListener('message', (event) => {
+      this.largestMessage = Math.max(this.largestMessage, String(event.data).length)
+      this.receive(JSON.parse(String(event.data)) as PlaneMessage, parts)
+    })
     this.socket = socket
     socket.accept()
     const welcomed = this.changed()
-    socket.send(JSON.stringify({ type: 'hello', inventory: this.inventory, workloads: [] }))
+    socket.send(JSON.stringify({ type: 'hello', inventory: this.inventory, workloads: [], takesParts: this.takesParts }))
     await welcomed
   }
 
@@ -206,15 +215,17 @@ export class FakeHost {
     return this.workloads
   }
 
-  leave(): void {
+  leave(code = 1000): void {
     clearInterval(this.beats)
-    this.socket?.close(1000, 'test over')
+    this.socket?.close(code, 'test over')
   }
 
-  private receive(message: PlaneMessage): void {
+  private receive(message: PlaneMessage, parts: DesiredParts): void {
     if (message.type === 'beatAck') for (const hear of this.acknowledged) hear(message.beat)
     if (message.type !== 'desired') return
-    this.workloads = message.workloads
+    const desired = parts.take(message)
+    if (!desired) return
+    this.workloads = desired.workloads
     const waiting = this.waiting
     this.waiting = []
     for (const wake of waiting) wake()

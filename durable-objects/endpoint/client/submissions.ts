@@ -4,6 +4,7 @@ import { readIdempotencyKey } from '../../../src/domain/idempotency.ts'
 import { isTerminal } from '../../../src/domain/job/job.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
+import { webhookAllowOfBody } from '../../../src/effects/webhook-allow.ts'
 import { callerOf } from '../../../src/objects/caller.ts'
 import type { SubmitCall } from '../../../src/objects/endpoint.ts'
 import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/plain-reply.ts'
@@ -49,7 +50,7 @@ export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainRe
 }
 
 async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outcome> {
-  const read = readSubmission(call.body, call.ttl, core.settings.webhookAllow)
+  const read = readSubmission(call.body, call.ttl, await webhookAllowOfBody(core.env, call.endpointId, call.body))
   if (!read.ok) return { refused: { key: 'badRequest', detail: read.detail, headers: {} } }
   const key = readIdempotencyKey(call.idempotencyKey)
   if (!key.ok) return { refused: { key: 'badRequest', detail: key.detail, headers: {} } }

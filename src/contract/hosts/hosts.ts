@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CLOUDS, HOST_HEALTHS } from '../enums.ts'
-import { DataCenterId, Name, Timestamp } from '../fields.ts'
+import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 
 /** Data center of a machine whose operator names none. */
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
@@ -51,7 +51,7 @@ export const ListJoinTokensResponse = z
   .meta({ id: 'ListJoinTokensResponse', example: { joinTokens: [] } })
 
 export const CordonRequest = z
-  .strictObject({ reason: Name.max(200).optional().meta({ description: 'Shown with the host.' }) })
+  .strictObject({ reason: Note.optional().meta({ description: 'Shown with the host.' }) })
   .meta({ id: 'CordonRequest', example: { reason: 'fan replacement' } })
 export type CordonRequest = z.infer<typeof CordonRequest>
 

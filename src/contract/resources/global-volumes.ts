@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ShortName, Timestamp } from '../fields.ts'
+import { Name, Timestamp } from '../fields.ts'
 
 export const GlobalVolume = z.object({ id: z.string(), name: z.string(), createdAt: Timestamp }).meta({
   id: 'GlobalVolume',
@@ -8,7 +8,7 @@ export const GlobalVolume = z.object({ id: z.string(), name: z.string(), created
 })
 export type GlobalVolume = z.infer<typeof GlobalVolume>
 
-const NameOnly = { name: ShortName.meta({ description: 'Unique in the account.' }) }
+const NameOnly = { name: Name.meta({ description: 'Unique in the account.' }) }
 
 export const CreateGlobalVolumeRequest = z.strictObject(NameOnly).meta({ id: 'CreateGlobalVolumeRequest', example: { name: 'models' } })
 export type CreateGlobalVolumeRequest = z.infer<typeof CreateGlobalVolumeRequest>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { VOLUME_TYPES } from '../enums.ts'
-import { ResourceId, ShortName } from '../fields.ts'
+import { Name, ResourceId } from '../fields.ts'
 
 /** Bounds of a network volume, GB (VOL-2). */
 const MIN_VOLUME_GB = 10
@@ -24,7 +24,7 @@ export type NetworkVolume = z.infer<typeof NetworkVolume>
 
 export const CreateNetworkVolumeRequest = z
   .strictObject({
-    name: ShortName.meta({ description: 'Need not be unique.' }),
+    name: Name.meta({ description: 'Need not be unique.' }),
     size: Size,
     dataCenter: ResourceId.meta({ description: 'A data center of the catalogue, or one that a machine has joined in.' }),
     type: VolumeType.optional().meta({ description: 'Without it the first type of the data center.' }),
@@ -33,7 +33,7 @@ export const CreateNetworkVolumeRequest = z
 export type CreateNetworkVolumeRequest = z.infer<typeof CreateNetworkVolumeRequest>
 
 export const UpdateNetworkVolumeRequest = z
-  .strictObject({ name: ShortName.optional(), size: Size.optional().meta({ description: 'GB; it can only grow.' }) })
+  .strictObject({ name: Name.optional(), size: Size.optional().meta({ description: 'GB; it can only grow.' }) })
   .refine((body) => Object.keys(body).length > 0, { error: 'minProperties: got 0, want 1' })
   .meta({ id: 'UpdateNetworkVolumeRequest', minProperties: 1, example: { size: 200 } })
 export type UpdateNetworkVolumeRequest = z.infer<typeof UpdateNetworkVolumeRequest>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NO_NUL, PLAIN_TEXT, ShortName } from '../fields.ts'
+import { Name, NO_NUL, PLAIN_TEXT } from '../fields.ts'
 import { REGISTRY_HOST, REGISTRY_HOST_FORM } from '../registry-host.ts'
 
 /** Bounds of what is sealed, characters: a password may be a whole key file in base64. */
@@ -22,7 +22,7 @@ export type Registry = z.infer<typeof Registry>
 
 export const CreateRegistryRequest = z
   .strictObject({
-    name: ShortName,
+    name: Name,
     username: z.string().min(1).max(MAX_USERNAME_LENGTH).regex(PLAIN_TEXT).meta({ writeOnly: true }),
     host: z
       .string()

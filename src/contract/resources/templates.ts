@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TEMPLATE_DEFAULTS } from '../defaults.ts'
-import { CudaVersions, PLAIN_TEXT, ShortName } from '../fields.ts'
+import { CudaVersions, Name, PLAIN_TEXT } from '../fields.ts'
 import { Pagination } from '../pagination.ts'
 import { containerRequestFields, containerResponseFields, Image } from '../pods/container.ts'
 import { PersistentMount } from '../pods/mounts.ts'
@@ -64,7 +64,7 @@ const READ_EXAMPLE = {
 export const CreateTemplateRequest = z
   .strictObject({
     ...requestFields,
-    name: ShortName.meta({ description: 'Unique in the account.' }),
+    name: Name.meta({ description: 'Unique in the account.' }),
     image: Image,
     disk: requestFields.disk.meta({ default: TEMPLATE_DEFAULTS.disk }),
     serverless: requestFields.serverless.meta({ description: SERVERLESS_TEXT, default: TEMPLATE_DEFAULTS.serverless }),
@@ -76,7 +76,7 @@ export const CreateTemplateRequest = z
   .meta({ id: 'CreateTemplateRequest', example: EXAMPLE })
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>
 
-export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: ShortName.optional() }).meta({
+export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: Name.optional() }).meta({
   id: 'UpdateTemplateRequest',
   description: 'What is left out stays as it is. Pods and endpoints made from the template keep what they got.',
   example: { env: { MODEL: 'small' } },

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { RateQuota } from '../../domain/rate-limit.ts'
 import type { Database } from '../client.ts'
-import { memberships, quotas, teams, users } from '../schema.ts'
+import { endpoints, memberships, quotas, teams, users } from '../schema.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type QuotaRow = RateQuota & { exempt: boolean }
@@ -43,6 +43,17 @@ export async function findOwner(db: Database, teamId: string): Promise<string | 
     .limit(1)
     .get()
   return owner?.userId ?? null
+}
+
+/** Address of the user whose personal team owns an endpoint; null for a team of several. */
+export async function findEndpointUser(db: Database, endpointId: string): Promise<string | null> {
+  const row = await db
+    .select({ email: users.email })
+    .from(endpoints)
+    .innerJoin(users, eq(users.personalTeamId, endpoints.teamId))
+    .where(eq(endpoints.id, endpointId))
+    .get()
+  return row?.email ?? null
 }
 
 /** The first users by address, up to `limit`. */

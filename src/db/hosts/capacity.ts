@@ -2,12 +2,16 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
+import { selectRequirements } from '../accounts/isolation.ts'
 import { isActive } from '../accounts/suspension.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts.ts'
 import { pods } from '../tables/pods.ts'
 import { selectHolders, takesAccount } from './tenancy.ts'
+
+/** Of a host whose agent does not say. */
+const DEFAULT_CLASS = 'runc'
 
 /** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation {
@@ -32,7 +36,7 @@ export interface Allocation {
 
 /** Hosts that may be given work, with what is free on them; on request also those that are offline at the moment. */
 export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OFFLINE')[] = ['ONLINE']): Promise<PlacementHost[]> {
-  const [rows, gpus, holders] = await db.batch([
+  const [rows, gpus, holders, requirements] = await db.batch([
     db.select().from(hosts).where(inArray(hosts.status, statuses)),
     db
       .select({
@@ -46,7 +50,9 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
       .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
       .where(inArray(hosts.status, statuses)),
     selectHolders(db, statuses),
+    selectRequirements(db),
   ])
+  const requiredClasses = new Map(requirements.map(({ teamId, runtimeClass }) => [teamId, runtimeClass ?? DEFAULT_CLASS]))
   const gpusOf = Map.groupBy(gpus, ({ hostId }) => hostId)
   const holdersOf = Map.groupBy(holders, ({ hostId }) => hostId)
   return rows.map((row) => ({
@@ -58,6 +64,8 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     publicIp: row.publicIp,
     runtimes: row.inventory.runtimes,
     sharedVolumes: row.inventory.sharedVolumes ?? null,
+    runtimeClass: row.inventory.isolation?.runtimeClass ?? DEFAULT_CLASS,
+    requiredClasses,
     heldBy: holdersOf.get(row.id)?.flatMap(({ teamId }) => teamId ?? []) ?? null,
     vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { RUNTIME_CLASSES } from '../../host-protocol/messages.ts'
 
 /** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
 export const teams = sqliteTable('teams', {
@@ -7,6 +8,8 @@ export const teams = sqliteTable('teams', {
   name: text('name').notNull(),
   kind: text('kind', { enum: ['PERSONAL', 'ORGANIZATION'] }).notNull(),
   createdAt: integer('created_at').notNull(),
+  /** What the operator wants its containers to run in; null: whatever a host has. */
+  runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
   /** The operator has suspended it since then (PP-214); null: it works. */
   suspendedAt: integer('suspended_at'),
 })

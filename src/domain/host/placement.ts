@@ -15,6 +15,10 @@ export interface PlacementHost {
   runtimes: readonly string[]
   /** Kinds of shared volumes that are set up there; null when its agent does not say. */
   sharedVolumes: readonly string[] | null
+  /** What runs containers there. */
+  runtimeClass: string
+  /** What the operator wants the containers of some accounts to run in, by account. */
+  requiredClasses: ReadonlyMap<string, string>
   /**
    * The accounts that hold anything there, where their containers are not kept apart: such a host is for one account at a time. Null: it takes
    * any number of accounts.
@@ -108,6 +112,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (!host.online) failed.push('status: ONLINE > OFFLINE')
   if (host.cordoned) failed.push('schedulable: yes > cordoned')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
+  failed.push(...failedClass(request, host))
   if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts kept apart > none')
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
@@ -118,6 +123,13 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
   if (request.diskGb > host.diskGbFree) failed.push(`diskGb: ${request.diskGb} > ${host.diskGbFree}`)
   return failed
+}
+
+// PP-219. Built-in images run in nothing at all.
+function failedClass({ teamId, runtime }: PlacementNeeds, host: PlacementHost): string[] {
+  const wanted = host.requiredClasses.get(teamId)
+  const found = runtime === 'docker' ? host.runtimeClass : 'none'
+  return wanted === undefined || wanted === found ? [] : [`runtimeClass: ${wanted} > ${found}`]
 }
 
 function failedGpu(request: PlacementNeeds, wanted: { typeId: string; count: number }, host: PlacementHost): string[] {

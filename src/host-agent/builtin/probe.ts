@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { JobContext, JobResult } from './worker-client.ts'
 
 const SLEEP_MAX_MS = 7 * 24 * 3_600_000
+/** An output is held several times over, for each job at a time. */
+const BYTES_MAX = 2 ** 20
 
 /** What a job may ask of `builtin/probe`; every member is optional and they happen in this order. */
 const ProbeInput = z.looseObject({
@@ -20,12 +22,7 @@ const ProbeInput = z.looseObject({
   /** Fails the job with this text. */
   fail: z.string().min(1).optional(),
   /** Output of that many bytes. */
-  bytes: z
-    .number()
-    .int()
-    .min(0)
-    .max(128 * 2 ** 20)
-    .optional(),
+  bytes: z.number().int().min(0).max(BYTES_MAX).optional(),
 })
 
 /** `builtin/probe`: does what its input says, so that tests and benchmarks can provoke every path of the platform. */

@@ -7,6 +7,8 @@ import { runIdle } from './idle.ts'
 import { runWorker } from './worker-client.ts'
 import { readWorkerSettings } from './worker-settings.ts'
 
+const OOM_SCORE = 500
+
 /**
  * Entry of a built-in program. `exitFile` gets the exit code as the process ends, so that an agent that is not its
  * parent (it was restarted meanwhile) still learns the code. No exit file is left when the process is killed.
@@ -16,6 +18,7 @@ export async function runBuiltin(name: string | undefined, exitFile: string | un
     process.on('exit', (exitCode) => writeExit(exitFile, exitCode))
     boundOutput(join(dirname(exitFile), 'output.log'))
   }
+  takeOomScore()
   // One plain line, because the last line of output becomes the reason that the user reads.
   process.on('uncaughtException', (error) => {
     console.error(error.stack)
@@ -23,6 +26,15 @@ export async function runBuiltin(name: string | undefined, exitFile: string | un
     process.exit(1)
   })
   await programs[name as BuiltinName]()
+}
+
+/** When memory ends, this ends before the agent, whose protection it was born with (HOST-93). */
+function takeOomScore(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE))
+  } catch {
+    // No kernel of that kind.
+  }
 }
 
 function writeExit(exitFile: string, exitCode: number): void {

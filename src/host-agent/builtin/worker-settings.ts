@@ -13,7 +13,7 @@ export interface WorkerSettings {
 const PING_INTERVAL_DEFAULT_MS = 10_000
 /** A shorter interval would only burn the plane's time. */
 const PING_INTERVAL_MIN_MS = 100
-const CONCURRENCY_MAX = 256
+const CONCURRENCY_MAX = 32
 
 export function readWorkerSettings(env: Record<string, string | undefined>): WorkerSettings {
   const workerId = env.RUNPOD_POD_ID ?? `local-${process.pid}`

@@ -13,7 +13,7 @@ import {
   WORKLOAD_LABEL,
 } from './container-spec.ts'
 import type { DockerEngine, KeptDisk } from './engine.ts'
-import { engineText } from './engine-errors.ts'
+import { EngineClientEnded, engineText } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 
 /** How often a start is tried with other ports when the engine says that one is taken. */
@@ -61,6 +61,8 @@ export class ContainerStarter {
         return started
       } catch (error) {
         this.deps.ports.release(workload.id)
+        // Not this start's fault, or not for sure: once more, and no more often.
+        if (error instanceof EngineClientEnded && attempt === 1) continue
         if (raisesLimits && /error setting rlimit/i.test(engineText(error))) {
           raisesLimits = false
           continue

@@ -2,7 +2,7 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import { describeExit, OUTPUT_TAIL_LINES } from '../exit-reason.ts'
 import type { WorkloadExit } from '../runtime.ts'
 import type { ContainerFacts, DockerEngine } from './engine.ts'
-import { engineText, ignoring } from './engine-errors.ts'
+import { EngineClientEnded, engineText, ignoring } from './engine-errors.ts'
 import { endedByOutage, extendOutage, type Outage } from './engine-outage.ts'
 import { parseDockerLogs } from './logs.ts'
 
@@ -34,8 +34,9 @@ export async function watchContainer({ engine, name, inspect, onAway }: WatchOpt
       // The engine is being restarted, say: the container may well go on running.
       onAway(engineText(error))
       const former = outage
-      outage = extendOutage(former, Date.now())
-      failures = outage.fromMs === former?.fromMs ? failures + 1 : 0
+      // Without its client the engine is not heard of, but it runs, and so do its containers.
+      outage = error instanceof EngineClientEnded ? former : extendOutage(former, Date.now())
+      failures = outage !== undefined && outage.fromMs === former?.fromMs ? failures + 1 : 0
       await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
     }
   }

@@ -1,4 +1,13 @@
-/** The status of the engine's answer; undefined when there was none. */
+/** The process that speaks to the engine has ended; the engine itself may be well. */
+export class EngineClientEnded extends Error {
+  override readonly name = 'EngineClientEnded'
+
+  constructor() {
+    super('the engine client ended; it is started again')
+  }
+}
+
+/** The status of the engine's answer, if there was one. */
 export function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
@@ -38,6 +39,13 @@ export function guardTransport(modem: Modem): void {
   }
 }
 
+const givenUp = new AsyncLocalStorage<AbortSignal>()
+
+/** Does `work`; when the signal fires, the calls that it has under way are broken off. */
+export function withSignal<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return givenUp.run(signal, work)
+}
+
 async function call(modem: Modem, options: RequestOptions, context: CallContext, body: Body): Promise<unknown> {
   if (context.hijack || context.openStdin) throw new Error('this agent does not attach to containers')
   const response = await open(modem, options, body)
@@ -52,7 +60,9 @@ async function call(modem: Modem, options: RequestOptions, context: CallContext,
 
 function open({ protocol, timeout }: Modem, options: RequestOptions, body: Body): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = (protocol === 'https' ? requestHttps : requestHttp)(options, (response) => {
+    const signal = givenUp.getStore()
+    const signals = signal === undefined || options.signal !== undefined ? {} : { signal }
+    const request = (protocol === 'https' ? requestHttps : requestHttp)({ ...options, ...signals }, (response) => {
       // A stream that its reader has left may still fail.
       response.on('error', () => {})
       resolve(response)

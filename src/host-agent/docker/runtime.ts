@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
+import { errorText } from '../../node/fail.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
+import { type GuardedViews, isViewUnseen } from '../mounts/guarded-view.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
 import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
@@ -21,7 +23,7 @@ import {
 import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container-image.ts'
 import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
-import { ContainerStarter } from './container-start.ts'
+import { ContainerStarter, type Prepared } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
 import type { ContainerFacts, DockerEngine, KeptDisk } from './engine.ts'
 import { ignoring } from './engine-errors.ts'
@@ -38,6 +40,7 @@ export interface DockerRuntimeOptions extends HostContext {
   gpus: HostGpus
   ports: HostPorts
   mounts: MountDrivers
+  views: GuardedViews
   network: Pick<HostNetwork, 'within'>
   images: ImagePolicy
   callers: RelayCallers
@@ -75,13 +78,29 @@ export class DockerRuntime implements Runtime {
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
       return await this.options.network.within(workload.account ?? workload.id, (network) =>
-        this.starter.start({ ...workload, image }, { gpuIds, mounts, disk, network }, hooks),
+        this.startWith({ ...workload, image }, { gpuIds, mounts, disk, network }, hooks),
       )
     } catch (error) {
       this.gpusInUse.delete(workload.id)
       this.options.callers.release(workload.id)
       if (disk !== undefined) await this.disks.drop(workload.id)
       throw error
+    }
+  }
+
+  /** An engine that does not see the agent's views of volumes gets the volumes as they are (HOST-89). */
+  private async startWith(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
+    try {
+      return await this.starter.start(workload, prepared, hooks)
+    } catch (error) {
+      const { views, log } = this.options
+      if (views.problem !== null || !isViewUnseen(errorText(error))) throw error
+      const mounts = prepared.mounts.map((mount) => ({ ...mount, Source: views.plain(mount.Source) }))
+      const started = await this.starter.start(workload, { ...prepared, mounts }, hooks)
+      // Not before: those may have been a tenant's words, a path say, in an error about something else.
+      views.giveUp()
+      log.warn('volumes are given to containers without nosuid and nodev', { why: views.problem })
+      return started
     }
   }
 

@@ -16,12 +16,22 @@ export interface Machine {
 const VCPUS_MIN = 2
 const MEMORY_MB_MIN = 4 * 1024
 
+/** Of the machine's memory, what is left to the kernel, the engine and the agent. */
+const RESERVED_SHARE = 0.05
+const RESERVED_MB = { min: 256, max: 8 * 1024 }
+
+/** The memory that is offered of so much (HOST-93). */
+export function offeredMemoryMb(totalMb: number): number {
+  const reserved = Math.min(RESERVED_MB.max, Math.max(RESERVED_MB.min, Math.ceil(totalMb * RESERVED_SHARE)))
+  return Math.max(MEMORY_MB_MIN, totalMb - reserved)
+}
+
 export function readMachine(stateDir: string): Machine {
   const disk = statfsSync(stateDir)
   return {
     os: `${type()} ${release()} ${arch()}`.slice(0, 128),
     vcpus: Math.max(VCPUS_MIN, cpus().length),
-    memoryMb: Math.max(MEMORY_MB_MIN, Math.floor(totalmem() / 2 ** 20)),
+    memoryMb: offeredMemoryMb(Math.floor(totalmem() / 2 ** 20)),
     diskGb: Math.max(1, Math.floor((disk.bavail * disk.bsize) / 1e9)),
   }
 }

@@ -1,13 +1,13 @@
 import type { AgentOptions } from '../options.ts'
 import type { MountDriver, MountDrivers } from './mount-driver.ts'
 import type { PersistentVolumes } from './persistent-volumes.ts'
-import { DirectoryVolumes, NfsVolumes, NoVolumes } from './shared-volumes.ts'
+import { DirectoryVolumes, type HeldVolumes, NfsVolumes, NoVolumes } from './shared-volumes.ts'
 
 type VolumeFlags = Pick<AgentOptions, 'networkVolumes' | 'globalVolumes'>
 
 /** The drivers that the operator has set up with flags. */
-export function buildMountDrivers(options: VolumeFlags, persistent: PersistentVolumes): MountDrivers {
-  return { persistent, network: networkDriver(options.networkVolumes), global: globalDriver(options.globalVolumes) }
+export function buildMountDrivers(options: VolumeFlags, persistent: PersistentVolumes, held: HeldVolumes): MountDrivers {
+  return { persistent, network: networkDriver(options.networkVolumes, held), global: globalDriver(options.globalVolumes, held) }
 }
 
 /** Kinds of shared volumes that the operator has set up on this host (HOST-54). */
@@ -15,12 +15,13 @@ export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags):
   return [...(networkVolumes === undefined ? [] : (['network'] as const)), ...(globalVolumes === undefined ? [] : (['global'] as const))]
 }
 
-function networkDriver(place: AgentOptions['networkVolumes']): MountDriver {
+function networkDriver(place: AgentOptions['networkVolumes'], { owner, views }: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no network volumes; start its agent with --network-volumes')
-  return typeof place === 'string' ? new DirectoryVolumes(place, 'the network volume directory') : new NfsVolumes(place)
+  if (typeof place !== 'string') return new NfsVolumes(place)
+  return new DirectoryVolumes({ root: place, label: 'the network volume directory', owner }, views)
 }
 
-function globalDriver(place: AgentOptions['globalVolumes']): MountDriver {
+function globalDriver(place: AgentOptions['globalVolumes'], { owner, views }: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no global volumes; start its agent with --global-volumes')
-  return new DirectoryVolumes(place, 'the global volume directory')
+  return new DirectoryVolumes({ root: place, label: 'the global volume directory', owner }, views)
 }

@@ -8,7 +8,7 @@ import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import type { EngineMount, MountDriver } from './mount-driver.ts'
-import { provideDirectory } from './volume-directory.ts'
+import { DirectoryVolumes, type HeldVolumes } from './shared-volumes.ts'
 
 /** Of directories that are being removed; no volume id can begin with it. */
 const TRASH_PREFIX = '.wiped-'
@@ -22,14 +22,16 @@ const run = promisify(execFile)
 export class PersistentVolumes implements MountDriver {
   private readonly root: string
   private readonly log: Log
+  private readonly volumes: DirectoryVolumes
 
-  constructor(root: string, log: Log) {
+  constructor(root: string, log: Log, held: HeldVolumes) {
     this.root = root
     this.log = log
+    this.volumes = new DirectoryVolumes({ root, label: 'the volume directory', owner: held.owner }, held.views)
   }
 
-  async provide({ id, path }: WorkloadMount): Promise<EngineMount> {
-    return { Type: 'bind', Source: await provideDirectory(this.root, id, 'the volume directory'), Target: path }
+  provide(mount: WorkloadMount): Promise<EngineMount> {
+    return this.volumes.provide(mount)
   }
 
   /** Removes a volume with all that is in it. It is out of reach at once; its files go in the background. */

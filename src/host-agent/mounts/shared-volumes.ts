@@ -1,22 +1,41 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
+import { errorText } from '../../node/fail.ts'
 import { StartError } from '../runtime.ts'
+import type { GuardedViews } from './guarded-view.ts'
 import type { EngineMount, MountDriver } from './mount-driver.ts'
 import type { NfsExport } from './parse-volume-flags.ts'
-import { provideDirectory } from './volume-directory.ts'
+import { provideDirectory, type VolumePlace } from './volume-directory.ts'
+
+/** How volumes are held, whatever their kind (HOST-89). */
+export interface HeldVolumes {
+  /** Who is root inside containers; null: root. */
+  owner: VolumePlace['owner']
+  views: GuardedViews
+}
 
 /** Volumes below a directory that the operator has mounted on every host: one sub-directory a volume (HOST-54). */
 export class DirectoryVolumes implements MountDriver {
-  private readonly root: string
-  private readonly label: string
+  private readonly place: VolumePlace
+  private readonly views: GuardedViews
 
-  constructor(root: string, label: string) {
-    this.root = root
-    this.label = label
+  constructor(place: VolumePlace, views: GuardedViews) {
+    this.place = place
+    this.views = views
   }
 
   async provide({ id, path }: WorkloadMount): Promise<EngineMount> {
-    return { Type: 'bind', Source: await provideDirectory(this.root, id, this.label), Target: path }
+    await provideDirectory(this.place, id)
+    return { Type: 'bind', Source: join(await this.view(), id), Target: path }
+  }
+
+  private async view(): Promise<string> {
+    try {
+      return await this.views.of(this.place.root)
+    } catch (error) {
+      throw new StartError(`${this.place.label} ${this.place.root} of this host cannot be mounted safely: ${errorText(error)}`)
+    }
   }
 }
 
@@ -31,9 +50,9 @@ export class NfsVolumes implements MountDriver {
   async provide({ id, path }: WorkloadMount): Promise<EngineMount> {
     const { server, directory } = this.nfs
     const device = `:${directory}/${id}`
-    // The engine keeps a named volume as it was first made, so another server needs another name.
-    const name = `podplane-nfs-${createHash('sha256').update(`${server}${device}`).digest('hex').slice(0, 16)}`
-    const options = { type: 'nfs', o: `addr=${server},rw`, device }
+    const options = { type: 'nfs', o: `addr=${server},rw,nosuid,nodev`, device }
+    // The engine keeps a named volume as it was first made, so another server, or other options, need another name.
+    const name = `podplane-nfs-${createHash('sha256').update(`${options.o}${device}`).digest('hex').slice(0, 16)}`
     // Without `NoCopy` the first container would fill an empty volume with what its image has there.
     return {
       Type: 'volume',

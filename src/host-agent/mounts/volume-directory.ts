@@ -1,4 +1,4 @@
-import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
+import { chmod, chown, mkdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../node/backoff.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
@@ -14,14 +14,24 @@ const VOLUME_MODE = 0o777
 /** The look that is under way at each root. */
 const underWay = new Map<string, Promise<unknown>>()
 
-/** Makes the directory of a volume below `root`, which must be there. Throws a `StartError` when it is missing, full, silent or not to be written. */
-export async function provideDirectory(root: string, id: string, label: string, withinMs = ANSWER_WITHIN_MS): Promise<string> {
+/** A directory that holds volumes, one sub-directory each. */
+export interface VolumePlace {
+  root: string
+  /** What it is called in a refusal. */
+  label: string
+  /** Who is root inside containers; null: root. */
+  owner: { uid: number; gid: number } | null
+}
+
+/** Makes the directory of a volume below the root of a place. Throws a `StartError` when that is missing, full, silent or not to be written. */
+export async function provideDirectory(place: VolumePlace, id: string, withinMs = ANSWER_WITHIN_MS): Promise<string> {
+  const { root, label } = place
   const enough = new AbortController()
   const tooLong = sleep(withinMs, enough.signal).then(() => {
     throw new StartError(`${label} ${root} of this host does not answer`)
   })
   try {
-    return await Promise.race([inTurn(root, enough.signal, () => makeDirectory(root, id, label)), tooLong])
+    return await Promise.race([inTurn(root, enough.signal, () => makeDirectory(place, id)), tooLong])
   } finally {
     enough.abort()
     tooLong.catch(() => {})
@@ -40,7 +50,7 @@ async function inTurn(root: string, given: AbortSignal, step: () => Promise<stri
   return await own
 }
 
-async function makeDirectory(root: string, id: string, label: string): Promise<string> {
+async function makeDirectory({ root, label, owner }: VolumePlace, id: string): Promise<string> {
   const path = join(root, id)
   try {
     await checkRoot(root, label)
@@ -53,6 +63,7 @@ async function makeDirectory(root: string, id: string, label: string): Promise<s
     )
     // What the mask of this process took away; later the mode is the tenant's.
     if (made) await chmod(path, VOLUME_MODE)
+    if (made && owner !== null) await chown(path, owner.uid, owner.gid)
     return path
   } catch (error) {
     if (error instanceof StartError) throw error

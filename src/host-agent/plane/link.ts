@@ -12,6 +12,7 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
+import { DesiredParts } from './desired-parts.ts'
 import { planeUrl } from './http.ts'
 
 export interface LinkDeps {
@@ -87,6 +88,7 @@ export class Link {
     })
     this.socket = socket
     const sentBeats = new Map<number, number>()
+    const parts = new DesiredParts((after) => send(socket, { type: 'more', after }))
     let acknowledged = false
     let reason = 'the connection was closed'
     let lastAck = performance.now()
@@ -121,7 +123,7 @@ export class Link {
     socket.on('message', (data) => {
       const message = parsePlaneMessage(String(data))
       if (message === undefined) return this.deps.log.warn('ignored a message of the plane that this agent does not understand')
-      if (message.type !== 'beatAck') return this.receive(message)
+      if (message.type !== 'beatAck') return this.receive(message, parts)
       acknowledged = true
       lastAck = performance.now()
       const sentAt = sentBeats.get(message.beat)
@@ -143,16 +145,20 @@ export class Link {
     })
   }
 
-  private receive(message: Exclude<PlaneMessage, { type: 'beatAck' }>): void {
+  private receive(message: Exclude<PlaneMessage, { type: 'beatAck' }>, parts: DesiredParts): void {
     if (message.type === 'revoked') {
       this.deps.onRevoked(message.reason)
-    } else if (message.revision < this.revision) {
-      this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
-    } else {
-      // A plane that does not say waits for no job longer than it must.
-      this.deps.onDesired(message.workloads, message.silenceMaxMs ?? 0)
-      this.revision = message.revision
+      return
     }
+    if (message.revision < this.revision) {
+      this.deps.log.debug('ignored an older snapshot', { revision: message.revision })
+      return
+    }
+    const desired = parts.take(message)
+    if (desired === undefined) return
+    // A plane that does not say waits for no job longer than it must.
+    this.deps.onDesired(desired.workloads, desired.silenceMaxMs ?? 0)
+    this.revision = desired.revision
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -9,6 +9,7 @@ const Identity = z.object({ pid: z.number().int().min(2), startTime: z.string() 
 const RelayKey = z.object({ hash: z.string() })
 const Exit = z.object({ exitCode: z.number().int() })
 const TAIL_BYTES = 8_192
+const SHARED_MODE = 0o1770
 
 /** The files of one built-in workload: who runs, what it printed, how it ended. They outlive the agent process. */
 export class ProcessRecord {
@@ -34,9 +35,15 @@ export class ProcessRecord {
     return join(this.dir, 'exit.json')
   }
 
-  create(): void {
+  /** `user` is who the program runs as; undefined: as the agent. */
+  create(user?: number): void {
     mkdirSync(this.homeDir, { recursive: true, mode: 0o700 })
     mkdirSync(this.tmpDir, { recursive: true, mode: 0o700 })
+    if (user === undefined) return
+    for (const dir of [this.homeDir, this.tmpDir]) chownSync(dir, user, user)
+    // The program adds its own files, but neither takes away nor replaces what the agent has put there.
+    chownSync(this.dir, 0, user)
+    chmodSync(this.dir, SHARED_MODE)
   }
 
   exists(): boolean {

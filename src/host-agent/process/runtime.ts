@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fchownSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
+import { relative } from 'node:path'
 import { BUILTIN_NAMES, BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { sleep } from '../../node/backoff.ts'
-import { errorText } from '../../node/fail.ts'
+import { errorText, hasCode } from '../../node/fail.ts'
 import { identifyProcess, isAlive } from '../../node/process-identity.ts'
 import { describeExit } from '../exit-reason.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
@@ -19,6 +20,7 @@ import {
   type StartHooks,
   type WorkloadExit,
 } from '../runtime.ts'
+import type { Confinement } from './confinement.ts'
 import { ProcessOutput } from './output.ts'
 import { listProcessRecords, ProcessRecord } from './record.ts'
 
@@ -33,7 +35,11 @@ export interface ProcessRuntimeOptions {
   command: readonly [string, ...string[]]
   relayUrl: string
   callers: RelayCallers
+  confinement: Confinement
 }
+
+/** They work with little; more than this is a tenant's doing. */
+const HEAP_MAX = '--max-old-space-size=256'
 
 /** Variables of an endpoint that built-in programs read. */
 const TENANT_VARIABLES: ReadonlySet<string> = new Set(['PROBE_CONCURRENCY'])
@@ -63,13 +69,16 @@ export class ProcessRuntime implements Runtime {
     if ((workload.mounts ?? []).length > 0) throw new StartError('built-in images run outside any container and take no mounts')
     hooks.onState('starting')
     const record = new ProcessRecord(this.options.dir, workload.id)
-    record.create()
+    const user = this.options.confinement.userOf?.(workload.id)
+    record.create(user)
     try {
       this.admit(workload, record)
-      await this.spawnChild(workload, name, record)
+      await this.spawnChild(workload, name, record, user)
       return { ports: [], startedAtMs: Date.now() }
     } catch (error) {
+      this.signalGroup(record, 'SIGKILL')
       record.remove()
+      this.options.confinement.groups?.remove(workload.id)
       this.options.callers.release(workload.id)
       throw new StartError(`could not start ${workload.image}: ${errorText(error)}`)
     }
@@ -82,24 +91,40 @@ export class ProcessRuntime implements Runtime {
     this.options.callers.admit(workload.id, hash)
   }
 
-  private async spawnChild(workload: Workload, name: string, record: ProcessRecord): Promise<void> {
-    const [program, ...args] = this.options.command
+  private async spawnChild(workload: Workload, name: string, record: ProcessRecord, user: number | undefined): Promise<void> {
+    const { command, confinement } = this.options
+    const [program, ...args] = command
     const output = openSync(record.outputPath, 'a', 0o600)
     try {
-      const child = spawn(program, [...args, '__builtin', name, record.exitPath], {
+      if (user !== undefined) fchownSync(output, user, user)
+      confinement.groups?.create(workload.id)
+      // The program sees its directory from within: the way to it from above may be closed to its user.
+      const child = spawn(program, [HEAP_MAX, ...args, '__builtin', name, relative(record.homeDir, record.exitPath)], {
         cwd: record.homeDir,
         // Its own process group: a Ctrl-C at the agent's terminal must not reach workloads, and a stop must reach all of one.
         detached: true,
         stdio: ['ignore', output, output],
         env: this.childEnv(workload, record),
+        ...(user === undefined ? {} : { uid: user, gid: user }),
       })
       await once(child, 'spawn')
-      const identity = child.pid === undefined ? undefined : identifyProcess(child.pid)
-      if (identity !== undefined) record.writeIdentity(identity)
-      child.unref()
       this.children.set(workload.id, child)
+      this.note(workload.id, record, child)
+      child.unref()
     } finally {
       closeSync(output)
+    }
+  }
+
+  private note(id: string, record: ProcessRecord, child: ChildProcess): void {
+    if (child.pid === undefined) return
+    const identity = identifyProcess(child.pid)
+    if (identity !== undefined) record.writeIdentity(identity)
+    try {
+      this.options.confinement.groups?.enter(id, child.pid)
+    } catch (error) {
+      // One that has ended meanwhile needs no group.
+      if (!hasCode(error, 'ESRCH')) throw new Error(`its control group cannot be used: ${errorText(error)}`)
     }
   }
 
@@ -182,6 +207,7 @@ export class ProcessRuntime implements Runtime {
   async remove(id: string): Promise<void> {
     this.children.delete(id)
     this.options.callers.release(id)
+    this.options.confinement.groups?.remove(id)
     new ProcessRecord(this.options.dir, id).remove()
   }
 
@@ -198,7 +224,9 @@ export class ProcessRuntime implements Runtime {
     return this.isRunning(record) ? 'running' : 'ended'
   }
 
-  async sweep(): Promise<void> {}
+  async sweep(): Promise<void> {
+    this.options.confinement.groups?.sweep()
+  }
 
   close(): void {
     this.closing.abort()

@@ -3,6 +3,9 @@ import type { EngineFacts } from './engine-facts.ts'
 import type { KernelFacts } from './kernel-facts.ts'
 import { judgeVersion } from './versions.ts'
 
+/** One program watches with one or a few; a hundred containers have enough with these. */
+const INOTIFY_ENOUGH = 8_192
+
 export interface HostFacts {
   runtimeClass: RuntimeClass
   /** Undefined: no containers here. */
@@ -27,6 +30,9 @@ function listMissing(runtimeClass: RuntimeClass, { remappedRoot, seccomp, versio
     ...(sharesKernel && remappedRoot === null ? ['user namespaces: the container engine runs without "userns-remap"'] : []),
     ...(sharesKernel && !seccomp ? ['system calls: the container engine filters none (seccomp is off or unconfined)'] : []),
     ...(kernel.cgroupNamespaces ? [] : ['control groups: this kernel has no namespaces for them']),
+    ...(sharesKernel && kernel.inotifyMax < INOTIFY_ENOUGH
+      ? [`inotify: all containers and root share ${kernel.inotifyMax} instances; raise fs.inotify.max_user_instances`]
+      : []),
     ...[judgeVersion('engine', versions.engine), sharesKernel ? judgeVersion('runc', versions.runc) : null].filter((text) => text !== null),
   ]
 }

@@ -46,10 +46,13 @@ export class WorkloadLedger {
     return isWritten
   }
 
-  /** Notes on disk, before anything is done for a start, that it is under way. The plane is not told, and a number 0 says so. */
-  beginStart(id: string, kind: WorkloadRecord['kind']): void {
+  /**
+   * Notes on disk, before anything is done for a start, that it is under way. The plane is not told, and a number 0 says so. False when the disk
+   * has refused it: then the start must not begin (HOST-73).
+   */
+  beginStart(id: string, kind: WorkloadRecord['kind']): boolean {
     const record = this.records.get(id) ?? { ...newRecord(id, kind), state: 'pulling', at: this.deps.now() }
-    this.records.save({ ...record, attempts: (record.attempts ?? 0) + 1 })
+    return this.records.save({ ...record, attempts: (record.attempts ?? 0) + 1 })
   }
 
   /** This process gave up on a start by itself. */

@@ -18,6 +18,8 @@ export interface LifecycleDeps {
   now(): number
 }
 
+const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
+
 interface Tracked extends ActualWorkload {
   start: AbortController
   /** Settles when the start succeeded or failed. */
@@ -68,7 +70,10 @@ export class WorkloadLifecycle {
       this.refuse(workload, isReference ? noRuntimeText(workload.image) : `image '${workload.image}' cannot be had: ${IMAGE_FORM}`)
       return
     }
-    this.deps.ledger.beginStart(workload.id, workload.kind)
+    if (!this.deps.ledger.beginStart(workload.id, workload.kind)) {
+      this.refuse(workload, DISK_REFUSES)
+      return
+    }
     const tracked = this.track(workload.id, 'starting', runtime.name)
     tracked.started = this.runStart(runtime, workload, diskOf, tracked.start.signal)
     void tracked.started.finally(() => this.onChange())
@@ -89,7 +94,7 @@ export class WorkloadLifecycle {
       const onState = (state: 'pulling' | 'starting') => {
         const isWritten = ledger.change(id, { kind, runtime: runtime.name, state })
         // Nothing is started of which a later agent process would not know that it was.
-        if (state === 'starting' && !isWritten) throw new StartError('this host cannot write to its own disk, which may be full')
+        if (state === 'starting' && !isWritten) throw new StartError(DISK_REFUSES)
         if (state === 'starting') logs.note(id, `creating from image ${workload.image}`)
         else if (source === null) logs.note(id, `pulling image ${workload.image}`)
       }

@@ -10,6 +10,8 @@ const host = (id: string, change: Partial<PlacementHost> = {}): PlacementHost =>
   cloud: 'SECURE',
   runtimes: ['process', 'docker'],
   sharedVolumes: null,
+  runtimeClass: 'runc',
+  requiredClasses: new Map(),
   heldBy: null,
   vcpuTotal: 8,
   vcpuFree: 8,
@@ -30,6 +32,19 @@ const request: PlacementRequest = {
   allowedCudaVersions: [],
   minCudaVersion: null,
 }
+
+describe('[PP-219] a required runtime class', () => {
+  const requiredClasses = new Map([['ada', 'runsc']])
+  test.each([
+    ['of this account, on a host of that class', 'ada', 'docker', 'runsc', []],
+    ['of this account, on another', 'ada', 'docker', 'runc', ['runtimeClass: runsc > runc']],
+    ['of this account, for a built-in image', 'ada', 'process', 'runsc', ['runtimeClass: runsc > none']],
+    ['of another account', 'bob', 'docker', 'runc', []],
+  ] as const)('%s', (_name, teamId, runtime, runtimeClass, failed) => {
+    const one = host('a', { runtimes: ['docker', 'process'], runtimeClass, requiredClasses })
+    expect(rankHosts({ ...request, teamId, runtime }, [one]).refusals.flatMap((refusal) => refusal.failed)).toEqual(failed)
+  })
+})
 
 describe('[PP-127] whose hardware', () => {
   const clouds = ['SECURE', 'COMMUNITY'] as const
@@ -111,6 +126,8 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     cloud: fc.constantFrom('SECURE', 'COMMUNITY'),
     runtimes: fc.subarray(['docker', 'process']),
     sharedVolumes: fc.constant(null),
+    runtimeClass: fc.constant('runc'),
+    requiredClasses: fc.constant(new Map()),
     heldBy: fc.option(fc.subarray(['ada', 'bob'])),
     vcpuTotal: small,
     vcpuFree: small,

@@ -25,6 +25,8 @@ const host = (id: string, vcpus: number, change: Partial<PlacementHost> = {}): P
     cloud: 'SECURE',
     runtimes: ['docker'],
     sharedVolumes: null,
+    runtimeClass: 'runc',
+    requiredClasses: new Map(),
     heldBy: null,
   },
   ...{ vcpuTotal: vcpus, vcpuFree: 0, memoryMbTotal: 64_000, memoryMbFree: 64_000, diskGbFree: 100, gpus: [] },

@@ -18,6 +18,8 @@ function makeHost(
     cloud: 'SECURE',
     runtimes: ['docker', 'process'],
     sharedVolumes: ['network', 'global'],
+    runtimeClass: 'runc',
+    requiredClasses: new Map(),
     heldBy: null,
     vcpuTotal: 32,
     vcpuFree: 32,

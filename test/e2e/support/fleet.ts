@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { docker } from './docker.ts'
+import { removeNetworks } from './networks.ts'
 import { callPlane, eventually, type StartAgentOptions, startAgent, startPlane, type TestAgent, type TestPlane } from './plane.ts'
 
 /** A host as its operator sees it. */
@@ -108,7 +109,10 @@ export class Fleet {
     await Promise.all([...this.agents.values()].map((agent) => agent.stop()))
     await this.plane.stop()
     for (const id of ids) await removeLeftovers(this.engine, id)
-    for (const agent of this.agents.values()) rmSync(agent.stateDir, { recursive: true, force: true })
+    for (const { stateDir } of this.agents.values()) {
+      await removeNetworks(stateDir)
+      rmSync(stateDir, { recursive: true, force: true })
+    }
   }
 }
 

@@ -120,6 +120,7 @@ export interface TestAgent {
 export interface StartAgentOptions {
   plane: Pick<TestPlane, 'url' | 'operatorKey'>
   name: string
+  /** Undefined: built-in images, and Docker where it answers. */
   runtime?: string
   simulateGpus?: string
   dataCenter?: string
@@ -138,11 +139,11 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   const stateDir = options.stateDir ?? mkdtempSync(join(options.stateParent ?? tmpdir(), 'podplane-e2e-agent-'))
   const args = ['--url', options.plane.url, '--name', options.name, '--state-dir', stateDir, '--on-exit', options.onExit ?? 'stop']
   if (options.stateDir === undefined) args.push('--token', await createJoinToken(operator, options.name))
-  if (options.runtime !== undefined) args.push('--runtime', options.runtime)
+  args.push(...(options.runtime === undefined ? ['--builtin-images'] : ['--runtime', options.runtime]))
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
-  // Images of the tests are made on this machine.
-  args.push('--local-images')
+  // Images of the tests are made on this machine, and its accounts are all theirs, whatever it can enforce.
+  args.push('--local-images', '--trusted-tenants')
   const startedAtMs = Date.now()
   const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {})
   const kill = async (signal: NodeJS.Signals) => {

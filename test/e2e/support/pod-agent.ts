@@ -10,6 +10,7 @@ import { FakePlane } from '../../host-agent/support/fake-plane.ts'
 import { makeWorkload } from '../../host-agent/support/workload.ts'
 import { waitUntil } from '../../support/time.ts'
 import { docker } from './docker.ts'
+import { removeNetworks } from './networks.ts'
 import { busyboxImage } from './worker-image.ts'
 
 const ENTRY = join(import.meta.dirname, '../../../src/host-agent/main.ts')
@@ -80,6 +81,11 @@ export class PodAgent {
     })
   }
 
+  /** Of the agent's process, while it lives. */
+  get pid(): number | undefined {
+    return this.child?.exitCode === null && this.child.signalCode === null ? this.child.pid : undefined
+  }
+
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return
     this.child.kill(signal)
@@ -93,6 +99,7 @@ export class PodAgent {
     await removeAll('rm', await docker('ps', '--all', '--quiet', '--filter', label))
     await removeAll('rmi', await docker('images', '--quiet', '--filter', label))
     await this.plane.close()
+    await removeNetworks(this.stateDir)
     rmSync(this.stateDir, { recursive: true, force: true })
   }
 

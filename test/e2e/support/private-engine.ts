@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -26,6 +26,8 @@ export class PrivateEngine {
 
   constructor(...flags: string[]) {
     this.flags = flags
+    // Root of a container that is nobody on the machine has to come through to its files.
+    chmodSync(this.dir, 0o711)
   }
 
   /** For DOCKER_HOST. */

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { chooseGpus } from '../../../src/host-agent/gpus/allocation.ts'
 import { groupGpus, parseCudaVersion, parseGpuQuery } from '../../../src/host-agent/gpus/nvidia-smi.ts'
 import { parseSimulatedGpus } from '../../../src/host-agent/gpus/simulated.ts'
-import { buildInventory } from '../../../src/host-agent/machine/inventory.ts'
+import { buildInventory, offeredMemoryMb } from '../../../src/host-agent/machine/inventory.ts'
+import { protectFromOom } from '../../../src/host-agent/machine/oom.ts'
 import { Inventory } from '../../../src/host-protocol/messages.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const H200 = 'NVIDIA H200, 143771, 570.124.06, GPU-8a2c5e1f-3f0b-6d4e-9a71-2b8d1c9e7f10\n'
 const H200_BANNER = `
@@ -80,4 +84,22 @@ describe('GPU allocation', () => {
     expect(chooseGpus(gpus, new Set(), { typeId: 'NVIDIA B200', count: 8 })).toEqual([])
     expect(chooseGpus(gpus, new Set(), null)).toEqual([])
   })
+})
+
+test.for([
+  // of, offered
+  [1_024, 4_096],
+  [4_200, 4_096],
+  [8_192, 7_782],
+  [24_105, 22_899],
+  [2_097_152, 2_088_960],
+] as const)('[HOST-93][H9] of %s MB of memory %s are offered', ([total, offered], { expect }) => {
+  expect(offeredMemoryMb(total)).toBe(offered)
+})
+
+test('[HOST-93] an agent asks to be spared when memory ends, and knows when it may not', ({ expect }) => {
+  const file = join(tempDir('oom'), 'oom_score_adj')
+  expect(protectFromOom(file)).toBe(true)
+  expect(readFileSync(file, 'utf8')).toBe('-900')
+  expect(protectFromOom('/nowhere/oom_score_adj')).toBe(false)
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, test, vi } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
 import { buildMountDrivers, sharedVolumesOf } from '../../../src/host-agent/mounts/build-drivers.ts'
+import { GuardedViews } from '../../../src/host-agent/mounts/guarded-view.ts'
 import { provideMounts } from '../../../src/host-agent/mounts/mount-driver.ts'
 import { parseGlobalVolumes, parseNetworkVolumes } from '../../../src/host-agent/mounts/parse-volume-flags.ts'
 import { PersistentVolumes } from '../../../src/host-agent/mounts/persistent-volumes.ts'
@@ -12,6 +13,9 @@ import { StartError } from '../../../src/host-agent/runtime.ts'
 import type { WorkloadMount } from '../../../src/host-protocol/messages.ts'
 import { waitUntil } from '../../support/time.ts'
 import { tempDir } from '../support/temp-dir.ts'
+
+/** As by an agent that is not root, for an engine without user namespaces. */
+const HELD = { owner: null, views: new GuardedViews('off') }
 
 const hanging = new Map<string, Promise<void>>()
 const hung: string[] = []
@@ -33,7 +37,7 @@ const persistent = (change: Partial<WorkloadMount> = {}): WorkloadMount => ({ ki
 describe('persistent volumes', () => {
   test('[HOST-53] are a directory a pod that any user of the container may write, and keep what it is set to later', async ({ expect }) => {
     const root = tempDir('volumes')
-    const volumes = new PersistentVolumes(root, silentLog())
+    const volumes = new PersistentVolumes(root, silentLog(), HELD)
     expect(await volumes.provide(persistent())).toEqual({ Type: 'bind', Source: join(root, 'p1'), Target: '/workspace' })
     expect(statSync(join(root, 'p1')).mode & 0o777).toBe(0o777)
     chmodSync(join(root, 'p1'), 0o700)
@@ -45,7 +49,7 @@ describe('persistent volumes', () => {
     expect,
   }) => {
     const root = tempDir('volumes')
-    const volumes = new PersistentVolumes(root, silentLog())
+    const volumes = new PersistentVolumes(root, silentLog(), HELD)
     await volumes.provide(persistent())
     writeFileSync(join(root, 'p1/file'), 'x')
     await volumes.wipe('p1')
@@ -62,7 +66,7 @@ describe('persistent volumes', () => {
     const root = tempDir('volumes')
     const outside = tempDir('outside')
     writeFileSync(join(outside, 'file'), 'x')
-    const volumes = new PersistentVolumes(root, silentLog())
+    const volumes = new PersistentVolumes(root, silentLog(), HELD)
     await volumes.provide(persistent())
     symlinkSync(outside, join(root, 'p1/link'))
     // As a program in the container would: one step after the other.
@@ -75,10 +79,10 @@ describe('persistent volumes', () => {
 
   test('[HOST-55] a directory that is missing, or is none, is said by name', async ({ expect }) => {
     const root = tempDir('volumes')
-    const missing = new PersistentVolumes(join(root, 'none'), silentLog())
+    const missing = new PersistentVolumes(join(root, 'none'), silentLog(), HELD)
     await expect(missing.provide(persistent())).rejects.toThrow(`the volume directory ${join(root, 'none')} is missing on this host`)
     writeFileSync(join(root, 'file'), '')
-    const file = new PersistentVolumes(join(root, 'file'), silentLog())
+    const file = new PersistentVolumes(join(root, 'file'), silentLog(), HELD)
     await expect(file.provide(persistent())).rejects.toThrow('is not a directory')
   })
 })
@@ -88,7 +92,8 @@ describe('a directory on a file system that hangs', () => {
     const root = tempDir('volumes')
     const back = Promise.withResolvers<void>()
     hanging.set(root, back.promise)
-    const ask = (id: string, withinMs: number) => provideDirectory(root, id, 'the network volume directory', withinMs)
+    const ask = (id: string, withinMs: number) =>
+      provideDirectory({ root, label: 'the network volume directory', owner: null }, id, withinMs)
     const asked = [ask('v1', 10), ask('v2', 10), ask('v3', 10)]
     for (const outcome of await Promise.allSettled(asked)) {
       expect(outcome).toMatchObject({ reason: new StartError(`the network volume directory ${root} of this host does not answer`) })
@@ -111,7 +116,11 @@ describe('mounts of a workload', () => {
 
   test('[MNT-5] ids and paths that could lead elsewhere are refused before anything is made', async ({ expect }) => {
     const root = tempDir('volumes')
-    const drivers = buildMountDrivers({ networkVolumes: undefined, globalVolumes: undefined }, new PersistentVolumes(root, silentLog()))
+    const drivers = buildMountDrivers(
+      { networkVolumes: undefined, globalVolumes: undefined },
+      new PersistentVolumes(root, silentLog(), HELD),
+      HELD,
+    )
     for (const path of ['workspace', '/', '//', '/a/../b', '/a/./b', '/a\0b', '/a\nb', '']) {
       await expect(provideMounts([persistent({ path })], drivers), path).rejects.toThrow('is not an absolute path of a directory below /')
     }
@@ -126,7 +135,8 @@ describe('mounts of a workload', () => {
     const source = async (flag: string) => {
       const drivers = buildMountDrivers(
         { networkVolumes: parseNetworkVolumes(flag), globalVolumes: undefined },
-        new PersistentVolumes('/none', silentLog()),
+        new PersistentVolumes('/none', silentLog(), HELD),
+        HELD,
       )
       const [mount] = await provideMounts([{ kind: 'network', id: 'v1', path: '/net' }], drivers)
       return mount
@@ -135,7 +145,9 @@ describe('mounts of a workload', () => {
     expect(mount).toMatchObject({
       Type: 'volume',
       Target: '/net',
-      VolumeOptions: { DriverConfig: { Name: 'local', Options: { type: 'nfs', o: 'addr=10.0.0.1,rw', device: ':/export/pods/v1' } } },
+      VolumeOptions: {
+        DriverConfig: { Name: 'local', Options: { type: 'nfs', o: 'addr=10.0.0.1,rw,nosuid,nodev', device: ':/export/pods/v1' } },
+      },
     })
     expect((await source('nfs://10.0.0.2/export/pods'))?.Source).not.toBe(mount?.Source)
   })

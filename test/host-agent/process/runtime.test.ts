@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
+import { UNCONFINED } from '../../../src/host-agent/process/confinement.ts'
 import { ProcessRuntime } from '../../../src/host-agent/process/runtime.ts'
 import { RelayCallers } from '../../../src/host-agent/relay/door/callers.ts'
 import type { StartHooks } from '../../../src/host-agent/runtime.ts'
@@ -29,7 +30,7 @@ describe('process runtime', () => {
   })
 
   function open(callers = new RelayCallers('loopback')): ProcessRuntime {
-    return new ProcessRuntime({ dir, command: [process.execPath, ENTRY], relayUrl: 'http://127.0.0.1:9', callers })
+    return new ProcessRuntime({ dir, command: [process.execPath, ENTRY], relayUrl: 'http://127.0.0.1:9', callers, confinement: UNCONFINED })
   }
 
   test('starts, stops by SIGTERM and leaves nothing behind', async ({ expect }) => {

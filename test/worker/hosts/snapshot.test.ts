@@ -4,12 +4,18 @@ import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { hostStub } from '../../support/stubs.ts'
+import { until } from '../../support/time.ts'
 
 /** About the most that a request may hold. */
 const LARGE_ENV = { A: 'x'.repeat(101_000) }
 const MANY = 400
 /** Reports come one by one; a few show what all of them do. */
 const ENDED = 20
+/** More than one message could hold. */
+const RUNNING = 340
+/** What they hold is sent twice, through a runtime that plays both sides. */
+const SLOW_MS = 120_000
+const TOO_LARGE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
 
 function workload(id: string, change: Partial<Workload> = {}): Workload {
   return {
@@ -41,6 +47,12 @@ async function wantMany(host: FakeHost, count: number, change: Partial<Workload>
   })
 }
 
+/** What the operator sees. */
+async function read(host: FakeHost): Promise<{ health: string; statusReason: string | null }> {
+  const { health, statusReason } = (await admin().get(`/admin/v1/hosts/${host.id}`)).body
+  return { health, statusReason }
+}
+
 async function reportGone(host: FakeHost, count: number): Promise<void> {
   const gone = { state: 'gone', exitCode: null, reason: null, at: 1, sequence: 9 } as const
   const reports: WorkloadReport[] = Array.from({ length: count }, (_, index) => ({ ...gone, workloadId: `pod${index}-1` }))
@@ -48,7 +60,7 @@ async function reportGone(host: FakeHost, count: number): Promise<void> {
 }
 
 describe('what a host is told', () => {
-  it('[HOST-68] of many stopped pods with the largest env is small, and nothing once they are gone', async () => {
+  it('[C3] [HOST-68] of many stopped pods with the largest env is small, and nothing once they are gone', async () => {
     const host = await FakeHost.join()
     await wantMany(host, MANY)
     await wantMany(host, MANY / 2, { desired: 'held' })
@@ -71,6 +83,11 @@ describe('what a host is told', () => {
       mounts,
     })
     expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+    expect(await hostStub(env, host.id).assign(host.id, workload('other', { kind: 'worker' }), 'e')).toBe(true)
+    expect(await host.waitFor(({ id }) => id === 'other')).toEqual(workload('other', { kind: 'worker' }))
+    await host.beat()
+    expect(host.largestMessage).toBeLessThan(1_000_000)
+    await inStore(host, (store) => store.remove('other'))
     await reportGone(host, ENDED)
     await host.link()
     expect(host.desired()).toHaveLength(MANY - ENDED)
@@ -113,27 +130,61 @@ describe('what a host is told', () => {
     host.leave()
   })
 
+  it(
+    '[C3] [HOST-71] of many running pods with the largest env comes in parts, and what changes meanwhile comes too',
+    async () => {
+      const host = await FakeHost.join()
+      await wantMany(host, RUNNING)
+      const linked = host.link()
+      await hostStub(env, host.id).assign(host.id, workload('aaa', { kind: 'worker' }), 'e')
+      await hostStub(env, host.id).assign(host.id, workload('zzz', { kind: 'worker' }), 'e')
+      await linked
+      for (const id of ['aaa', 'zzz']) expect(await host.waitFor((one) => one.id === id)).toEqual(workload(id, { kind: 'worker' }))
+      const expected = Array.from({ length: RUNNING }, (_, index) => `pod${index}-1`)
+      expect(host.desired().map(({ id }) => id)).toEqual(['aaa', ...expected, 'zzz'].toSorted())
+      expect(host.desired().find(({ id }) => id === 'pod7-1')).toEqual(workload('pod7-1'))
+      expect(host.largestMessage).toBeLessThan(1_000_000)
+      expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+      expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
+      await wantMany(host, 2 * RUNNING)
+      expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: false })
+      host.leave()
+    },
+    SLOW_MS,
+  )
+
+  it('[C3] [HOST-72] a host that closed its link over a message too large is shown so until it has got over it', async () => {
+    const host = await FakeHost.join()
+    await wantMany(host, 1)
+    host.leave(1009)
+    await until(async () => (await read(host)).health === 'UNHEALTHY')
+    await host.link()
+    expect(await read(host)).toEqual({ health: 'UNHEALTHY', statusReason: TOO_LARGE })
+    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: false })
+    await host.beat({ appliedRevision: 0 })
+    expect(await read(host)).toEqual({ health: 'UNHEALTHY', statusReason: TOO_LARGE })
+    await host.beat()
+    expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
+    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+    host.leave()
+  })
+
   it('[HOST-69] a host that has to be told too much gets no more, and its operator reads why', async () => {
     const host = await FakeHost.join()
-    const read = async () => {
-      const { health, statusReason } = (await admin().get(`/admin/v1/hosts/${host.id}`)).body
-      return { health, statusReason }
-    }
+    host.takesParts = false
+    await host.link()
     const takesMore = async () => (await hostStub(env, host.id).markPod(host.id, 'another')).takesMore
     const size = JSON.stringify(workload('pod0-1')).length
     expect(await takesMore()).toBe(true)
     await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / 2 / size) + 1)
     expect(await takesMore()).toBe(false)
-    expect(await read()).toEqual({ health: 'HEALTHY', statusReason: null })
+    expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
     await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / size))
-    expect(await read()).toEqual({
-      health: 'UNHEALTHY',
-      statusReason: 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first',
-    })
+    expect(await read(host)).toEqual({ health: 'UNHEALTHY', statusReason: TOO_LARGE })
     await host.beat({ appliedRevision: 0 })
     expect(host.desired()).toEqual([])
     await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / size), { desired: 'stopped' })
-    expect(await read()).toEqual({ health: 'HEALTHY', statusReason: null })
+    expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
     expect(await takesMore()).toBe(true)
     host.leave()
   })

@@ -177,6 +177,7 @@ describe('hosts', () => {
       portRange: { from: 30_000, to: 32_767 },
       createdAt: '2026-06-01T12:00:00Z',
       lastSeenAt: null,
+      linkReplacements: null,
     })
     expect(Host.parse(read.body)).toEqual(read.body)
     expect((await admin().get('/admin/v1/hosts')).body.hosts).toContainEqual(read.body)

@@ -1,0 +1,23 @@
+import { findEndpointUser } from '../db/accounts/accounts.ts'
+import { openDatabase } from '../db/client.ts'
+import { parseAllowList, type WebhookAllowList } from '../domain/webhook/url.ts'
+import { type Env, readSettings } from '../env.ts'
+
+/** Public addresses only. */
+const NOTHING = parseAllowList('')
+
+/** The same for a body that asks for a job: one that does not even hold the word names no webhook, and asks D1 nothing. */
+export async function webhookAllowOfBody(env: Env, endpointId: string, body: string): Promise<WebhookAllowList> {
+  return body.includes('"webhook"') ? webhookAllowOf(env, endpointId) : NOTHING
+}
+
+/**
+ * Private hosts that the webhooks of an endpoint may call (HOOK-7): what `WEBHOOK_ALLOW` lists is for the accounts that `WEBHOOK_ALLOW_USERS`
+ * names, where it names any (PP-224).
+ */
+export async function webhookAllowOf(env: Env, endpointId: string): Promise<WebhookAllowList> {
+  const { webhookAllow, webhookAllowUsers } = readSettings(env)
+  if (webhookAllowUsers === null) return webhookAllow
+  const email = await findEndpointUser(openDatabase(env.DB), endpointId)
+  return email !== null && webhookAllowUsers.includes(email) ? webhookAllow : NOTHING
+}

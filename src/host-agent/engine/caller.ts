@@ -1,0 +1,138 @@
+import { CALL_RULES, type CallMessage, type CallName, type CallRule, Failure } from './calls.ts'
+import type { Frame, FrameKind } from './frames.ts'
+import { Pieces } from './pieces.ts'
+
+/** Calls under way at once: a few for each container that runs. */
+const CALLS_MAX = 8_192
+
+interface Call {
+  rule: CallRule<unknown>
+  /** What has come of a stream. */
+  pieces: Pieces | undefined
+  resolve(answer: unknown): void
+  reject(error: Error): void
+  /** Ends what waits for a signal or a timeout. */
+  release(): void
+}
+
+/** The agent's end of a pipe to an engine client: makes calls, and knows which are under way. */
+export class Caller {
+  private readonly send: (kind: FrameKind, call: number, payload?: Buffer | string) => void
+  private readonly calls = new Map<number, Call>()
+  private lastNumber = 0
+
+  constructor(send: (kind: FrameKind, call: number, payload?: Buffer | string) => void) {
+    this.send = send
+  }
+
+  /** Rejects with the engine's words, when the time of this call is over, or when a signal among the arguments fires. */
+  make(name: CallName, args: readonly unknown[]): Promise<unknown> {
+    const rule: CallRule<unknown> = CALL_RULES[name]
+    const signalAt = args.findIndex((arg) => arg instanceof AbortSignal)
+    const signal = args[signalAt] as AbortSignal | undefined
+    const message: CallMessage = {
+      name,
+      args: args.map((arg) => (arg instanceof AbortSignal ? null : arg)),
+      signalAt: signalAt < 0 ? null : signalAt,
+    }
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      if (this.calls.size >= CALLS_MAX) throw new Error(`more than ${CALLS_MAX} calls to the container engine are under way`)
+      const number = this.nextNumber()
+      this.send('call', number, JSON.stringify(message))
+      this.calls.set(number, { rule, pieces: undefined, resolve, reject, release: this.limit(number, rule, signal) })
+    })
+  }
+
+  /** An answer of the client, or a part of it; of a call that was given up it means nothing any more. */
+  take({ kind, call: number, payload }: Frame): void {
+    const call = this.calls.get(number)
+    if (call === undefined) return
+    if (kind === 'stream') this.open(number, call)
+    else if (kind === 'piece') call.pieces?.add(payload)
+    else this.settle(number, call, kind, payload)
+  }
+
+  /** The client is gone. */
+  endAll(error: Error): void {
+    for (const [number, call] of this.calls) this.finish(number, call, error)
+  }
+
+  private open(number: number, call: Call): void {
+    if (call.rule.answer !== 'stream') {
+      this.finish(number, call, new Error(UNEXPECTED))
+      return
+    }
+    const pieces = new Pieces()
+    call.pieces = pieces
+    const onTaken = (bytes: number) => {
+      if (this.calls.has(number)) this.send('credit', number, lengthOf(bytes))
+    }
+    call.resolve(pieces.read(onTaken, () => this.giveUp(number, new Error('nobody reads on'))))
+  }
+
+  private settle(number: number, call: Call, kind: FrameKind, payload: Buffer): void {
+    try {
+      if (kind === 'failure') throw failureOf(payload)
+      if (kind === 'end' && call.pieces !== undefined) call.pieces.end(null)
+      else call.resolve(answerOf(call.rule, kind, payload))
+      this.finish(number, call, null)
+    } catch (error) {
+      this.finish(number, call, error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  private finish(number: number, call: Call, error: Error | null): void {
+    this.calls.delete(number)
+    call.release()
+    if (error === null) return
+    call.pieces?.end(error)
+    call.reject(error)
+  }
+
+  private giveUp(number: number, error: Error): void {
+    const call = this.calls.get(number)
+    if (call === undefined) return
+    this.send('abort', number)
+    this.finish(number, call, error)
+  }
+
+  private limit(number: number, { timeoutMs }: CallRule<unknown>, signal: AbortSignal | undefined): () => void {
+    const onAbort = () => this.giveUp(number, signal?.reason instanceof Error ? signal.reason : new Error('given up'))
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const text = `the container engine did not answer within ${(timeoutMs ?? 0) / 1000} s`
+    const timer = timeoutMs === null ? undefined : setTimeout(() => this.giveUp(number, new Error(text)), timeoutMs)
+    return () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  private nextNumber(): number {
+    do this.lastNumber = (this.lastNumber + 1) % 2 ** 32
+    while (this.lastNumber === 0 || this.calls.has(this.lastNumber))
+    return this.lastNumber
+  }
+}
+
+const UNEXPECTED = 'the engine answered something else than was asked for'
+
+function answerOf({ answer }: CallRule<unknown>, kind: FrameKind, payload: Buffer): unknown {
+  if (kind === 'bytes' && answer === 'bytes') return payload
+  if (kind === 'value' && answer === 'nothing') return undefined
+  if (kind !== 'value' || typeof answer === 'string') throw new Error(UNEXPECTED)
+  const parsed = answer.safeParse(payload.length === 0 ? undefined : JSON.parse(payload.toString()))
+  if (!parsed.success) throw new Error(UNEXPECTED)
+  return parsed.data
+}
+
+function failureOf(payload: Buffer): Error {
+  const { text, statusCode } = Failure.parse(JSON.parse(payload.toString()))
+  return statusCode === undefined ? new Error(text) : Object.assign(new Error(text), { statusCode })
+}
+
+function lengthOf(bytes: number): Buffer {
+  const length = Buffer.allocUnsafe(4)
+  length.writeUInt32BE(bytes)
+  return length
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { ContainerConfig, DockerEngine } from '../docker/engine.ts'
+import { EngineFacts } from '../profile/engine-facts.ts'
+
+/** How a call to the engine is made through its client's process. */
+export interface CallRule<Answer> {
+  /** Until then there is an answer; null: it takes as long as it takes, and counts as long. */
+  timeoutMs: number | null
+  /** Whether it is made once more when the client has ended meanwhile. */
+  again: boolean
+  /** What a good answer looks like; the engine may say anything. */
+  answer: z.ZodType<Answer> | 'nothing' | 'bytes' | 'stream'
+}
+
+type Rules = { readonly [Name in keyof DockerEngine]: CallRule<Awaited<ReturnType<DockerEngine[Name]>>> }
+
+/** For what the engine only has to look up. */
+const LOOK_MS = 60_000
+/** For what has it work. */
+const WORK_MS = 300_000
+/** The most grace that a workload gets, and some more. */
+const STOP_MS = 900_000
+
+const Time = z.number().nullable()
+const Texts = z.array(z.string())
+
+const ContainerFacts = z.object({
+  name: z.string(),
+  labels: z.record(z.string(), z.string()),
+  status: z.string(),
+  exitCode: z.number().int(),
+  outOfMemory: z.boolean(),
+  startedAtMs: Time,
+  endedAtMs: Time,
+  addresses: Texts,
+  anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
+})
+const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
+const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
+const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
+/** Goes back to the engine as it came. */
+const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
+const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().optional() })
+
+/** Every call that the agent makes of its engine. A new one gets its row here. */
+export const CALL_RULES: Rules = {
+  info: { timeoutMs: LOOK_MS, again: true, answer: EngineFacts },
+  imageFacts: { timeoutMs: LOOK_MS, again: true, answer: ImageFacts.optional() },
+  load: { timeoutMs: null, again: true, answer: 'nothing' },
+  // What was created by the first of two would be in the way of the second; whoever starts a container tries again himself.
+  create: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },
+  start: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
+  inspect: { timeoutMs: LOOK_MS, again: true, answer: ContainerFacts.optional() },
+  wait: { timeoutMs: null, again: false, answer: 'nothing' },
+  stop: { timeoutMs: STOP_MS, again: true, answer: 'nothing' },
+  remove: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
+  listNames: { timeoutMs: LOOK_MS, again: true, answer: Texts },
+  readLogs: { timeoutMs: LOOK_MS, again: true, answer: 'bytes' },
+  followLogs: { timeoutMs: null, again: false, answer: 'stream' },
+  usage: { timeoutMs: LOOK_MS, again: true, answer: ContainerUsage.optional() },
+  commit: { timeoutMs: null, again: false, answer: 'nothing' },
+  countLayers: { timeoutMs: LOOK_MS, again: true, answer: z.number().int() },
+  flatten: { timeoutMs: null, again: false, answer: Config },
+  listImages: { timeoutMs: LOOK_MS, again: true, answer: Texts },
+  removeImage: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
+  listNetworks: { timeoutMs: LOOK_MS, again: true, answer: z.array(EngineNetwork) },
+  createNetwork: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },
+  removeNetwork: { timeoutMs: WORK_MS, again: true, answer: z.boolean() },
+  bridge: { timeoutMs: LOOK_MS, again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
+}
+
+export type CallName = keyof DockerEngine
+
+export function isCallName(name: string): name is CallName {
+  return Object.hasOwn(CALL_RULES, name)
+}
+
+/** A call as it is sent. A signal stays on its side: its place is named, and `abort` says that it fired. */
+export const CallMessage = z.object({ name: z.string(), args: z.array(z.unknown()), signalAt: z.number().int().nullable() })
+export type CallMessage = z.infer<typeof CallMessage>
+
+/** Why a call failed, in the engine's words, and the status of its answer if there was one. */
+export const Failure = z.object({ text: z.string(), statusCode: z.number().optional() })
+export type Failure = z.infer<typeof Failure>
+
+/** Bytes of a stream that may be under way before its reader has asked for more. */
+export const STREAM_WINDOW_BYTES = 256 * 1024

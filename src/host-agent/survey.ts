@@ -1,0 +1,89 @@
+import type { Inventory } from '../host-protocol/messages.ts'
+import { detectDocker, runsBuiltins } from './build-runtimes.ts'
+import type { DockerEngine } from './docker/engine.ts'
+import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
+import type { Log } from './log.ts'
+import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
+import { protectFromOom } from './machine/oom.ts'
+import { sharedVolumesOf } from './mounts/build-drivers.ts'
+import { GuardedViews } from './mounts/guarded-view.ts'
+import type { HeldVolumes } from './mounts/shared-volumes.ts'
+import { HostNetwork } from './network/host-network.ts'
+import type { AgentOptions } from './options.ts'
+import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
+import { judgeHost } from './profile/judge-host.ts'
+import { readKernelFacts } from './profile/kernel-facts.ts'
+import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
+import { engineRuntimeOf } from './profile/runtime-class.ts'
+import { missingOfImages } from './pulls/missing.ts'
+
+const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
+const NO_TOOLKIT = { offersGpus: true, problem: null }
+const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
+
+/** What an agent has found out about its machine, and may do there. */
+export interface Survey {
+  machine: Machine
+  devices: GpuDevice[]
+  engine: DockerEngine | undefined
+  network: HostNetwork | undefined
+  engineRuntime: string | undefined
+  confinement: Confinement
+  held: HeldVolumes
+  inventory: Inventory
+}
+
+interface SurveyContext {
+  options: AgentOptions
+  log: Log
+  /** How to run this very program again. */
+  command: readonly [string, ...string[]]
+}
+
+/** Looks at the machine once; what it finds is the inventory for the life of this process. */
+export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
+  const { publicIp, portRange } = options
+  const machine = readMachine(options.stateDir)
+  // Each starts programs of its own, and neither fails.
+  const confining = runsBuiltins(options) ? openConfinement(command) : UNCONFINED
+  const viewing = GuardedViews.open(options.stateDir)
+  const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
+  const engine = await detectDocker({ options, command, log })
+  const facts = await engine?.info()
+  const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
+  const toolkit =
+    engine !== undefined && found.devices.length > 0 ? judgeToolkit(await readToolkitVersion(), options.allowOldNvidiaToolkit) : NO_TOOLKIT
+  const devices = toolkit.offersGpus ? found.devices : []
+  const confinement = await confining
+  const held = { owner: facts?.remappedRoot ?? null, views: await viewing }
+  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [
+    ...(toolkit.problem === null
+      ? []
+      : [`${toolkit.problem}${toolkit.offersGpus ? '' : '; no GPU is offered (--allow-old-nvidia-toolkit)'}`]),
+    ...(protectFromOom() ? [] : [UNPROTECTED]),
+    ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
+    ...confinement.missing,
+    ...(facts === undefined ? [] : missingOfImages(options, facts.dataRoot)),
+  ])
+  for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
+  const runtimes: Inventory['runtimes'] = []
+  if (runsBuiltins(options)) runtimes.push('process')
+  if (engine !== undefined) runtimes.push('docker')
+  const network = engine && (await HostNetwork.open({ options, engine, log }))
+  return {
+    machine,
+    devices,
+    engine,
+    network,
+    engineRuntime,
+    confinement,
+    held,
+    inventory: {
+      ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
+      publicIp,
+      portRange,
+      sharedVolumes: sharedVolumesOf(options),
+      isolation: { ...isolation, ...network?.isolation },
+    },
+  }
+}

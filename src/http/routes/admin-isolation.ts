@@ -1,0 +1,37 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { AccountIsolation } from '../../contract/accounts/isolation.ts'
+import { getIsolation, setIsolation } from '../../services/accounts/isolation.ts'
+import type { AppEnv } from '../app-env.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER } from '../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/isolation' }
+const content = { 'application/json': { schema: AccountIsolation } }
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  operationId: 'getIsolation',
+  summary: "What must run a user's containers",
+  request: { params: Params },
+  responses: { 200: { description: 'The requirement.', content }, ...problemResponses([401, 404]) },
+})
+
+const setRoute = createRoute({
+  ...common,
+  middleware: strictJson,
+  method: 'put',
+  operationId: 'setIsolation',
+  summary: "Require what runs a user's containers; felt by the next that is placed",
+  request: { params: Params, body: { required: true, content } },
+  responses: { 200: { description: 'The requirement as it is now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+})
+
+/** Registers what the operator requires of the hosts of an account (PP-219). */
+export function registerAdminIsolation(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getRoute, async (c) => c.json(await getIsolation(c.env, c.req.valid('param').id), 200))
+  app.openapi(setRoute, async (c) => c.json(await setIsolation(c.env, c.req.valid('param').id, c.req.valid('json')), 200))
+}

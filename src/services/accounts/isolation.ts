@@ -1,0 +1,25 @@
+import type { AccountIsolation } from '../../contract/accounts/isolation.ts'
+import { Problem } from '../../contract/problems.ts'
+import { findUser, type UserRow } from '../../db/accounts/accounts.ts'
+import { findRuntimeClass, setRuntimeClass } from '../../db/accounts/isolation.ts'
+import { openDatabase } from '../../db/client.ts'
+import type { Env } from '../../env.ts'
+
+/** What must run the containers of a user's account. Throws 404. */
+export async function getIsolation(env: Env, userId: string): Promise<AccountIsolation> {
+  const { personalTeamId } = await findUserOrThrow(env, userId)
+  return { runtimeClass: await findRuntimeClass(openDatabase(env.DB), personalTeamId) }
+}
+
+/** Requires it from now on; what runs goes on (PP-219). Throws 404. */
+export async function setIsolation(env: Env, userId: string, { runtimeClass }: AccountIsolation): Promise<AccountIsolation> {
+  const { personalTeamId } = await findUserOrThrow(env, userId)
+  await setRuntimeClass(openDatabase(env.DB), personalTeamId, runtimeClass)
+  return { runtimeClass }
+}
+
+async function findUserOrThrow(env: Env, id: string): Promise<UserRow> {
+  const user = await findUser(openDatabase(env.DB), id)
+  if (!user) throw new Problem('notFound')
+  return user
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '../support/unit.ts'
+
+interface Locked {
+  resolved?: string
+  integrity?: string
+  link?: boolean
+  hasInstallScript?: boolean
+}
+interface Manifest {
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  allowScripts?: Record<string, boolean>
+}
+
+const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'))
+const manifest: Manifest = read('package.json')
+const locked: [string, Locked][] = Object.entries<Locked>(read('package-lock.json').packages).filter(([path]) => path !== '')
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+describe('[L11][PP-226] what is installed', () => {
+  it('is held by its bytes: each package of the lock file has a SHA-512', () => {
+    expect(locked.length).toBeGreaterThan(100)
+    expect(locked.filter(([, { integrity, link }]) => !link && !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''))).toEqual([])
+  })
+
+  it('comes from the public registry alone', () => {
+    const elsewhere = locked.filter(([, { resolved }]) => resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'))
+    expect(elsewhere).toEqual([])
+  })
+
+  it('is named in exact versions', () => {
+    const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+  })
+
+  it('runs no script of its own at install that nobody has looked at', () => {
+    const scripts = new Set(locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path)))
+    expect([...scripts].filter((name) => manifest.allowScripts?.[name] === undefined)).toEqual([])
+  })
+})

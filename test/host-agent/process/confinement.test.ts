@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'vitest'
+import { type Confinement, openConfinement, UNCONFINED, userOfProgram } from '../../../src/host-agent/process/confinement.ts'
+import { ProcessGroups } from '../../../src/host-agent/process/groups.ts'
+import { ProcessRuntime } from '../../../src/host-agent/process/runtime.ts'
+import { RelayCallers } from '../../../src/host-agent/relay/door/callers.ts'
+import type { StartHooks } from '../../../src/host-agent/runtime.ts'
+import { waitUntil } from '../../support/time.ts'
+import { makeWorkload } from '../support/workload.ts'
+
+const ENTRY = join(import.meta.dirname, '../../../src/host-agent/main.ts')
+const COMMAND = [process.execPath, ENTRY] as const
+const hooks: StartHooks = { onState: () => {}, signal: new AbortController().signal }
+const isRoot = process.getuid?.() === 0
+
+let dir: string
+beforeEach(() => {
+  // Like a state directory: nobody but its owner may look into it.
+  dir = mkdtempSync(join(tmpdir(), 'podplane-confined-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
+
+/** A tree of control groups as the kernel shows it, as far as it is looked at. */
+function makeTree(version: 1 | 2): string {
+  const root = join(dir, 'cgroup')
+  for (const path of version === 2 ? ['podplane'] : ['memory', 'pids']) mkdirSync(join(root, path), { recursive: true })
+  if (version === 2) {
+    writeFileSync(join(root, 'cgroup.controllers'), 'cpu memory pids\n')
+    writeFileSync(join(root, 'podplane/cgroup.subtree_control'), '')
+  }
+  return root
+}
+
+describe('control groups of built-in programs', () => {
+  test('[HOST-92][H10] bound memory and processes in both versions', ({ expect }) => {
+    const one = makeTree(1)
+    const groups = ProcessGroups.open(one)
+    groups?.create('w1')
+    groups?.enter('w1', 4_711)
+    expect(readFileSync(join(one, 'memory/podplane/w1/memory.limit_in_bytes'), 'utf8')).toBe('536870912')
+    expect(readFileSync(join(one, 'pids/podplane/w1/pids.max'), 'utf8')).toBe('64')
+    expect(readFileSync(join(one, 'memory/podplane/w1/cgroup.procs'), 'utf8')).toBe('4711')
+    rmSync(one, { recursive: true })
+    const two = makeTree(2)
+    ProcessGroups.open(two)?.create('w1')
+    expect(readFileSync(join(two, 'podplane/w1/memory.max'), 'utf8')).toBe('536870912')
+    expect(readFileSync(join(two, 'podplane/w1/pids.max'), 'utf8')).toBe('64')
+    expect(readFileSync(join(two, 'podplane/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids')
+  })
+
+  test('[HOST-92] none where the kernel has none', ({ expect }) => {
+    expect(ProcessGroups.open(join(dir, 'nowhere'))).toBeUndefined()
+  })
+})
+
+test('[HOST-92] every program has a user of its own, the same at every start', ({ expect }) => {
+  const users = Array.from({ length: 1_000 }, (_, n) => userOfProgram(`w${n}`))
+  expect(new Set(users).size).toBe(1_000)
+  expect(userOfProgram('w1')).toBe(users[1])
+  expect(Math.min(...users)).toBeGreaterThanOrEqual(1_900_000_000)
+  expect(Math.max(...users)).toBeLessThan(2 ** 31)
+})
+
+describe('an agent', () => {
+  async function runIdle(confinement: Confinement) {
+    const callers = new RelayCallers('loopback')
+    const runtime = new ProcessRuntime({ dir, command: COMMAND, relayUrl: 'http://127.0.0.1:9', callers, confinement })
+    await runtime.start(makeWorkload({ id: 'w1' }), hooks)
+    const { pid } = JSON.parse(readFileSync(join(dir, 'w1/process.json'), 'utf8')) as { pid: number }
+    await waitUntil('the program runs', () => readFileSync(join(dir, 'w1/output.log'), 'utf8').includes('idle: running'))
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const oomScore = readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()
+    const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+    await runtime.stop('w1', 5_000)
+    const exit = await runtime.watch('w1')
+    await runtime.remove('w1')
+    runtime.close()
+    return { uids: /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t').map(Number), oomScore, groups, exit }
+  }
+
+  test('[HOST-92][H10] that is root runs them as nobody else, in a group of their own, and says what it cannot', async ({ expect }) => {
+    const confinement = await openConfinement(COMMAND)
+    const { uids, groups, exit, oomScore } = await runIdle(confinement)
+    const user = confinement.userOf === undefined ? process.getuid?.() : userOfProgram('w1')
+    expect(uids).toEqual([user, user, user, user])
+    expect(groups.includes('/podplane/w1')).toBe(confinement.groups !== undefined)
+    // Its exit code is in a file that it writes by itself, below a directory that it cannot reach from above.
+    expect(exit).toMatchObject({ exitCode: 0, reason: 'exited with code 0' })
+    expect(oomScore).toBe('500')
+    expect(existsSync(join(dir, 'w1'))).toBe(false)
+    if (isRoot) expect(confinement).toEqual({ userOf: userOfProgram, groups: expect.any(ProcessGroups), missing: [] })
+    else expect(confinement.missing[0]).toBe('built-in images: run as the user of the agent (the agent is not root)')
+  })
+
+  test('[HOST-92] that may do none of it runs them as itself', async ({ expect }) => {
+    const { uids, exit } = await runIdle(UNCONFINED)
+    expect(new Set(uids)).toEqual(new Set([process.getuid?.()]))
+    expect(exit.exitCode).toBe(0)
+    expect(statSync(dir).mode & 0o777).toBe(0o700)
+  })
+})
