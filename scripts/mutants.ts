@@ -79,6 +79,7 @@ const AGENT_TESTS = [
   'plane/lease',
   'logs/spool',
   'logs/shipper',
+  'relay/door.test.ts',
 ].map((name) => `test/host-agent/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {

@@ -242,7 +242,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     id: 'greedy workloads leave nobody a part',
     file: 'src/host-agent/relay/room.ts',
     find: 'if (own + amount <= part) return true',
-    replace: 'if (own + amount <= part && this.total + amount <= this.max * OWN_PART) return true',
+    replace: 'if (own + amount <= part) return this.total + amount <= this.max * OWN_PART',
   },
   {
     id: 'what was recorded and not told stays untold',
