@@ -67,7 +67,11 @@ describe('global volumes', () => {
     ['[GLV-1][STRICT-3] no name', {}, "$: missing property 'name'"],
     ['[STRICT-2] null', { name: null }, '$.name: got null, want string'],
     ['[GLV-1] an empty name', { name: '' }, '$.name: minLength: got 0, want 1'],
-    ['[GEN-6] a control character', { name: 'a\u007f' }, '$.name: does not match pattern: want text without control characters'],
+    [
+      '[GEN-6] a control character',
+      { name: 'a\u007f' },
+      '$.name: does not match pattern: want text without control characters and marks of direction',
+    ],
     ['[STRICT-1] __proto__', '{"name":"a","__proto__":1}', "$: additional properties '__proto__' not allowed"],
   ]
   it.each(REFUSED)('%s is 422 on create and rename', async (_title, body, error) => {

@@ -51,7 +51,12 @@ describe('create', () => {
     ['[VOL-2] another type', { type: 'FAST' }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
     ['[STRICT-1] an unknown member', { bogus: 1 }, 422, ["$: additional properties 'bogus' not allowed"]],
     ['[STRICT-2] null', { type: null }, 422, ["$.type: value must be one of 'STANDARD', 'HIGH_PERFORMANCE'"]],
-    ['[GEN-6] a line break in the name', { name: 'a\nb' }, 422, ['$.name: does not match pattern: want text without control characters']],
+    [
+      '[GEN-6] a line break in the name',
+      { name: 'a\nb' },
+      422,
+      ['$.name: does not match pattern: want text without control characters and marks of direction'],
+    ],
     [
       '[GEN-6] a control character in the data center',
       { dataCenter: 'EU\u0007' },
@@ -137,7 +142,7 @@ describe('update', () => {
       [{ name: 'x', type: 'STANDARD' }, "$: additional properties 'type' not allowed"],
       [{ size: 9 }, '$.size: minimum: got 9, want 10'],
       [{ size: 4097 }, '$.size: maximum: got 4097, want 4096'],
-      [{ name: 'a\u0000' }, '$.name: does not match pattern: want text without control characters'],
+      [{ name: 'a\u0000' }, '$.name: does not match pattern: want text without control characters and marks of direction'],
     ] as const) {
       const reply = await api(key).patch(`${PATH}/${id}`, body)
       expect([reply.status, reply.body.errors]).toEqual([422, expect.arrayContaining([error])])

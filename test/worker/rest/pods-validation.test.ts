@@ -64,7 +64,7 @@ const UNPROCESSABLE: [string, unknown, string][] = [
   [
     '[GEN-6] a control character in the name',
     podBody({ name: 'a\u001b[2J' }),
-    '$.name: does not match pattern: want text without control characters',
+    '$.name: does not match pattern: want text without control characters and marks of direction',
   ],
   ['[GEN-6] [PP-161] a line break in the image', podBody({ image: 'a\nb' }), IMAGE_REFUSAL],
   ['[PP-161] an image with a scheme', podBody({ image: 'https://docker.io/library/nginx:latest' }), IMAGE_REFUSAL],

@@ -121,7 +121,7 @@ describe('create', () => {
       '[GEN-6] a control character in the name',
       { name: 'a\u0007' },
       422,
-      ['$.name: does not match pattern: want text without control characters'],
+      ['$.name: does not match pattern: want text without control characters and marks of direction'],
     ],
     ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, 422, [IMAGE_REFUSAL]],
     ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, 422, [IMAGE_REFUSAL]],

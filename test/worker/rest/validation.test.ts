@@ -71,7 +71,11 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[END-7] another flashboot', { flashboot: 'ON' }, "$.flashboot: value must be one of 'OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'"],
   ['[END-7] another type', { type: 'STREAM' }, "$.type: value must be one of 'QUEUE', 'LOAD_BALANCER'"],
   ['[TMO-2][RST-3] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
-  ['[GEN-6] a control character in the name', { name: 'a\u0007' }, '$.name: does not match pattern: want text without control characters'],
+  [
+    '[GEN-6] a control character in the name',
+    { name: 'a\u0007' },
+    '$.name: does not match pattern: want text without control characters and marks of direction',
+  ],
   ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, IMAGE_REFUSAL],
   ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, IMAGE_REFUSAL],
   [
