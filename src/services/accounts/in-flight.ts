@@ -15,38 +15,61 @@ interface Body {
   untilMs: number
 }
 
+/** Bytes of refused bodies that are read to their end all the same within that time, so that their sender hears why. */
+const MAX_DRAINED_BYTES = 16 * 2 ** 20
+
 const bounds = new ExpiringCache<number>(BOUND_TTL_MS, MAX_BOUNDS)
-/** Bodies that came through this isolate within the last seconds, by team; a team without any is not there. */
-const underWay = new Map<string, Set<Body>>()
+
+/** Bytes that came through this isolate within the last seconds, by team; a team without any is not there. */
+class RecentBytes {
+  private readonly byTeam = new Map<string, Set<Body>>()
+
+  of(teamId: string, nowMs: number): number {
+    let used = 0
+    for (const body of this.byTeam.get(teamId) ?? []) {
+      if (nowMs < body.untilMs) used += body.bytes
+      else this.leave(teamId, body)
+    }
+    return used
+  }
+
+  enter(teamId: string, bytes: number, nowMs: number): void {
+    const bodies = this.byTeam.get(teamId) ?? new Set()
+    bodies.add({ bytes, untilMs: nowMs + MAX_BODY_MS })
+    this.byTeam.set(teamId, bodies)
+  }
+
+  private leave(teamId: string, body: Body): void {
+    const bodies = this.byTeam.get(teamId)
+    bodies?.delete(body)
+    if (bodies?.size === 0) this.byTeam.delete(teamId)
+  }
+}
+
+const taken = new RecentBytes()
+const drained = new RecentBytes()
 
 /** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const known = bounds.get(teamId, nowMs)
   const bound = known ?? (await findOverrides(openDatabase(env.DB), teamId)).inFlightBytes ?? BUDGETS.inFlightBytes.bound
   bounds.set(teamId, bound, nowMs)
-  let used = 0
-  for (const body of underWay.get(teamId) ?? []) {
-    if (nowMs < body.untilMs) used += body.bytes
-    else leave(teamId, body)
-  }
-  return { used, bound }
+  return { used: taken.of(teamId, nowMs), bound }
 }
 
 /** Counts a body for the next seconds. */
 export function enterInFlight(teamId: string, bytes: number, nowMs: number): void {
-  const body = { bytes, untilMs: nowMs + MAX_BODY_MS }
-  const bodies = underWay.get(teamId) ?? new Set()
-  bodies.add(body)
-  underWay.set(teamId, bodies)
+  taken.enter(teamId, bytes, nowMs)
+}
+
+/** Whether a refused body is worth reading to its end. Counts it if so: what is read costs everybody time, whatever becomes of it. */
+export function mayDrain(teamId: string, bytes: number, nowMs: number): boolean {
+  if (drained.of(teamId, nowMs) + bytes > MAX_DRAINED_BYTES) return false
+  drained.enter(teamId, bytes, nowMs)
+  return true
 }
 
 /** Forgets a bound in this isolate, after it was changed here. */
 export function forgetInFlightBound(teamId: string): void {
   bounds.delete(teamId)
-}
-
-function leave(teamId: string, body: Body): void {
-  const bodies = underWay.get(teamId)
-  bodies?.delete(body)
-  if (bodies?.size === 0) underWay.delete(teamId)
 }

@@ -1,4 +1,4 @@
-import { enterInFlight, inFlightUse } from '../../../src/services/accounts/in-flight.ts'
+import { enterInFlight, inFlightUse, mayDrain } from '../../../src/services/accounts/in-flight.ts'
 import { admin, api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 
 const MIB = 2 ** 20
@@ -32,5 +32,13 @@ describe('request bodies under way', () => {
     enterInFlight(teamId, 5, nowMs)
     expect((await inFlightUse(env, teamId, nowMs + 9_999)).used).toBe(5)
     expect((await inFlightUse(env, teamId, nowMs + 10_000)).used).toBe(0)
+  })
+
+  it('[H7][PP-207] refused bodies are read to their end only so often', () => {
+    const teamId = crypto.randomUUID()
+    const nowMs = Date.now()
+    expect([10, 6, 1].map((mib) => mayDrain(teamId, mib * MIB, nowMs))).toEqual([true, true, false])
+    expect(mayDrain(teamId, MIB, nowMs + 10_000)).toBe(true)
+    expect(mayDrain(crypto.randomUUID(), 16 * MIB, nowMs)).toBe(true)
   })
 })
