@@ -49,8 +49,9 @@ export class ClientProcess {
     this.child.on('error', (error) => this.end(`could not be started: ${errorText(error)}`))
     // After the last bytes of its output.
     this.child.on('close', (exitCode, signal) => this.end(this.describe(exitCode, signal)))
-    const pipe: unknown = this.child.stdio?.[CLIENT_END]
-    // Without descriptors to spare there is a child without pipes.
+    // Without descriptors to spare there is a child without pipes, whatever its type says.
+    const stdio = this.child.stdio as ChildProcess['stdio'] | undefined
+    const pipe: unknown = stdio?.[CLIENT_END]
     if (!(pipe instanceof Duplex)) throw new Error('the engine client could not be given a pipe')
     this.pipe = pipe
     this.listen()

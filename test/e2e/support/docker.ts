@@ -72,6 +72,8 @@ export function followLogs(container: string): { text(): string; ended: Promise<
 /** How many containers of an image were started since `since` (milliseconds), as the engine itself remembers it. */
 export async function countStarts(image: string, since: number): Promise<number> {
   const window = ['--since', String(since / 1000), '--until', String(Date.now() / 1000)]
-  const events = await docker('events', ...window, '--filter', 'event=start', '--filter', `image=${image}`, '--format', '{{.ID}}')
-  return events === '' ? 0 : events.split('\n').length
+  const events = await docker('events', ...window, '--filter', 'event=start', '--format', '{{.Actor.Attributes.image}}')
+  // An agent starts the image that it has judged, so by its id, whatever the name means by then.
+  const names = [image, await docker('image', 'inspect', '--format', '{{.Id}}', image)]
+  return events.split('\n').filter((started) => names.includes(started)).length
 }
