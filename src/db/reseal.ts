@@ -75,7 +75,13 @@ const STEPS: Readonly<Record<ResealedTable, (db: Records, afterId: string) => Pr
     })
   },
   endpoints: async (db, afterId) => {
-    const rows = await db.select().from(endpoints).where(gt(endpoints.id, afterId)).orderBy(asc(endpoints.id)).limit(STEP_ROWS)
+    const rows = await db
+      .select()
+      .from(endpoints)
+      // Of a deleted endpoint nothing is kept that could be sealed.
+      .where(and(gt(endpoints.id, afterId), isNull(endpoints.deletedAt)))
+      .orderBy(asc(endpoints.id))
+      .limit(STEP_ROWS)
     const stale = rows.filter(({ config }) => isStale(db, config.container))
     return write(rows, stale, async ({ id, revision, config }) => {
       const sealed = sealConfig(db.vault, openConfig(db.vault, config) satisfies EndpointConfig)

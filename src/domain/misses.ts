@@ -16,11 +16,10 @@ export function secondsUntilLookup(misses: Misses | undefined, nowMs: number): n
   return Math.ceil((startMs + MISS_WINDOW_MS - nowMs) / 1000)
 }
 
-/** The count after `change` more; what an earlier window counted is over. */
-export function countMiss(misses: Misses | undefined, change: 1 | -1, nowMs: number): Misses {
+/** The count after one more; what an earlier window counted is over. */
+export function countMiss(misses: Misses | undefined, nowMs: number): Misses {
   const startMs = windowStart(nowMs)
-  const count = misses?.startMs === startMs ? misses.count : 0
-  return { startMs, count: Math.max(0, count + change) }
+  return { startMs, count: misses?.startMs === startMs ? misses.count + 1 : 1 }
 }
 
 function windowStart(nowMs: number): number {

@@ -8,6 +8,7 @@ import { type Admitted, callEndpoint } from '../objects/endpoint-calls.ts'
 import { type BoundedLook, ownQueue } from '../objects/own-queue.ts'
 import { logEvent } from '../platform/log.ts'
 import { authenticate } from '../services/accounts/authenticate.ts'
+import { mayDrain } from '../services/accounts/in-flight.ts'
 import { lookUpFor } from '../services/accounts/lookups.ts'
 import { isExempt } from '../services/accounts/rate-limit.ts'
 import type { Principal } from '../services/context.ts'
@@ -20,8 +21,6 @@ import { watchedByKey } from './watched-stream.ts'
 
 const RETRY_SECONDS = '5'
 const NO_SNIFFING = 'x-content-type-options'
-/** An oversize body is read to its end up to this size, so that its sender hears why; beyond it the connection is cut. */
-const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
 /** What a job call carries through its checks. */
 interface Incoming {
@@ -111,13 +110,10 @@ async function requireKey(incoming: Incoming): Promise<Principal> {
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
-// is read to its end first; nobody else's is.
+// is read to its end first, within what is read of refused bodies at all (PP-207); nobody else's is.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
-  const isKnown = await requireKey(incoming).then(
-    () => true,
-    () => false,
-  )
-  if (isKnown && length <= MAX_DRAINED_BYTES) await incoming.request.body?.pipeTo(new WritableStream())
+  const principal = await requireKey(incoming).catch(() => null)
+  if (principal && mayDrain(principal.teamId, length, Date.now())) await incoming.request.body?.pipeTo(new WritableStream())
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 

@@ -91,7 +91,10 @@ describe('npm start', () => {
     const global = await create('/v2/global-volumes', { name: 'models' })
     const mounts = { network: [{ volumeId: network.id, path: '/near' }], global: [{ volumeId: global.id, path: '/far' }] }
     const script = `echo near >/near/file; echo far >/far/file; ${STAY_SCRIPT}`
-    const pod = await TestPod.run(plane, podBody(await busyboxImage(), script, { mounts }))
+    const body = podBody(await busyboxImage(), script, { mounts })
+    // The machine has one GPU, and the program of the test before may still be ending.
+    const pod = await eventually('the machine is free', JOB_TIMEOUT_MS, () => TestPod.create(plane, body).catch(() => undefined))
+    await pod.reaches('RUNNING')
     const fileOf = (kind: string, id: string) => readFileSync(join(plane.dataDir, kind, id, 'file'), 'utf8')
     const read = () => [fileOf('network-volumes', network.id), fileOf('global-volumes', global.id)]
     expect(await eventually('both files are written', JOB_TIMEOUT_MS, async () => attempt(read))).toEqual(['near\n', 'far\n'])

@@ -82,8 +82,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'unknown keys of an address are not counted',
     file: 'src/services/accounts/lookups.ts',
-    find: '  count(source, 1, nowMs)',
-    replace: '',
+    find: '  if (found === null) misses.set',
+    replace: '  if (found === undefined) misses.set',
   },
   { id: 'a merge patch passes as JSON', file: BODY, find: 'application\\/json\\s*(;|$)', replace: 'application\\/(\\S+\\+)?json\\s*(;|$)' },
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },

@@ -16,7 +16,7 @@ interface Body {
 }
 
 /** Bytes of refused bodies that are read to their end all the same within that time, so that their sender hears why. */
-const MAX_DRAINED_BYTES = 16 * 2 ** 20
+const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
 const bounds = new ExpiringCache<number>(BOUND_TTL_MS, MAX_BOUNDS)
 

@@ -9,23 +9,18 @@ export type Lookup<Found> = { found: Found | null } | { waitSeconds: number }
 const misses = new ExpiringCache<Misses>(MISS_WINDOW_MS, MAX_SOURCES)
 
 /**
- * Looks something up for a source, unless too many of its look-ups found nothing (PP-200). Each counts as a miss until it has found
- * something, so that a thousand at once do not pass together.
+ * Looks something up for a source, unless too many of its look-ups found nothing (PP-200). Only what has found nothing counts: a client that
+ * comes with two hundred good calls at once, after a minute of silence or at a fresh isolate, is no flood.
  */
 export async function lookUpFor<Found>(source: string, nowMs: number, find: () => Promise<Found | null>): Promise<Lookup<Found>> {
   const waitSeconds = secondsUntilLookup(misses.get(source, nowMs), nowMs)
   if (waitSeconds !== null) return { waitSeconds }
-  count(source, 1, nowMs)
   const found = await find()
-  if (found !== null) count(source, -1, nowMs)
+  if (found === null) misses.set(source, countMiss(misses.get(source, nowMs), nowMs), nowMs)
   return { found }
 }
 
 /** Forgets every miss of this isolate. */
 export function forgetMisses(): void {
   misses.clear()
-}
-
-function count(source: string, change: 1 | -1, nowMs: number): void {
-  misses.set(source, countMiss(misses.get(source, nowMs), change, nowMs), nowMs)
 }

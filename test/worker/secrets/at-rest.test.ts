@@ -2,7 +2,7 @@ import { openRecords } from '../../../src/db/client.ts'
 import { findEndpoint } from '../../../src/db/endpoints/endpoints.ts'
 import { findPod } from '../../../src/db/pods/pods.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
-import { admin, api, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { admin, api, createKey, describe, endpointBody, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podBody, podScene } from '../../support/pod-scene.ts'
 import { setUpQueue } from '../../support/queue.ts'
 import { endpointStub, hostStub, webhookSenderStub } from '../../support/stubs.ts'
@@ -144,6 +144,9 @@ describe('rotation', () => {
     await env.DB.prepare("UPDATE pods SET spec = json_set(spec, '$.container.sealedEnv', ?) WHERE id = ?")
       .bind(vaultOf(env).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"again"}'), pod.id)
       .run()
+    // Nothing is left of a deleted endpoint that could be sealed, and its row holds nobody up.
+    const { id: deletedId } = (await scene.call.post('/v2/serverless', endpointBody())).body
+    expect((await scene.call.delete(`/v2/serverless/${deletedId}`)).status).toBe(204)
     const steps = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const reply = await admin().post('/admin/v1/secrets/reseal', { ...(cursor !== undefined && { cursor }) })
