@@ -11,6 +11,9 @@ import { imageCalls } from './images.ts'
 /** Newest API version this agent was written for; an older engine is spoken to in its own version. */
 const API_VERSION_MAX = '1.51'
 const PROBE_TIMEOUT_MS = 3_000
+/** Labels that the agent gives to containers. */
+const OWN_LABELS = 'podplane.'
+const MAX_LABEL_CHARS = 16_384
 /** The name that the engine gives a volume that nobody named. */
 const ANONYMOUS = /^[0-9a-f]{64}$/
 
@@ -106,7 +109,7 @@ async function readUsage(docker: Docker, name: string): Promise<ContainerUsage |
 function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
   return {
     name: info.Name.replace(/^\//, ''),
-    labels: info.Config.Labels ?? {},
+    labels: ownLabels(info.Config.Labels),
     status: info.State.Status,
     exitCode: info.State.ExitCode,
     outOfMemory: info.State.OOMKilled,
@@ -119,6 +122,16 @@ function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
       return Type === 'volume' && ANONYMOUS.test(Name) ? [{ name: Name, path: Destination }] : []
     }),
   }
+}
+
+/**
+ * The labels that the agent gave. An image's are its container's as well, and may be megabytes: more than a frame of the engine process holds,
+ * so that such a container could be neither looked at nor removed (HOST-70).
+ */
+export function ownLabels(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels ?? {}).filter(([name, value]) => name.startsWith(OWN_LABELS) && value.length <= MAX_LABEL_CHARS),
+  )
 }
 
 /** The engine says "never" as the first day of year 1. */

@@ -13,6 +13,9 @@ const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 5_000
 const GZIP = Buffer.from([0x1f, 0x8b])
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+/** Packings that engines undo and this agent does not, so that what comes out would be measured by nobody: bzip2 and xz. */
+const UNMEASURED = [Buffer.from('BZh'), Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00])]
+const LONGEST_MAGIC = 6
 
 /** A layer that was fetched and looked through. */
 export interface Layer {
@@ -103,6 +106,8 @@ class Content {
   private unpacker: Transform | null | undefined
   private failure: Error | undefined
   private head = Buffer.alloc(0)
+  /** The first bytes of what is inside. */
+  private inside = Buffer.alloc(0)
 
   constructor(onUnpacked: (bytes: number) => void) {
     this.onUnpacked = onUnpacked
@@ -156,11 +161,20 @@ class Content {
     this.bytes += data.length
     this.hash.update(data)
     try {
+      this.refuseUnmeasured(data)
       this.onUnpacked(data.length)
     } catch (error) {
       this.failure ??= error instanceof Error ? error : new Error(String(error))
       this.unpacker?.destroy()
     }
+  }
+
+  // HOST-99: inside of gzip too, because an engine may look once more.
+  private refuseUnmeasured(data: Buffer): void {
+    if (this.inside.length >= LONGEST_MAGIC) return
+    this.inside = Buffer.concat([this.inside, data.subarray(0, LONGEST_MAGIC)]).subarray(0, LONGEST_MAGIC)
+    if (!UNMEASURED.some((magic) => this.inside.subarray(0, magic.length).equals(magic))) return
+    throw new PullError('unusable', 'a layer is packed with bzip2 or xz, which is not unpacked here')
   }
 
   private throwFailure(): void {

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docker/container-image.ts'
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
@@ -179,6 +180,17 @@ describe('an image', () => {
     }
     await provide(name, undefined, stopped.signal)
     expect([store.loads, readdirSync(join(stateDir, 'pulls'))]).toEqual([[], []])
+  })
+
+  test.each([
+    ['bzip2', (bytes: Buffer) => bytes, Buffer.from('BZh91AY&SY and so on')],
+    ['xz', (bytes: Buffer) => bytes, Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 1, 2])],
+    ['bzip2 inside of gzip', gzipSync, Buffer.from('BZh91AY&SY and so on')],
+  ])('[H8][HOST-99] that is packed with %s is refused: nobody would measure what the engine makes of it', async (_, pack, content) => {
+    const fake = await registry()
+    const { provide, store } = host([fake])
+    expect(await provide(fake.push('a/b:1', imageOf([layerOf(content, pack)])))).toBe('the image is not one that this host can run')
+    expect(store.loads).toEqual([])
   })
 
   test('[HOST-95] that is not what its digests say is refused', async () => {
