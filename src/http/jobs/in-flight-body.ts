@@ -1,8 +1,8 @@
-import { describeExcess } from '../contract/accounts/budgets.ts'
-import { Problem } from '../contract/problems.ts'
-import { announcedBytes } from '../domain/text/body-length.ts'
-import type { Env } from '../env.ts'
-import { enterInFlight, inFlightUse, mayDrain } from '../services/accounts/in-flight.ts'
+import { describeExcess } from '../../contract/accounts/budgets.ts'
+import { Problem } from '../../contract/problems.ts'
+import { announcedBytes } from '../../domain/text/body-length.ts'
+import type { Env } from '../../env.ts'
+import { enterInFlight, inFlightUse, mayDrain } from '../../services/accounts/in-flight.ts'
 
 /** Smaller bodies are not worth counting: limits of calls hold them. */
 const MIN_COUNTED_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-import { isReservedWord } from '../contract/reserved-words.ts'
+import { isReservedWord } from '../../contract/reserved-words.ts'
 
 const V2 = '/v2/'
 

@@ -1,7 +1,7 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ExplainReply } from '../contract/jobs/explain.ts'
-import { type ClientOperation, JOB_ROUTES, type JobRoute } from '../contract/jobs/job-routes.ts'
+import { ExplainReply } from '../../contract/jobs/explain.ts'
+import { type ClientOperation, JOB_ROUTES, type JobRoute } from '../../contract/jobs/job-routes.ts'
 import {
   HealthReply,
   JobRecord,
@@ -20,10 +20,10 @@ import {
   SubmitJobRequest,
   SubmitQuery,
   WaitQuery,
-} from '../contract/jobs/jobs.ts'
-import { ProblemBody } from '../contract/problems.ts'
-import type { AppEnv } from './app-env.ts'
-import { BEARER, RETRY_HEADERS } from './rest-components.ts'
+} from '../../contract/jobs/jobs.ts'
+import { ProblemBody } from '../../contract/problems.ts'
+import type { AppEnv } from '../app-env.ts'
+import { BEARER, RETRY_HEADERS } from '../rest-components.ts'
 
 const endpointParam = { endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' } }) }
 const EndpointParams = z.object(endpointParam)
