@@ -126,9 +126,9 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: a beat hides the silence before it',
-    file: 'durable-objects/host.ts',
-    find: '    await this.silence.ends()\n    this.links.heard(socket, ',
-    replace: '    this.links.heard(socket)\n    await this.silence.ends()\n    this.links.heard(socket, ',
+    file: 'durable-objects/host/link/conversation.ts',
+    find: '    await silence.ends()\n    links.heard(socket, ',
+    replace: '    links.heard(socket)\n    await silence.ends()\n    links.heard(socket, ',
   },
   {
     id: 'pod: a link hides the silence before it',
@@ -176,7 +176,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: marked pods are looked at once',
-    file: 'durable-objects/host/pods.ts',
+    file: 'durable-objects/host/pods/pods.ts',
     find: 'alarms.set(MARKS_TIMER',
     replace: 'alarms.setBy(MARKS_TIMER',
   },
