@@ -7,6 +7,7 @@ import { vaultOf } from '../src/platform/seal.ts'
 import { Alarms } from './alarms.ts'
 import { DesiredState } from './host/desired-state.ts'
 import { HostGpuHealth } from './host/gpu-health.ts'
+import { Housekeeping } from './host/housekeeping.ts'
 import { spendAssertion } from './host/link/assertions.ts'
 import { HostConversation } from './host/link/conversation.ts'
 import { HostLinkReplacements } from './host/link/link-replacements.ts'
@@ -62,7 +63,8 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, alarms, now, lastHeardMs })
-    this.timers = new HostTimers({ store, alarms, presence, gpuHealth, silence, pods, removal: this.removal, now })
+    const housekeeping = new Housekeeping({ env, store, alarms, now })
+    this.timers = new HostTimers({ store, alarms, presence, gpuHealth, silence, pods, removal: this.removal, housekeeping, now })
     const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise)
     this.conversation = new HostConversation({
       env,
@@ -73,6 +75,7 @@ export class HostObject extends PlaneObject implements HostRpc {
       silence,
       pods,
       desired,
+      housekeeping,
       gpuHealth,
       stats: this.stats,
       now,

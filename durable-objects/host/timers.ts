@@ -1,6 +1,7 @@
 import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
 import type { HostGpuHealth } from './gpu-health.ts'
+import { HOUSEKEEPING_TIMER, type Housekeeping } from './housekeeping.ts'
 import { type HostPods, MARKS_TIMER, MOVES_TIMER } from './pods/pods.ts'
 import { type HostPresence, PRESENCE_TIMER } from './presence.ts'
 import { type HostRemoval, REMOVAL_TIMER } from './removal.ts'
@@ -17,6 +18,7 @@ export interface HostTimersDeps {
   silence: HostSilence
   pods: HostPods
   removal: HostRemoval
+  housekeeping: Housekeeping
   now(): number
 }
 
@@ -47,12 +49,13 @@ export class HostTimers {
   }
 
   private async look(timer: string): Promise<void> {
-    const { store, pods, silence, removal, presence, gpuHealth } = this.deps
+    const { store, pods, silence, removal, presence, gpuHealth, housekeeping } = this.deps
     const hostId = store.hostId()
     if (timer === MARKS_TIMER && hostId !== null) await pods.lookAtMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
     if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.look(hostId)
+    if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.look()
     // Whoever waits for room on a host that beats again is told at once.
     if (timer === PRESENCE_TIMER || timer === SILENCE_TIMER) {
       await presence.check()

@@ -113,6 +113,30 @@ const HISTORY = 'durable-objects/pod-log/history.ts'
 /** Killed by the tests against the real objects in workerd. */
 export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'pod: a terminated pod keeps its env',
+    file: 'src/db/pods/former-pods.ts',
+    find: "pod.status === 'TERMINATED' ? { ...pod,",
+    replace: "pod.status !== 'TERMINATED' ? { ...pod,",
+  },
+  {
+    id: 'pod: a terminated pod goes while its host holds something for it',
+    file: 'src/db/pods/former-pods.ts',
+    find: 'sql`NOT EXISTS (SELECT 1',
+    replace: 'sql`1 OR EXISTS (SELECT 1',
+  },
+  {
+    id: 'pod: terminated pods are kept for ever',
+    file: 'durable-objects/host/housekeeping.ts',
+    find: 'now() - readSettings(env).terminatedPodsKeptMs',
+    replace: '0',
+  },
+  {
+    id: 'pod: terminated pods have no bound',
+    file: 'src/db/pods/former-pods.ts',
+    find: "LIMIT -1 OFFSET ${boundOf(teamId, 'formerPods')}",
+    replace: 'LIMIT 0',
+  },
+  {
     id: 'pod: a silent host is not shown',
     file: 'src/services/pods/pod-view.ts',
     find: 'silentSinceMs === null ? pod.statusReason : describeSilence(silentSinceMs)',

@@ -5,6 +5,7 @@ import type { Env } from '../../../src/env.ts'
 import type { AgentMessage } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { DesiredState } from '../desired-state.ts'
+import type { Housekeeping } from '../housekeeping.ts'
 import type { HostPods } from '../pods/pods.ts'
 import type { HostPresence } from '../presence.ts'
 import type { HostSilence } from '../silence.ts'
@@ -23,6 +24,7 @@ export interface HostWelcomeDeps {
   silence: HostSilence
   pods: HostPods
   desired: DesiredState
+  housekeeping: Housekeeping
   now(): number
   waitUntil(promise: Promise<unknown>): void
 }
@@ -46,7 +48,7 @@ export class HostWelcome {
   }
 
   private async welcome(socket: WebSocket, { inventory, workloads }: Hello): Promise<void> {
-    const { env, store, links, replacements, presence, silence, pods, desired, now, waitUntil } = this.deps
+    const { env, store, links, replacements, presence, silence, pods, desired, housekeeping, now, waitUntil } = this.deps
     const hostId = store.hostId() ?? ''
     links.greet(socket, (newer, older) => replacements.note(newer, older))
     await saveInventory(openDatabase(env.DB), hostId, inventory, now())
@@ -54,6 +56,7 @@ export class HostWelcome {
     await silence.settle(hostId)
     await pods.returned(hostId, workloads)
     await desired.sendTo(socket)
+    await housekeeping.begin()
     waitUntil(announceCapacity(env))
   }
 }
