@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { teams } from './accounts.ts'
 
-/** Named values that env of workloads refers to (ACC-2, ACC-6). The value lies in `secret_parts`. */
+/** Named values that env of workloads refers to. The value lies in `secret_parts`. */
 export const secrets = sqliteTable(
   'secrets',
   {
