@@ -70,7 +70,7 @@ describe('a terminated pod', () => {
     await env.DB.prepare('UPDATE endpoints SET deleted_at = 1, granted_bytes = 7 WHERE id = ?').bind(endpointId).run()
     expect(await stored()).toBeGreaterThan(100)
     const migrations = (env as unknown as { TEST_MIGRATIONS: { name: string; queries: string[] }[] }).TEST_MIGRATIONS
-    const wipes = migrations.find(({ name }) => name.startsWith('0008'))?.queries.filter((query) => !/CREATE INDEX/.test(query)) ?? []
+    const wipes = migrations.find(({ name }) => name.startsWith('0009'))?.queries.filter((query) => !/CREATE INDEX/.test(query)) ?? []
     expect(wipes).toHaveLength(3)
     for (const query of wipes) await env.DB.prepare(query).run()
     expect(await specOf(id)).toEqual(FORMER)
