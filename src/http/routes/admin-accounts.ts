@@ -1,16 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import {
-  CreatedKey,
-  CreateKeyRequest,
-  CreateUserRequest,
-  ListKeysResponse,
-  ListUsersResponse,
-  Quotas,
-  Suspension,
-  User,
-  UserQuery,
-} from '../../contract/accounts/accounts.ts'
+import { CreateUserRequest, ListUsersResponse, Quotas, Suspension, User, UserQuery } from '../../contract/accounts/accounts.ts'
+import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../contract/accounts/keys.ts'
 import * as accounts from '../../services/accounts/accounts.ts'
 import { resumeUser, suspendUser } from '../../services/accounts/suspension.ts'
 import type { AppEnv } from '../app-env.ts'

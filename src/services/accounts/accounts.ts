@@ -1,4 +1,5 @@
-import type { CreateKeyRequest, Key, User } from '../../contract/accounts/accounts.ts'
+import type { User } from '../../contract/accounts/accounts.ts'
+import type { CreateKeyRequest, Key } from '../../contract/accounts/keys.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import * as accounts from '../../db/accounts/accounts.ts'
