@@ -8,6 +8,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
+import { registerAccountKeys } from './routes/account-keys.ts'
 import { registerAccountLimits } from './routes/account-limits.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
@@ -18,6 +19,7 @@ import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
 import { registerSshKeys } from './routes/ssh-keys.ts'
 import { registerTemplates } from './routes/templates.ts'
+import { registerUser } from './routes/user.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 import { registerWorkerLogs } from './routes/worker-logs.ts'
 import { unmatched } from './unmatched.ts'
@@ -52,6 +54,8 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerRegistries(app)
   registerSshKeys(app)
   registerAccountLimits(app)
+  registerAccountKeys(app)
+  registerUser(app)
   const last = unmatched(app, DOCUMENT_PATH)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Name, PLAIN_TEXT, Timestamp } from '../fields.ts'
+import { PLAIN_TEXT, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 
 /** Largest quota: far above any use, so that a window never counts beyond exact integers. */
@@ -16,6 +16,11 @@ export const User = z
   .object({ id: z.string(), email: z.string(), createdAt: Timestamp })
   .meta({ id: 'User', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', createdAt: '2026-06-01T12:00:00Z' } })
 export type User = z.infer<typeof User>
+
+/** Who acts (ACC-7). */
+export const ActingUser = z
+  .object({ id: z.string(), email: z.string() })
+  .meta({ id: 'ActingUser', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com' } })
 
 /** What a suspension or its end has done (PP-214). */
 export const Suspension = z
