@@ -6,7 +6,9 @@ import { headersOf, JOB_BODY } from '../job-calls.ts'
 import type { FloodResult, FloodTarget } from '../load/flood.ts'
 import { HttpConnection } from '../load/http-connection.ts'
 import { amountRow, type Latencies, latencyRow, percentiles, type Row, ratioRow } from '../report.ts'
-import { type BenchPlane, createAccount, createEndpoint, startBenchPlane } from '../setup.ts'
+import { type BenchPlane, createAccount, createEndpoint, startBaseline, startBenchPlane } from '../setup.ts'
+
+type Call = [method: string, path: string, body?: string]
 
 const PER_SECOND = 50
 const SECONDS = 8
@@ -16,30 +18,51 @@ const FLOOD = join(import.meta.dirname, '../load/flood.ts')
 const WORST_RATIO = 3
 const MOST_MEGABYTES = 400
 
-/** How long the calls of one account take while another, and nobody, send all that they can; and what that leaves in memory. */
+/**
+ * How long the calls of one account take while another, and nobody, send all that they can; and what that leaves in memory. A Worker that only
+ * answers stands beside it under the same flood: what that one loses is the runtime's (adr/0023), what the plane loses more is the plane's.
+ */
 export async function measureNeighbours(): Promise<Row[]> {
+  const floor = await measureFloor()
   // The limits of the job API are those of a deployed plane.
   await using plane = await startBenchPlane({ JOB_LIMITS: '' })
   const endpointId = await createEndpoint(plane, { min: 0, max: 20 })
-  const calls: Record<string, () => [method: string, path: string, body?: string]> = {
+  const calls: Record<string, () => Call> = {
     'GET /v2/pods': () => ['GET', '/v2/pods'],
     '/health': () => ['GET', `/v2/${endpointId}/health`],
     '/run': () => ['POST', `/v2/${endpointId}/run`, JOB_BODY],
   }
   const apiKey = await createAccount(plane, 'neighbour@podplane.local')
   const flood = { url: plane.url, apiKey, endpointId: await createEndpoint({ ...plane, apiKey }, { min: 0, max: 20 }) }
-  const rows: Row[] = []
+  const rows: Row[] = [
+    latencyRow('a Worker that only answers, quiet', floor.quiet),
+    latencyRow(`a Worker that only answers, beside ${floor.sent} requests`, floor.loud),
+  ]
   const megabytes = () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(plane.pid())], { encoding: 'utf8' })) / 1024
   const before = megabytes()
   for (const [name, call] of Object.entries(calls)) {
     const quiet = await measureCalls(plane, call)
     const { measured: loud, sent } = await during(flood, () => measureCalls(plane, call))
     rows.push(latencyRow(`${name}, quiet`, quiet), latencyRow(`${name}, beside ${sent} requests of others`, loud))
+    rows.push(ratioRow(`${name}: p50 beside a flood : quiet`, [loud.p50], [quiet.p50], { atMost: WORST_RATIO }))
     rows.push(ratioRow(`${name}: p99 beside a flood : quiet`, [loud.p99], [quiet.p99], { atMost: WORST_RATIO }))
+    rows.push(
+      ratioRow(`${name}: p99 beside a flood : that of a Worker that only answers`, [loud.p99], [floor.loud.p99], { atMost: WORST_RATIO }),
+    )
   }
   rows.push(amountRow('memory of the runtime before the floods', before, 'MB'))
   rows.push(amountRow('more of it after them', megabytes() - before, 'MB', { atMost: MOST_MEGABYTES }))
   return rows
+}
+
+/** What the same requests do to a Worker that reads none of them. */
+async function measureFloor() {
+  await using baseline = await startBaseline()
+  const call = (): Call => ['GET', '/bare']
+  const quiet = await measureCalls({ ...baseline, apiKey: 'none' }, call)
+  const flood = { url: baseline.url, apiKey: 'none', endpointId: 'none' }
+  const { measured: loud, sent } = await during(flood, () => measureCalls({ ...baseline, apiKey: 'none' }, call))
+  return { quiet, loud, sent }
 }
 
 /** Runs `measure` beside the flood, once that is at its full height. */
@@ -60,7 +83,7 @@ async function during<T>(target: FloodTarget, measure: () => Promise<T>): Promis
 }
 
 /** Milliseconds of calls that are sent at a fixed rate, whether or not earlier ones were answered. */
-async function measureCalls(plane: BenchPlane, call: () => [method: string, path: string, body?: string]): Promise<Latencies> {
+async function measureCalls(plane: Pick<BenchPlane, 'url' | 'apiKey'>, call: () => Call): Promise<Latencies> {
   const idle: HttpConnection[] = []
   const delays: number[] = []
   const pending: Promise<void>[] = []

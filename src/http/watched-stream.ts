@@ -2,8 +2,11 @@ import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { isStillGood } from '../services/accounts/authenticate.ts'
 
-/** How often the key of an open stream is looked up again (PP-215); tests shorten it. */
-export const STREAM_CHECKS = { everyMs: 30_000 }
+/**
+ * How often the key of an open stream is asked about, and how old what is known of it may be: together less than a minute (PP-215). Tests
+ * shorten both.
+ */
+export const STREAM_CHECKS = { everyMs: 5_000, maxAgeMs: 54_000 }
 
 /**
  * A response that stays open, as long as the key that asked for it is good: when the key is revoked, expires or its account is suspended, the
@@ -11,7 +14,7 @@ export const STREAM_CHECKS = { everyMs: 30_000 }
  */
 export function watchedByKey(response: Response, env: Env, authorization: string | null): Response {
   if (!response.body) return response
-  const isGood = () => isStillGood(env, authorization, Date.now())
+  const isGood = () => isStillGood(env, authorization, Date.now(), STREAM_CHECKS.maxAgeMs)
   return new Response(streamWhile(response.body, isGood, STREAM_CHECKS.everyMs), response)
 }
 

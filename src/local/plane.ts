@@ -31,10 +31,18 @@ export interface Plane {
   stop(): Promise<void>
 }
 
+/**
+ * Every object of a request that wraps one of the runtime's own outlives the young generation, and a full collection stops all requests until
+ * it has taken each of them apart: 0.2 s in a flood. With a small young generation fewer of them wait for it (adr/0023).
+ */
+const V8_FLAGS = '--max-semi-space-size=1 --heap-growing-percent=5'
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Serves the Worker bundle on local workerd with durable storage, its database migrated. */
 export async function startPlane(options: PlaneOptions): Promise<Plane> {
+  // Miniflare has no option for them.
+  process.env.MINIFLARE_WORKERD_V8_FLAGS ??= V8_FLAGS
   const bundle = options.bundle ?? (await loadBundle())
   const stopWatching = watchProcesses((pid) => options.onProcess?.(pid))
   const ownPorts = watchOwnPorts()

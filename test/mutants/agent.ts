@@ -175,8 +175,20 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a login goes to any token service',
     file: 'src/host-agent/pulls/registry-client.ts',
-    find: 'basic !== undefined && !isNeighbour(this.origin, url)',
-    replace: "basic === '' && !isNeighbour(this.origin, url)",
+    find: 'basic !== undefined && !isItsTokenService(this.origin, url, egress.isAllowed(url.host))',
+    replace: "basic === '' && !isItsTokenService(this.origin, url, egress.isAllowed(url.host))",
+  },
+  {
+    id: 'a stranger leads into the registries of the operator',
+    file: 'src/host-agent/pulls/egress.ts',
+    find: 'let isInside = this.allowed.has(call.registry)',
+    replace: 'let isInside = true',
+  },
+  {
+    id: 'who was led out is led in again',
+    file: 'src/host-agent/pulls/egress.ts',
+    find: 'isInside &&= this.allowed.has(normalRegistryHost(url.host))',
+    replace: 'isInside = this.isAllowed(call.registry) && this.allowed.has(normalRegistryHost(url.host))',
   },
   {
     id: 'a layer unpacks without bound',

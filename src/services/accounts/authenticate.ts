@@ -3,7 +3,8 @@ import { findOwner } from '../../db/accounts/accounts.ts'
 import { findApiKey, touchApiKey } from '../../db/accounts/api-keys.ts'
 import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
-import { parseApiKey, scopesOf } from '../../domain/access.ts'
+import { scopesOf, scopesWithin } from '../../domain/access.ts'
+import { parseApiKey } from '../../domain/key-text.ts'
 import { findPodOfKey, issuePodKey } from '../../effects/pod-key.ts'
 import type { Env } from '../../env.ts'
 import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
@@ -39,6 +40,8 @@ export const VERDICT_TTL_MS = 60_000
 const MAX_VERDICTS = 10_000
 /** How long a key that nobody issued is refused without a look (PP-200). */
 const REFUSED_TTL_MS = 5_000
+/** How long a look for an open stream may take before another is made. */
+const LOOK_MS = 5_000
 /** How long a key that was good is looked up again whatever else comes from its address. */
 const FAMILIAR_TTL_MS = 3_600_000
 /** The longest header that is read: a key is far shorter, and a few spaces before it do no harm. */
@@ -57,6 +60,9 @@ const verdicts = new ExpiringCache<Verdict>(VERDICT_TTL_MS, MAX_VERDICTS)
 const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_VERDICTS)
 /** Keys that D1 did not know. Ids are random, so nobody has asked for a new key before it was made. */
 const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_VERDICTS)
+
+/** Keys that are being looked up for open streams. Nobody waits for another's look, and one that is never answered is forgotten. */
+const looking = new ExpiringCache<true>(LOOK_MS, MAX_VERDICTS)
 
 const MISSING: Authentication = { ok: false, problem: 'missingToken' }
 const INVALID: Authentication = { ok: false, problem: 'invalidToken' }
@@ -85,7 +91,7 @@ function judge(env: Env, token: string, verdict: Verdict | null, nowMs: number, 
   }
   verdicts.set(token, verdict, nowMs)
   familiar.set(token, true, nowMs)
-  if (parseApiKey(token)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
+  if (parseApiKey(token)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.credentialId, nowMs))
   return answerOf(verdict, nowMs)
 }
 
@@ -100,11 +106,20 @@ function lookUpStranger(env: Env, token: string, nowMs: number, visit: Visit) {
   return parseApiKey(token) ? lookUpFor(`key ${visit.source()}`, nowMs, find) : find().then((found) => ({ found }))
 }
 
-/** Whether the key of a header is good at this moment, whatever is remembered of it: for what stays open long after it was let in (PP-215). */
-export async function isStillGood(env: Env, authorization: string | null, nowMs: number): Promise<boolean> {
+/**
+ * Whether the key of a header is still good, by a look that is at most `maxAgeMs` old, whoever needed it (PP-215): a thousand streams of one
+ * key cost one look. While that is under way the others go by what they knew, and come again.
+ */
+export async function isStillGood(env: Env, authorization: string | null, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const token = authorization === null ? null : bearerToken(authorization)
-  const verdict = token === null ? null : await lookUp(env, token, nowMs)
-  return verdict !== null && !verdict.isSuspended
+  if (token === null || refused.get(token, nowMs)) return false
+  const known = verdicts.get(token, nowMs + Math.max(0, VERDICT_TTL_MS - maxAgeMs))
+  if (known) return answerOf(known, nowMs).ok
+  if (looking.get(token, nowMs)) return true
+  looking.set(token, true, nowMs)
+  const found = await lookUp(env, token, nowMs)
+  looking.delete(token)
+  return judge(env, token, found, nowMs, undefined).ok
 }
 
 /** Says whether a header carries the operator's key (AUT-4a); null means it does, else why not. */
@@ -120,6 +135,7 @@ export async function authenticateOperator(env: Env, authorization: string | nul
 export function forgetVerdicts(): void {
   verdicts.clear()
   refused.clear()
+  looking.clear()
   forgetMisses()
 }
 
@@ -145,8 +161,8 @@ async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict |
   if (!row || row.revokedAt !== null) return null
   const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
   if (!(await sameSecret(hash, row.secretHash))) return null
-  const scopes = scopesOf(row.permission, row.scopes)
-  const principal = { keyId: row.id, userId: row.userId, teamId: row.teamId, scopes }
+  const scopes = scopesWithin(scopesOf(row.permission, row.scopes), row.role)
+  const principal = { via: 'KEY' as const, credentialId: row.id, userId: row.userId, teamId: row.teamId, scopes }
   const verdict = { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
   return isExpired(verdict, nowMs) ? null : verdict
 }
@@ -160,7 +176,7 @@ async function lookUpPodKey(env: Env, token: string): Promise<Verdict | null> {
   if (userId === null) return null
   const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
   const isSuspended = (await findSuspension(openDatabase(env.DB), teamId)) !== null
-  return { principal: { keyId: `pod:${podId}`, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
+  return { principal: { via: 'POD', credentialId: podId, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
 }
 
 function isExpired({ expiresAtMs }: Verdict, nowMs: number): boolean {

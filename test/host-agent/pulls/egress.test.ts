@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { isPublicAddress } from '../../../src/host-agent/pulls/addresses.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
 import { tarOf } from '../../../src/host-agent/pulls/archive.ts'
-import { isNeighbour, parseChallenge } from '../../../src/host-agent/pulls/challenge.ts'
+import { isItsTokenService, parseChallenge } from '../../../src/host-agent/pulls/challenge.ts'
 import { Egress } from '../../../src/host-agent/pulls/egress.ts'
 import { parseReference } from '../../../src/host-agent/pulls/reference.ts'
 
@@ -24,7 +24,11 @@ describe('names', () => {
     })
     onTestFinished(() => made.close())
     const signal = AbortSignal.timeout(500)
-    return { asked, call: (url: string) => made.call(new URL(url), { signal }).catch((error: Error) => error.message) }
+    return {
+      asked,
+      call: (url: string, registry = 'rebind.example') =>
+        made.call(new URL(url), { registry, signal }).catch((error: Error) => error.message),
+    }
   }
 
   test('[H2] [HOST-96] that lead to an address that is not public, among others too, are refused', async () => {
@@ -45,8 +49,9 @@ describe('names', () => {
 
   test('[HOST-96] a registry is allowed with its port, and no other port of it', async () => {
     const { call } = egress([[{ address: '10.0.0.1', family: 4 }]])
-    expect(await call('https://inside.example:22/v2/')).toMatch(/^the registry is not allowed on this host/)
-    expect(await call('http://inside.example:5000/v2/')).toMatch(/^the registry is not allowed on this host/)
+    const registry = 'inside.example:5000'
+    expect(await call('https://inside.example:22/v2/', registry)).toMatch(/^the registry is not allowed on this host/)
+    expect(await call('http://inside.example:5000/v2/', registry)).toMatch(/^the registry is not allowed on this host/)
   })
 })
 
@@ -59,21 +64,33 @@ test('[HOST-96] --registry-allow takes hosts and nothing else', () => {
   for (const bad of ['https://a.example', 'a.example/x', 'a b']) expect(() => parseAllowedRegistries([bad])).toThrow('--registry-allow')
 })
 
-test('[HOST-94] a login goes to the token service of its registry’s domain and to no other', () => {
+test('[H3] [HOST-94] a login goes to the token service of its registry, never to one whose name only ends alike', () => {
   const cases: [string, string, boolean][] = [
     ['https://registry-1.docker.io', 'https://auth.docker.io/token', true],
     ['https://ghcr.io', 'https://ghcr.io/token', true],
     ['https://registry.gitlab.com', 'https://gitlab.com/jwt/auth', true],
+    ['https://registry.digitalocean.com', 'https://api.digitalocean.com/v2/registry/auth', true],
+    ['https://a.example', 'https://auth.a.example/token', true],
+    ['https://a.example:5050', 'https://a.example/jwt/auth', true],
     ['https://a.example', 'https://evil.test/token', false],
+    ['https://a.co.uk', 'https://b.co.uk/token', false],
+    ['https://ada.github.io', 'https://eve.github.io/token', false],
+    ['https://registry.a.example', 'https://a.example/token', false],
+    ['https://a.example', 'https://eva.example/token', false],
+    ['https://registry-1.docker.io', 'https://hub.docker.io/token', false],
     ['https://registry-1.docker.io', 'http://auth.docker.io/token', false],
+    ['https://registry-1.docker.io', 'https://auth.docker.io:8443/token', false],
     ['https://a.example', 'http://a.example/token', false],
     ['http://127.0.0.1:5000', 'http://127.0.0.1:5000/token', true],
     ['http://127.0.0.1:5000', 'http://127.0.0.1:5001/token', false],
+    ['https://127.0.0.1:5000', 'https://127.0.0.1:5001/token', false],
+    ['https://[fd00::1]:5000', 'https://[fd00::1]:5001/token', false],
     ['https://10.0.0.1', 'https://11.0.0.1/token', false],
     ['https://localhost', 'https://evil.localhost/token', false],
   ]
   for (const [registry, service, isOne] of cases)
-    expect(isNeighbour(new URL(registry), new URL(service)), `${registry} ${service}`).toBe(isOne)
+    expect(isItsTokenService(new URL(registry), new URL(service), false), `${registry} ${service}`).toBe(isOne)
+  expect(isItsTokenService(new URL('https://registry.a.example'), new URL('https://a.example/token'), true)).toBe(true)
 })
 
 test('a challenge is read by its scheme', () => {

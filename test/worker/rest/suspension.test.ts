@@ -1,12 +1,14 @@
 import { STREAM_CHECKS } from '../../../src/http/watched-stream.ts'
+import { forgetVerdicts, isStillGood } from '../../../src/services/accounts/authenticate.ts'
 import { EventReader } from '../../support/event-reader.ts'
-import { admin, afterEach, api, beforeEach, createKey, describe, env, expect, it, send } from '../../support/harness.ts'
+import { admin, afterEach, api, beforeEach, createAccount, createKey, describe, env, expect, it, send, vi } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { readLog } from '../../support/pods.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { until } from '../../support/time.ts'
 
 const suspend = (userId: string, word = 'suspend') => admin().post(`/admin/v1/users/${userId}/${word}`)
+const FORMER = { ...STREAM_CHECKS }
 const usageOf = async (podId: string) => (await env.DB.prepare('SELECT ended_at FROM pod_usage WHERE pod_id = ?').bind(podId).all()).results
 
 async function openEvents(queue: QueueSetup, jobId: string, key: string): Promise<EventReader> {
@@ -98,12 +100,11 @@ describe('a suspended account', () => {
 })
 
 describe('open streams', () => {
-  const everyMs = STREAM_CHECKS.everyMs
   beforeEach(() => {
     STREAM_CHECKS.everyMs = 20
   })
   afterEach(() => {
-    STREAM_CHECKS.everyMs = everyMs
+    STREAM_CHECKS.everyMs = FORMER.everyMs
   })
 
   it('[M5][PP-215] of a job end when their key is revoked, and go on for others', async () => {
@@ -129,5 +130,22 @@ describe('open streams', () => {
     await suspend(scene.account.userId)
     await log.ended()
     scene.leave()
+  })
+
+  it('[M5][PP-232] of one key cost one look at D1 a minute together, and all hear of its end', async () => {
+    const { key, keyId } = await createAccount()
+    forgetVerdicts()
+    const { everyMs: tickMs, maxAgeMs } = FORMER
+    const prepare = vi.spyOn(env.DB, 'prepare')
+    const ask = (nowMs: number) => Promise.all(Array.from({ length: 100 }, () => isStillGood(env, `Bearer ${key}`, nowMs, maxAgeMs)))
+    const startMs = Date.now()
+    for (let nowMs = startMs; nowMs < startMs + 600_000; nowMs += tickMs) expect(new Set(await ask(nowMs))).toEqual(new Set([true]))
+    expect(prepare.mock.calls.length).toBeGreaterThan(9)
+    expect(prepare.mock.calls.length).toBeLessThanOrEqual(11)
+    prepare.mockRestore()
+    // As another isolate sees it: nobody here has forgotten the key.
+    await env.DB.prepare('UPDATE api_keys SET revoked_at = 1 WHERE id = ?').bind(keyId).run()
+    await ask(startMs + 660_000)
+    expect(new Set(await ask(startMs + 660_000))).toEqual(new Set([false]))
   })
 })
