@@ -1,14 +1,14 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CreateUserRequest, ListUsersResponse, Quotas, Suspension, User, UserQuery } from '../../contract/accounts/accounts.ts'
-import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../contract/accounts/keys.ts'
-import * as accounts from '../../services/accounts/accounts.ts'
-import * as keys from '../../services/accounts/keys.ts'
-import { resumeUser, suspendUser } from '../../services/accounts/suspension.ts'
-import type { AppEnv } from '../app-env.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+import { CreateUserRequest, ListUsersResponse, Quotas, Suspension, User, UserQuery } from '../../../contract/accounts/accounts.ts'
+import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contract/accounts/keys.ts'
+import * as accounts from '../../../services/accounts/accounts.ts'
+import * as keys from '../../../services/accounts/keys.ts'
+import { resumeUser, suspendUser } from '../../../services/accounts/suspension.ts'
+import type { AppEnv } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
 const common = { tags: ['Accounts'], security: BEARER }
