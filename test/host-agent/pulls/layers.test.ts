@@ -30,7 +30,9 @@ async function* inPieces(bytes: Buffer, pieceBytes: number): AsyncGenerator<Buff
 }
 
 async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(pieces))
+  const collected: Buffer[] = []
+  for await (const piece of pieces) collected.push(piece)
+  return Buffer.concat(collected)
 }
 
 describe('what a layer takes', () => {

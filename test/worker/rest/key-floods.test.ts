@@ -1,4 +1,4 @@
-import { formatApiKey } from '../../../src/domain/access.ts'
+import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { MAX_MISSES, MISS_WINDOW_MS } from '../../../src/domain/misses.ts'
 import { clientSource } from '../../../src/http/client-address.ts'
 import { authenticate, forgetVerdicts, rememberedKeys, VERDICT_TTL_MS, type Visit } from '../../../src/services/accounts/authenticate.ts'
