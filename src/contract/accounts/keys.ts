@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { KEY_OVERLAP_SECONDS } from '../defaults.ts'
 import { Name, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 
@@ -100,7 +101,7 @@ export const RotateKeyRequest = z
       .min(0)
       .max(MAX_OVERLAP_SECONDS)
       .optional()
-      .meta({ default: 86_400, description: 'How long the former key is still good.' }),
+      .meta({ default: KEY_OVERLAP_SECONDS, description: 'How long the former key is still good.' }),
   })
   .meta({ id: 'RotateKeyRequest', example: { overlapSeconds: 3600 } })
 export type RotateKeyRequest = z.infer<typeof RotateKeyRequest>

@@ -1,4 +1,5 @@
 import type { AccountKey, CreatedAccountKey, CreateKeyRequest, RotateKeyRequest } from '../../contract/accounts/keys.ts'
+import { KEY_OVERLAP_SECONDS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
 import type { ApiKeyRow } from '../../db/accounts/api-keys.ts'
 import * as table from '../../db/accounts/own-keys.ts'
@@ -12,8 +13,6 @@ import { lacksScope, requireScope } from '../require-scope.ts'
 import { forgetVerdicts } from './authenticate.ts'
 import { requireBudget } from './budgets.ts'
 import { newKey, requireScopesWithRestricted, toKey } from './keys.ts'
-
-const DEFAULT_OVERLAP_SECONDS = 86_400
 
 /** Keys of the account: all of them for who may change the account, else one's own (TEAM-20). Throws 403. */
 export async function listOwnKeys(ctx: VerbContext): Promise<AccountKey[]> {
@@ -61,7 +60,7 @@ export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSecond
   const { row, key } = await newKey(env, former, nowMs)
   const shown = toAccountKey(row)
   const note = noteChange(ctx, { action: 'keys.rotate', resourceKind: 'key', resourceId: id, before: toAccountKey(former), after: shown })
-  const untilMs = nowMs + (overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000
+  const untilMs = nowMs + (overlapSeconds ?? KEY_OVERLAP_SECONDS) * 1000
   if (!(await table.replaceKey(openDatabase(env.DB), former, row, untilMs, note))) {
     throw new Problem('conflict', { detail: 'the key has ended or was rotated already' })
   }
