@@ -124,7 +124,7 @@ const SUITES: Record<string, Suite> = {
   engine: {
     mutants: ENGINE_MUTANTS,
     stages: [
-      ['--project', 'unit', '--bail', '1', 'test/queue', 'test/model'],
+      ['--project', 'unit', '--bail', '1', 'test/queue', 'test/domain/worker', 'test/model'],
       ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
       ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/hosts'],
     ],

@@ -1,0 +1,27 @@
+import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
+import { applyWorkloadReport } from '../../src/queue/host-reports.ts'
+import { Effects } from '../../src/queue/tx.ts'
+import { MemoryState } from '../support/memory-state.ts'
+import { describe, expect, it } from '../support/unit.ts'
+import { workerIn } from '../support/workers.ts'
+
+/** What is left of a worker of that phase once its host has reported. */
+function after(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exited') {
+  const state = new MemoryState({ open: () => [] })
+  state.workers.save(workerIn(phase, 'w'))
+  const report: WorkloadReport = { workloadId: 'w', state: reported, at: 1000, sequence: 1, exitCode: null, reason: null }
+  applyWorkloadReport({ state, nowMs: 1000, effects: new Effects() }, report)
+  return state.workers.get('w')
+}
+
+describe('what a host reports of a container', () => {
+  it('[WRK-24] nobody asks for the removal of one that is gone; a failure stays readable', () => {
+    expect(after('READY', 'gone')).toMatchObject({ phase: 'FAILED', released: true, reason: 'its container disappeared from the host' })
+    expect(after('FAILED', 'gone')).toMatchObject({ phase: 'FAILED', released: true })
+    expect(after('DRAINING', 'gone')).toBeNull()
+  })
+
+  it('[WRK-24] one that has ended is still to be removed', () => {
+    expect(after('READY', 'exited')).toMatchObject({ phase: 'FAILED', released: false })
+  })
+})
