@@ -6,7 +6,7 @@ import { describe, expect, it } from '../support/unit.ts'
 import { workerIn } from '../support/workers.ts'
 
 /** What is left of a worker of that phase once its host has reported. */
-function after(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exited') {
+function leftOf(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exited') {
   const state = new MemoryState({ open: () => [] })
   state.workers.save(workerIn(phase, 'w'))
   const report: WorkloadReport = { workloadId: 'w', state: reported, at: 1000, sequence: 1, exitCode: null, reason: null }
@@ -16,12 +16,12 @@ function after(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exite
 
 describe('what a host reports of a container', () => {
   it('[WRK-24] nobody asks for the removal of one that is gone; a failure stays readable', () => {
-    expect(after('READY', 'gone')).toMatchObject({ phase: 'FAILED', released: true, reason: 'its container disappeared from the host' })
-    expect(after('FAILED', 'gone')).toMatchObject({ phase: 'FAILED', released: true })
-    expect(after('DRAINING', 'gone')).toBeNull()
+    expect(leftOf('READY', 'gone')).toMatchObject({ phase: 'FAILED', released: true, reason: 'its container disappeared from the host' })
+    expect(leftOf('FAILED', 'gone')).toMatchObject({ phase: 'FAILED', released: true })
+    expect(leftOf('DRAINING', 'gone')).toBeNull()
   })
 
   it('[WRK-24] one that has ended is still to be removed', () => {
-    expect(after('READY', 'exited')).toMatchObject({ phase: 'FAILED', released: false })
+    expect(leftOf('READY', 'exited')).toMatchObject({ phase: 'FAILED', released: false })
   })
 })
