@@ -9,6 +9,7 @@ import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerAccountLimits } from './routes/accounts/account-limits.ts'
+import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
@@ -51,6 +52,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerGlobalVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
+  registerSecrets(app)
   registerAccountLimits(app)
   const last = unmatched(app, DOCUMENT_PATH)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
