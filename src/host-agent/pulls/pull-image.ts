@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SavedImage } from '../docker/engine.ts'
 import type { ImageSpace } from './image-space.ts'
-import { fetchLayer, type Layer } from './layer.ts'
+import type { LayerFile } from './layers/archive.ts'
+import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { PullError, tooLarge } from './pull-error.ts'
 import type { PulledImages } from './pulled-images.ts'
@@ -113,7 +114,7 @@ class LayerFetch {
   private readonly deps: ImageFetchDeps
   private readonly manifest: Manifest
   private readonly context: LayerContext
-  private readonly fetched = new Map<string, Layer>()
+  private readonly fetched = new Map<string, FetchedLayer>()
   private unpackedBytes = 0
 
   constructor(deps: ImageFetchDeps, manifest: Manifest, context: LayerContext) {
@@ -139,7 +140,7 @@ class LayerFetch {
       this.fetched.set(descriptor.digest, await fetchLayer({ client, descriptor, path, onPacked, onUnpacked, signal }))
     })
     for (const [index, { digest }] of this.manifest.layers.entries()) {
-      const layer = this.fetched.get(digest)
+      const layer = this.fetched.get(digest)?.layer
       const isOther = layer !== undefined && layer.diffId !== this.context.diffIds[index]
       if (isOther) throw new PullError('unusable', `${digest} holds something else than the configuration says`)
     }
@@ -152,14 +153,18 @@ class LayerFetch {
   }
 
   all(): Layer[] {
-    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest) ?? this.context.proven.get(digest) ?? [])
+    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest)?.layer ?? this.context.proven.get(digest) ?? [])
   }
 
   saved(config: Buffer, digest: string, known: number): SavedImage {
-    const layers = this.manifest.layers.map(({ digest, size }, index) =>
-      index < known ? null : { path: this.pathOf(digest), bytes: size },
-    )
+    const layers = this.manifest.layers.map(({ digest }, index) => (index < known ? null : this.fileOf(digest)))
     return { config: config.toString('base64'), layers, tag: pulledName(digest) }
+  }
+
+  private fileOf(digest: string): LayerFile {
+    const { layer, tarBytes } = this.fetched.get(digest) ?? {}
+    if (layer === undefined || tarBytes === undefined) throw new Error(`${digest} was not fetched`)
+    return { path: this.pathOf(digest), tarBytes, diffId: layer.diffId }
   }
 
   private pathOf(digest: string): string {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docker/container-image.ts'
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
@@ -8,8 +8,9 @@ import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
 import { waitUntil } from '../../support/time.ts'
-import { FakeRegistry, imageOf, layerOf, sha256 } from '../support/fake-registry.ts'
+import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
+import { archiveOf, paxOf } from '../support/tar.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload } from '../support/workload.ts'
 
@@ -143,7 +144,7 @@ describe('an image', () => {
     const second = imageOf([base, fresh])
     expect(await provide(fake.push('a/b:2', second))).toBe(idOf(second))
     expect(fake.paths(`GET /v2/a/b/blobs/${sha256(base.packed)}`)).toHaveLength(1)
-    expect(store.loads.at(-1)?.layers).toEqual([null, expect.objectContaining({ bytes: fresh.packed.length })])
+    expect(store.loads.at(-1)?.layers).toEqual([null, expect.objectContaining({ diffId: fresh.diffId })])
     // An engine that wants them all gets them all.
     store.sharesLayers = false
     const third = imageOf([base, layerOf('third')])
@@ -183,13 +184,18 @@ describe('an image', () => {
   })
 
   test.each([
-    ['bzip2', (bytes: Buffer) => bytes, Buffer.from('BZh91AY&SY and so on')],
-    ['xz', (bytes: Buffer) => bytes, Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 1, 2])],
-    ['bzip2 inside of gzip', gzipSync, Buffer.from('BZh91AY&SY and so on')],
-  ])('[H8][HOST-99] that is packed with %s is refused: nobody would measure what the engine makes of it', async (_, pack, content) => {
+    ['bzip2', (bytes: Buffer) => bytes, 'BZh91AY&SY'],
+    ['xz', (bytes: Buffer) => bytes, '\xfd7zXZ'],
+    ['bzip2 inside of gzip', gzipSync, 'BZh91AY&SY'],
+    ['gzip inside of gzip', gzipSync, '\x1f\x8b\x08'],
+    ['zstd inside of gzip', gzipSync, '\x28\xb5\x2f\xfd'],
+    ['a frame to be skipped inside of gzip', gzipSync, '\x5e\x2a\x4d\x18'],
+  ])('[H8][HOST-99] that is packed with %s is refused: nobody would measure what the engine makes of it', async (_, pack, name) => {
     const fake = await registry()
     const { provide, store } = host([fake])
-    expect(await provide(fake.push('a/b:1', imageOf([layerOf(content, pack)])))).toBe('the image is not one that this host can run')
+    // It may be an archive as well.
+    const content = archiveOf({ name })
+    expect(await provide(fake.push('a/b:1', imageOf([rawLayer(content, pack)])))).toBe('the image is not one that this host can run')
     expect(store.loads).toEqual([])
   })
 
@@ -338,6 +344,32 @@ describe('the space for images', () => {
     const spread = imageOf([0, 1, 2].map((seed) => layerOf(noise(`${seed}`, 400 * KB))))
     expect(await provide(fake.push('a/spread:1', spread))).toContain('it unpacks to more than 1.0 MB')
     expect([store.loads, readdirSync(join(stateDir, 'pulls'))]).toEqual([[], []])
+  })
+
+  test('[H8] [HOST-100] an image of sparse files, or of a great many small ones, is refused before the engine hears of it', async () => {
+    const fake = await registry()
+    const { provide, store } = host([fake], { maxBytes: 1e6 })
+    const sparse = paxOf({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '8796093022208' })
+    for (const [index, entry] of [{ type: 'S' }, sparse].entries()) {
+      const name = fake.push(`a/sparse${index}:1`, imageOf([rawLayer(archiveOf(entry, { content: 'x' }))]))
+      expect(await provide(name)).toBe('the image is not one that this host can run')
+    }
+    const small = Array.from({ length: 100 }, (_, index) => ({ name: `${index}` }))
+    const many = fake.push('a/many:1', imageOf([rawLayer(archiveOf(...small))]))
+    expect(await provide(many)).toBe('the image is too large: it unpacks to more than 1.0 MB, and this host has 1.0 MB for it')
+    expect(store.loads).toEqual([])
+  })
+
+  test('[H8] [HOST-100] later frames of a layer are measured too', async () => {
+    const fake = await registry()
+    const { provide, store } = host([fake], { maxBytes: 1e6 })
+    const bytes = archiveOf({ content: Buffer.alloc(1_200 * KB) })
+    const halves = [bytes.subarray(0, 512), bytes.subarray(512)]
+    for (const pack of [gzipSync, zstdCompressSync]) {
+      const layer = { packed: Buffer.concat(halves.map((half) => pack(half))), diffId: sha256(bytes) }
+      expect(await provide(fake.push('a/b:1', imageOf([layer])))).toContain('it unpacks to more than 1.0 MB')
+    }
+    expect(store.loads).toEqual([])
   })
 
   test('[H8] [HOST-99] those unused for longest go, never one in use or just fetched', async () => {

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import type { DockerEngine, ImageFacts, SavedImage } from '../../../src/host-agent/docker/engine.ts'
+import { type LayerFile, tarOf } from '../../../src/host-agent/pulls/layers/archive.ts'
 import { sha256 } from './fake-registry.ts'
 
-/** The image store of an engine in memory. It keeps layers by what lies below them, and unpacks nothing. */
+/** The image store of an engine in memory. It keeps layers by what lies below them, and looks into none. */
 export class ImageStore {
   readonly images = new Map<string, ImageFacts>()
   readonly loads: SavedImage[] = []
@@ -32,9 +33,19 @@ export class ImageStore {
       const chain = layers.slice(0, index + 1).join()
       const isHere = this.sharesLayers && [...this.images.values()].some((other) => other.layers.slice(0, index + 1).join() === chain)
       if (layer === null && !isHere) throw new Error('no such layer')
-      if (layer !== null && statSync(layer.path).size !== layer.bytes) throw new Error('a file of another size')
-      if (layer !== null) readFileSync(layer.path)
+      if (layer !== null && (await digestOf(layer)) !== layers[index]) throw new Error('not what the configuration says')
     }
     this.images.set(image.tag, { id: sha256(config), names: [image.tag], layers })
   }
+}
+
+/** Of what an engine gets to unpack. */
+async function digestOf(content: LayerFile): Promise<string> {
+  const hash = createHash('sha256')
+  let at = -512
+  for await (const piece of tarOf([{ name: 'layer', content }])) {
+    hash.update(piece.subarray(Math.max(0, -at), Math.max(0, content.tarBytes - at)))
+    at += piece.length
+  }
+  return `sha256:${hash.digest('hex')}`
 }
