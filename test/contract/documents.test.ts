@@ -51,6 +51,7 @@ describe('documents', () => {
       return ref.startsWith('List') ? [`${name.split(' ')[1]}: ${members.includes('pagination') ? 'pages' : 'whole'}`] : []
     })
     expect(lists.toSorted()).toEqual([
+      '/v2/account/secrets: whole',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/pods: pages',

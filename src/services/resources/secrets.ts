@@ -62,7 +62,7 @@ async function writeSecret(ctx: VerbContext, body: CreateSecretRequest, store: S
 }
 
 /**
- * Changes value or description (ACC-2). What runs keeps what it got; the next boot gets the new value (ACC-6). Throws 400 (a budget), 403, 404,
+ * Changes value or description (ACC-2). What runs keeps what it got. Throws 400 (a budget), 403, 404,
  * and 409 when others kept changing it.
  */
 export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSecretRequest): Promise<Secret> {
