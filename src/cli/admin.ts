@@ -39,6 +39,11 @@ users
   .description('end a suspension; pods that it stopped start again where there is room')
   .action((user: string) => call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/resume`)))
 
+users
+  .command('delete <user>')
+  .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
+  .action((user: string) => call(async (api) => api.request('DELETE', `${API}/users/${await userId(api, user)}`)))
+
 const keys = program.command('keys').description('API keys')
 keys
   .command('create <user>')

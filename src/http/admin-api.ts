@@ -11,6 +11,7 @@ import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/accounts/admin-accounts.ts'
 import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
+import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
@@ -32,6 +33,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
   registerAdminIsolation(app)
+  registerAdminOffboarding(app)
   registerAdminBudgets(app)
   registerJoinTokens(app)
   registerAdminHosts(app)

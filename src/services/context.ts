@@ -7,8 +7,11 @@ export type Principal = Credential & {
   scopes: ReadonlySet<string>
 }
 
-/** What a caller has shown: an API key, a session of the console, or the key of a pod, which acts for the owner of its account. */
-export type Credential = { via: 'KEY' | 'SESSION' | 'POD'; credentialId: string }
+/**
+ * What a caller has shown: an API key, a session of the console, or the key of a pod, which acts for the owner of its account. The operator
+ * acts for an account where it is deleted.
+ */
+export type Credential = { via: 'KEY' | 'SESSION' | 'POD' | 'OPERATOR'; credentialId: string }
 
 /** What every verb needs: where, who, when (milliseconds) and in which request. */
 export interface VerbContext {

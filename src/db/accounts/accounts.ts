@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { RateQuota } from '../../domain/rate-limit.ts'
 import type { Database } from '../client.ts'
 import { endpoints, memberships, quotas, teams, users } from '../schema.ts'
@@ -23,9 +23,13 @@ export async function insertUser(db: Database, user: UserRow): Promise<boolean> 
   }
 }
 
-/** The user of that id, or undefined. */
+/** The user of that id, unless deleted; or undefined. */
 export function findUser(db: Database, id: string): Promise<UserRow | undefined> {
-  return db.select().from(users).where(eq(users.id, id)).get()
+  return db
+    .select()
+    .from(users)
+    .where(and(eq(users.id, id), isNull(users.deletedAt)))
+    .get()
 }
 
 /** The user with that address, or undefined. Addresses are stored in lower case. */
@@ -58,7 +62,7 @@ export async function findEndpointUser(db: Database, endpointId: string): Promis
 
 /** The first users by address, up to `limit`. */
 export function listUsers(db: Database, limit: number): Promise<UserRow[]> {
-  return db.select().from(users).orderBy(users.email).limit(limit).all()
+  return db.select().from(users).where(isNull(users.deletedAt)).orderBy(users.email).limit(limit).all()
 }
 
 /** Request quotas set for a team, or undefined for the defaults. */

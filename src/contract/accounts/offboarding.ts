@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { Timestamp } from '../fields.ts'
+
+const count = (description: string) => z.number().int().meta({ description })
+
+/** What a deletion has done (TEAM-23). */
+export const Offboarding = z
+  .object({
+    userId: z.string(),
+    deletedAt: Timestamp.nullable().meta({ description: 'Null: something could not be ended; the same call again goes on with it.' }),
+    keys: count('Keys that were revoked, in every account for which the user made some.'),
+    pods: count('Pods that were terminated.'),
+    endpoints: count('Endpoints that were deleted, their jobs cancelled.'),
+    secrets: count('Secrets that were wiped.'),
+    templates: count('Templates that were removed.'),
+    registries: count('Registry logins that were removed.'),
+    volumes: count('Records of volumes that were removed; data on hosts is the operator’s to delete.'),
+    failed: z.array(z.string()).meta({ description: 'What could not be ended.' }),
+  })
+  .meta({
+    id: 'Offboarding',
+    example: {
+      userId: '7q1w3e4k8h2m9x',
+      deletedAt: '2026-06-01T12:00:00Z',
+      keys: 2,
+      pods: 1,
+      endpoints: 1,
+      secrets: 3,
+      templates: 0,
+      registries: 1,
+      volumes: 1,
+      failed: [],
+    },
+  })
+export type Offboarding = z.infer<typeof Offboarding>

@@ -1,0 +1,23 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { Offboarding } from '../../../contract/accounts/offboarding.ts'
+import { deleteUser } from '../../../services/accounts/offboarding.ts'
+import type { AppEnv } from '../../app-env.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok } from '../../rest-components.ts'
+
+const deleteRoute = createRoute({
+  tags: ['Accounts'],
+  security: BEARER,
+  method: 'delete',
+  path: '/admin/v1/users/{id}',
+  operationId: 'deleteUser',
+  summary: 'End the work of a user and delete the account; usage stays for the bill',
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) }) },
+  responses: { 200: ok('What was done.', Offboarding), ...problemResponses([401, 404, 409]) },
+})
+
+/** Registers the deletion of users (TEAM-23). */
+export function registerAdminOffboarding(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(deleteRoute, async (c) => c.json(await deleteUser(c.env, c.req.valid('param').id, c.var.requestId, Date.now()), 200))
+}

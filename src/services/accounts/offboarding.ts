@@ -1,0 +1,81 @@
+import type { Offboarding } from '../../contract/accounts/offboarding.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import * as table from '../../db/accounts/offboarding.ts'
+import { listEndpointIds, writeSuspension } from '../../db/accounts/suspension.ts'
+import { openDatabase } from '../../db/client.ts'
+import { scopesOf } from '../../domain/access.ts'
+import type { Env } from '../../env.ts'
+import { logEvent } from '../../platform/log.ts'
+import type { VerbContext } from '../context.ts'
+import { deleteEndpoint } from '../endpoints/endpoints.ts'
+import { actOnPod, updatePod } from '../pods/change-pod.ts'
+import { findUserOrThrow } from './accounts.ts'
+import { forgetVerdicts } from './authenticate.ts'
+
+/**
+ * Deletes a user with the personal account (TEAM-23): keys first, so that nothing new begins, then what works, then what is kept. What billing
+ * needs stays. Repeating it goes on with what could not be ended. Throws 404, and 409 for the only owner of an organization.
+ */
+export async function deleteUser(env: Env, userId: string, requestId: string, nowMs: number): Promise<Offboarding> {
+  const db = openDatabase(env.DB)
+  const user = await findUserOrThrow(env, userId)
+  const [sole] = await table.listSoleOwnerships(db, userId)
+  if (sole) {
+    const detail = `the user is the only owner of the organization ${sole.name} (${sole.id}): hand it over or delete it first`
+    throw new Problem('conflict', { detail, code: 'IN_USE' })
+  }
+  const teamId = user.personalTeamId
+  await writeSuspension(db, teamId, nowMs)
+  const keys = await table.revokeKeysOf(db, userId, nowMs)
+  forgetVerdicts()
+  const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const
+  const ctx = { env, principal, nowMs, requestId }
+  const failed: string[] = []
+  const pods = await endAll(
+    'pod',
+    (afterId) => table.listLivePodIds(db, teamId, afterId),
+    ({ id, locked }) => endPod(ctx, id, locked),
+    failed,
+  )
+  const endpoints = await endAll(
+    'endpoint',
+    async (afterId) => (await listEndpointIds(db, teamId, afterId)).map((id) => ({ id })),
+    ({ id }) => deleteEndpoint(ctx, id),
+    failed,
+  )
+  const isWhole = failed.length === 0
+  const wiped = isWhole ? await table.wipeAccount(db, { userId, teamId }, nowMs) : { secrets: 0, templates: 0, registries: 0, volumes: 0 }
+  logEvent('info', 'account deleted', { userId, teamId, keys, pods, endpoints, ...wiped, failed: failed.length })
+  return { userId, deletedAt: isWhole ? formatTime(nowMs) : null, keys, pods, endpoints, ...wiped, failed }
+}
+
+async function endPod(ctx: VerbContext, id: string, locked: boolean): Promise<void> {
+  if (locked) await updatePod(ctx, id, { locked: false }, undefined)
+  await actOnPod(ctx, id, 'terminate', undefined)
+}
+
+/** Ends one thing after the other, whatever becomes of the others; returns how many. */
+async function endAll<Row extends { id: string }>(
+  kind: string,
+  list: (afterId: string) => Promise<Row[]>,
+  end: (row: Row) => Promise<void>,
+  failed: string[],
+): Promise<number> {
+  let ended = 0
+  for (let afterId = ''; ; ) {
+    const rows = await list(afterId)
+    const last = rows.at(-1)
+    if (!last) return ended
+    for (const row of rows) {
+      try {
+        await end(row)
+        ended += 1
+      } catch (error) {
+        logEvent('error', 'a deletion could not be carried out', { kind, id: row.id, error })
+        failed.push(`${kind} ${row.id}`)
+      }
+    }
+    afterId = last.id
+  }
+}
