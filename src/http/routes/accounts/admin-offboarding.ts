@@ -4,7 +4,7 @@ import { Offboarding } from '../../../contract/accounts/offboarding.ts'
 import { deleteUser } from '../../../services/accounts/offboarding.ts'
 import type { AppEnv } from '../../app-env.ts'
 import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, ok } from '../../rest-components.ts'
+import { BEARER } from '../../rest-components.ts'
 
 const deleteRoute = createRoute({
   tags: ['Accounts'],
@@ -14,7 +14,10 @@ const deleteRoute = createRoute({
   operationId: 'deleteUser',
   summary: 'End the work of a user and delete the account; usage stays for the bill',
   request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) }) },
-  responses: { 200: ok('What was done.', Offboarding), ...problemResponses([401, 404, 409]) },
+  responses: {
+    200: { description: 'What was done.', content: { 'application/json': { schema: Offboarding } } },
+    ...problemResponses([401, 404, 409]),
+  },
 })
 
 /** Registers the deletion of users (TEAM-23). */
