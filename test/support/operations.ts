@@ -6,12 +6,14 @@ import { send } from './harness.ts'
 export interface Operation {
   method: string
   path: string
+  /** What a key needs for it (AUT-3), as the document says it. */
+  scope: string
   /** The example of the document: accepted as it stands, so that only the id or the caller can be what is refused. */
   body: object | undefined
 }
 
 interface Document {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: { $ref?: string } }> } }>>
+  paths: Record<string, Record<string, { 'x-scope': string; requestBody?: { content: Record<string, { schema: { $ref?: string } }> } }>>
   components: { schemas: Record<string, { example?: object }> }
 }
 
@@ -19,9 +21,9 @@ const document = JSON.parse(JSON.stringify(restDocument())) as Document
 
 /** Every documented operation. */
 export const DOCUMENTED: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { requestBody }]) => {
+  Object.entries(methods).map(([method, { requestBody, 'x-scope': scope }]) => {
     const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
-    return { method, path, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
+    return { method, path, scope, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
   }),
 )
 
@@ -30,7 +32,12 @@ export const OF_WORKERS: readonly Operation[] = Object.entries<JobRoute>(JOB_ROU
   .filter(([, { caller }]) => caller === 'worker')
   .flatMap(([operation, { methods, params }]) => {
     const path = `/v2/{endpointId}/${operation}/{workerId}${params === 'worker-job' ? '/{jobId}' : ''}`
-    return methods.map((method) => ({ method: method.toLowerCase(), path, body: method === 'POST' ? { output: 'forged' } : undefined }))
+    return methods.map((method) => ({
+      method: method.toLowerCase(),
+      path,
+      scope: '',
+      body: method === 'POST' ? { output: 'forged' } : undefined,
+    }))
   })
 
 const kindOf = (path: string) => path.slice(0, path.indexOf('{'))

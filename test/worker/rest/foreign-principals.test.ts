@@ -149,8 +149,8 @@ describe('an id that nothing has', () => {
   it('[M6] [PP-160] [PP-191] never becomes an object, whatever is done with it', async () => {
     const header = bearer(stranger.key)
     // What belongs to the stranger, and is there from the first call on.
-    await readAll(header, { method: 'get', path: '/v2/webhooks/deliveries', body: undefined })
-    await readAll(header, { method: 'get', path: `/v2/serverless/${strangersEndpoint}/workers`, body: undefined })
+    await readAll(header, { method: 'get', path: '/v2/webhooks/deliveries', scope: '', body: undefined })
+    await readAll(header, { method: 'get', path: `/v2/serverless/${strangersEndpoint}/workers`, scope: '', body: undefined })
     const before = await objects()
     for (const kind of KINDS) {
       const { params } = victimOf(kind)

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { ROLES, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
+import { formatApiKey } from '../../../src/domain/key-text.ts'
+import { issueWorkerToken } from '../../../src/effects/worker-token.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
+import {
+  type Account,
+  admin,
+  beforeAll,
+  createAccount,
+  createEndpoint,
+  createKey,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  teamOf,
+} from '../../support/harness.ts'
+import { ask, DOCUMENTED, type Operation } from '../../support/operations.ts'
+import { podScene } from '../../support/pod-scene.ts'
+
+// Every documented operation × everybody who may come, on ids that nothing has: who is let in goes on to 404 or to a collection of its own.
+
+type Verdict = '401' | '403' | 'a scope is missing' | 'let in'
+
+interface Caller {
+  name: string
+  header: string | null
+  expected(scope: string): Verdict
+}
+
+const bearer = (key: string) => `Bearer ${key}`
+const always = (verdict: Verdict) => () => verdict
+const ifHeld = (scopes: ReadonlySet<string>) => (scope: string) => (scopes.has(scope) ? 'let in' : 'a scope is missing')
+const restricted = async ({ userId }: Account, scopes: readonly string[]) =>
+  bearer((await createKey(userId, { permission: 'RESTRICTED', scopes })).key)
+
+async function strangers(account: Account): Promise<Caller[]> {
+  const revoked = await createKey(account.userId)
+  await admin().delete(`/admin/v1/keys/${revoked.id}`)
+  const expired = await createKey(account.userId, { expiresAt: '2020-01-01T00:00:00Z' })
+  const tokens: Record<string, string | null> = {
+    nobody: null,
+    'a bad key': bearer('pp_nonsense'),
+    'a key that nobody issued': bearer(formatApiKey('0000000000', randomBytes(32))),
+    'a revoked key': bearer(revoked.key),
+    'an expired key': bearer(expired.key),
+    'the operator': bearer(env.OPERATOR_KEY),
+    'a host': bearer((await FakeHost.enrol()).accessToken),
+    'a worker': await issueWorkerToken(env, await createEndpoint(account.key), 'w1'),
+  }
+  return Object.entries(tokens).map(([name, header]) => ({ name, header, expected: always('401') }))
+}
+
+async function keysOf(account: Account): Promise<Caller[]> {
+  const readOnly = await createKey(account.userId, { permission: 'READ_ONLY' })
+  const scene = await podScene(gpus(1))
+  const { id } = await scene.create()
+  const pod = (await scene.host.waitFor((workload) => workload.id === `${id}-1`)).platformEnv.RUNPOD_API_KEY ?? ''
+  const suspended = await createAccount()
+  await admin().post(`/admin/v1/users/${suspended.userId}/suspend`)
+  return [
+    { name: 'a full key', header: bearer(account.key), expected: always('let in') },
+    {
+      name: 'a read-only key',
+      header: bearer(readOnly.key),
+      expected: (scope) => (scope.endsWith(':read') ? 'let in' : 'a scope is missing'),
+    },
+    { name: 'a pod', header: bearer(pod), expected: always('a scope is missing') },
+    { name: 'a key of a suspended account', header: bearer(suspended.key), expected: always('403') },
+  ]
+}
+
+async function keysByScope(account: Account): Promise<Caller[]> {
+  const callers: Caller[] = []
+  for (const scope of SCOPES) {
+    const others = SCOPES.filter((other) => other !== scope)
+    callers.push({ name: `a key with ${scope} alone`, header: await restricted(account, [scope]), expected: ifHeld(new Set([scope])) })
+    callers.push({ name: `a key without ${scope}`, header: await restricted(account, others), expected: ifHeld(new Set(others)) })
+  }
+  return callers
+}
+
+async function keysByRole(owner: Account): Promise<Caller[]> {
+  const team = await teamOf(owner)
+  const callers: Caller[] = []
+  for (const role of ROLES) {
+    const member = await createAccount()
+    await joinTeam(team, member, role)
+    await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, member.keyId).run()
+    callers.push({ name: `a key of a member who is ${role}`, header: bearer(member.key), expected: ifHeld(scopesOfRole(role)) })
+  }
+  return callers
+}
+
+const nothing = (path: string) => path.replaceAll(/\{\w+\}/g, 'nothing0000000')
+/** TEAM-21: who makes a key must hold what it grants. */
+const scopesNeeded = ({ scope, body }: Operation) => [scope, ...((body as { scopes?: string[] } | undefined)?.scopes ?? [])]
+/** API-5: the job API answers 401 to a key without the permission; a suspended account hears why on both surfaces. */
+const onSurface = ({ path }: Operation, verdict: Verdict): Verdict =>
+  verdict === 'a scope is missing' ? (path.startsWith('/v2/{endpointId}/') ? '401' : '403') : verdict
+const told = (status: number): Verdict => (status === 401 || status === 403 ? `${status}` : 'let in')
+
+describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () => {
+  const callers: Caller[] = []
+
+  beforeAll(async () => {
+    const account = await createAccount()
+    callers.push(...(await strangers(account)), ...(await keysOf(account)), ...(await keysByScope(account)), ...(await keysByRole(account)))
+  }, 60_000)
+
+  it('every operation names its scope', () => {
+    expect(DOCUMENTED.filter(({ scope }) => !SCOPES.some((known) => known === scope)).map(({ path }) => path)).toEqual([])
+  })
+
+  it('every operation lets in whom its scope lets in, and nobody else', async () => {
+    let cells = 0
+    for (const { name, header, expected } of callers) {
+      const want: Record<string, Verdict> = {}
+      const got: Record<string, Verdict> = {}
+      for (const operation of DOCUMENTED) {
+        const label = `${operation.method} ${operation.path}`
+        const verdicts = scopesNeeded(operation).map(expected)
+        want[label] = onSurface(operation, verdicts.find((verdict) => verdict !== 'let in') ?? 'let in')
+        got[label] = told((await call(header, operation)).status)
+        cells += 1
+      }
+      expect(got, name).toEqual(want)
+    }
+    console.info(`authorisation matrix: ${callers.length} callers x ${DOCUMENTED.length} operations = ${cells} cells`)
+    expect(cells).toBe(callers.length * DOCUMENTED.length)
+  }, 120_000)
+})
+
+function call(header: string | null, operation: Operation) {
+  return ask(header, operation, nothing(operation.path), 'nothing0000000')
+}
