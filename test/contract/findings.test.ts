@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from '../support/unit.ts'
 
@@ -44,5 +44,22 @@ describe('the findings of docs/SECURITY.md', () => {
 
   it('are called open only as long as no test bears their name', () => {
     expect(rows.filter(({ id, test }) => OPEN.test(test) && isNamed(id)).map(({ id }) => id)).toEqual([])
+  })
+})
+
+describe('the OWASP table of docs/SECURITY.md', () => {
+  const text = readFileSync(join(ROOT, 'docs/SECURITY.md'), 'utf8')
+  const risks = text.split('\n').filter((line) => /^\| API\d+ /.test(line))
+
+  it('has its ten rows, each with tests that are there', () => {
+    expect(risks).toHaveLength(10)
+    for (const row of risks) {
+      const named = [...row.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path)
+      expect(named.length, row).toBeGreaterThan(0)
+      expect(
+        named.filter((path) => !existsSync(join(ROOT, path))),
+        row,
+      ).toEqual([])
+    }
   })
 })
