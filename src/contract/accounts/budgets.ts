@@ -39,6 +39,8 @@ export const BUDGETS = {
     counts: 'bytes of those answers',
     free: 'try again when the oldest have had their day, or send no Idempotency-Key',
   },
+  secrets: { bound: 1_000, unit: 'count', counts: 'secrets', free: 'delete one' },
+  secretBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of the values of secrets', free: 'delete one or shorten its value' },
   queuedBytes: {
     bound: 32 * GIB,
     unit: 'bytes',

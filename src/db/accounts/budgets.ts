@@ -27,6 +27,8 @@ const USES: Record<StoredBudget, (teamId: string) => SQL> = {
   // A request that is under way may become the largest answer.
   keptAnswerBytes: (teamId) => sql`(SELECT COALESCE(SUM(COALESCE(octet_length(response), ${MAX_ANSWER_BYTES})), 0)
     FROM idempotency_keys WHERE team_id = ${teamId})`,
+  secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE team_id = ${teamId})`,
+  secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE team_id = ${teamId})`,
   queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
 }
 
