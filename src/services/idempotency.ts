@@ -11,14 +11,7 @@ import type { VerbContext } from './context.ts'
 /** Makes the statement that stores a first answer; it stands right behind the one that makes the thing, in its batch. */
 export type StoreAnswer<Answer> = (answer: Answer) => readonly Statement[]
 
-/** One create, as its key knows it. */
-export interface Once<Answer> {
-  operation: string
-  key: string | undefined
-  body: unknown
-  /** What is kept of the first answer, and what a repeat is shown of that; all of it unless this says otherwise. */
-  replay?: Replay<Answer>
-}
+/** What is kept of a first answer, and what a repeat is shown of that. */
 export interface Replay<Answer> {
   keep(answer: Answer): Answer
   show(kept: Answer): Promise<Answer>
@@ -31,8 +24,11 @@ export interface Replay<Answer> {
  */
 export async function onceForKey<Answer>(
   ctx: VerbContext,
-  { operation, key, body, replay }: Once<Answer>,
+  operation: string,
+  key: string | undefined,
+  body: unknown,
   create: (store: StoreAnswer<Answer>) => Promise<Answer>,
+  replay?: Replay<Answer>,
 ): Promise<Answer> {
   if (key === undefined) return create(() => [])
   const db = openDatabase(ctx.env.DB)

@@ -35,7 +35,7 @@ export async function createOwnKey(
   if (principal.via !== 'SESSION') requireScope(principal, 'account:write')
   requireScopesWithRestricted(body)
   await requireHeld(ctx, { permission: body.permission ?? 'ALL', scopes: body.scopes ?? [] })
-  return onceForKey<CreatedAccountKey>(ctx, { operation: 'createAccountKey', key: idempotencyKey, body }, async (store) => {
+  return onceForKey<CreatedAccountKey>(ctx, 'createAccountKey', idempotencyKey, body, async (store) => {
     const { row, key } = await newKey(env, { ...body, teamId: principal.teamId, userId: principal.userId }, ctx.nowMs)
     await requireBudget(env, principal.teamId, { apiKeys: 1 })
     const shown = toAccountKey(row)

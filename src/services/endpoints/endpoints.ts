@@ -37,7 +37,7 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
     if (!hasScope(principal.scopes, 'serverless:read')) return null
     return (await table.findEndpoint(openRecords(env), principal.teamId, id))?.container.env ?? null
   })
-  return onceForKey<EndpointConfig>(ctx, { operation: 'createEndpoint', key, body, replay }, (store) => writeEndpoint(ctx, body, store))
+  return onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store), replay)
 }
 
 async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {

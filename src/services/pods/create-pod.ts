@@ -39,8 +39,7 @@ export async function createPod(ctx: VerbContext, body: CreatePodRequest, idempo
   requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
   await requireTemplateScope(ctx, body.templateId)
-  const once = { operation: OPERATION, key: idempotencyKey, body, replay: replayOf(ctx, body) }
-  return onceForKey<TaggedPod>(ctx, once, (store) => place(ctx, body, store))
+  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store), replayOf(ctx, body))
 }
 
 function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {

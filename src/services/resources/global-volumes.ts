@@ -19,7 +19,7 @@ export async function createGlobalVolume(
   key: string | undefined,
 ): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
-  return onceForKey<GlobalVolume>(ctx, { operation: 'createGlobalVolume', key, body }, (store) => writeGlobalVolume(ctx, body.name, store))
+  return onceForKey<GlobalVolume>(ctx, 'createGlobalVolume', key, body, (store) => writeGlobalVolume(ctx, body.name, store))
 }
 
 async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAnswer<GlobalVolume>): Promise<GlobalVolume> {

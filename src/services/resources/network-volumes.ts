@@ -14,7 +14,7 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 /** Creates a network volume (VOL-2, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
-  return onceForKey<NetworkVolume>(ctx, { operation: 'createNetworkVolume', key, body }, (store) => writeVolume(ctx, body, store))
+  return onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))
 }
 
 async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, store: StoreAnswer<NetworkVolume>): Promise<NetworkVolume> {

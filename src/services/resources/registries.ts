@@ -14,7 +14,7 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 /** Stores a credential, sealed (REG-1, RES-3, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest, key: string | undefined): Promise<Registry> {
   requireScope(ctx.principal, 'registries:write')
-  return onceForKey<Registry>(ctx, { operation: 'createRegistry', key, body }, (store) => writeRegistry(ctx, body, store))
+  return onceForKey<Registry>(ctx, 'createRegistry', key, body, (store) => writeRegistry(ctx, body, store))
 }
 
 async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, store: StoreAnswer<Registry>): Promise<Registry> {

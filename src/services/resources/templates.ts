@@ -36,7 +36,7 @@ export async function createTemplate(ctx: VerbContext, body: CreateTemplateReque
     if (!hasScope(ctx.principal.scopes, 'templates:read')) return null
     return (await findTemplate(ctx.env, ctx.principal.teamId, id))?.container.env ?? null
   })
-  return onceForKey<TemplateConfig>(ctx, { operation: 'createTemplate', key, body, replay }, (store) => writeTemplate(ctx, body, store))
+  return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store), replay)
 }
 
 async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
