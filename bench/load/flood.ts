@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { formatApiKey } from '../../src/domain/access.ts'
+import { formatApiKey } from '../../src/domain/key-text.ts'
 import { headersOf, JOB_BODY } from '../job-calls.ts'
 import { HttpConnection } from './http-connection.ts'
 

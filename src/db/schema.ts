@@ -1,12 +1,15 @@
 // Entry for drizzle-kit and for the typed client: every table of D1, one file a resource.
-import { apiKeys, memberships, quotas, teams, users } from './tables/accounts.ts'
+import { apiKeys, identities, memberships, quotas, teams, users } from './tables/accounts.ts'
+import { audit } from './tables/audit.ts'
 import { budgets } from './tables/budgets.ts'
 import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
 import { idempotencyKeys } from './tables/idempotency.ts'
+import { invitations } from './tables/invitations.ts'
 import { pods, podUsage } from './tables/pods.ts'
 import { registries } from './tables/registries.ts'
+import { secretParts, secrets } from './tables/secrets.ts'
 import { sshKeys } from './tables/ssh-keys.ts'
 import { templates } from './tables/templates.ts'
 import { globalVolumes, networkVolumes } from './tables/volumes.ts'
@@ -14,6 +17,7 @@ import { globalVolumes, networkVolumes } from './tables/volumes.ts'
 export {
   allocations,
   apiKeys,
+  audit,
   budgets,
   capacityWaiters,
   endpoints,
@@ -21,6 +25,8 @@ export {
   hostGpus,
   hosts,
   idempotencyKeys,
+  identities,
+  invitations,
   joinTokens,
   memberships,
   networkVolumes,
@@ -29,6 +35,8 @@ export {
   quotas,
   registries,
   releases,
+  secretParts,
+  secrets,
   sshKeys,
   teams,
   templates,

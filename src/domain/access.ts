@@ -37,67 +37,48 @@ export function hasScope(scopes: ReadonlySet<string>, scope: Scope, id?: string)
   return scopes.has(scope) || (id !== undefined && scopes.has(`${scope}@${id}`))
 }
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const SECRET_LENGTH = 43
-const CHECKSUM_LENGTH = 6
-/** Random bytes behind a key's secret; they fill at most 43 base62 digits. */
-export const SECRET_BYTES = 32
+/** What a member is in a team (ORG-3). */
+export const ROLES = ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] as const
+export type Role = (typeof ROLES)[number]
 
-const API_KEY = /^pp_([0-9a-z]{10})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
-const OPERATOR_KEY = /^ppo_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
-
-export interface ParsedKey {
-  id: string
-  secret: string
+const RUN_JOBS: readonly Scope[] = ['jobs:read', 'jobs:write']
+const SEE_RESOURCES: readonly Scope[] = [
+  'pods:read',
+  'clusters:read',
+  'serverless:read',
+  'templates:read',
+  'volumes:read',
+  'account:read',
+  'organizations:read',
+]
+const MANAGE_RESOURCES: readonly Scope[] = [
+  'pods:write',
+  'serverless:write',
+  'templates:write',
+  'volumes:write',
+  'registries:read',
+  'registries:write',
+]
+const ROLE_SCOPES: Readonly<Record<Role, ReadonlySet<string>>> = {
+  OWNER: ALL_SCOPES,
+  ADMIN: ALL_SCOPES,
+  DEV: new Set([...RUN_JOBS, ...SEE_RESOURCES, ...MANAGE_RESOURCES]),
+  BILLING: new Set(['billing:read', 'organizations:read']),
+  BASIC: new Set([...RUN_JOBS, ...SEE_RESOURCES]),
 }
 
-/** The text of an API key: `pp_<id>_<secret><checksum>` (AUT-1). `id` is 10 lower-case letters and digits. */
-export function formatApiKey(id: string, secretBytes: Uint8Array): string {
-  return withChecksum(`pp_${id}_${toBase62(secretBytes)}`)
+/** The scopes of a role (ORG-3): those of its member's session, and the most that a key of the member grants (TEAM-2). */
+export function scopesOfRole(role: Role): ReadonlySet<string> {
+  return ROLE_SCOPES[role]
 }
 
-/** Id and secret of an API key, or null for any text that no formatter wrote: such a key is refused without a lookup. */
-export function parseApiKey(text: string): ParsedKey | null {
-  const match = API_KEY.exec(text)
-  if (match?.[1] === undefined || match[2] === undefined || !checksumHolds(text)) return null
-  return { id: match[1], secret: match[2] }
+/** Of the scopes of a key, whole or bound to one resource, those that its maker's role still grants (TEAM-2). */
+export function scopesWithin(scopes: ReadonlySet<string>, role: Role): ReadonlySet<string> {
+  const granted = ROLE_SCOPES[role]
+  return granted === ALL_SCOPES ? scopes : new Set([...scopes].filter((scope) => granted.has(scope.split('@', 1)[0] ?? '')))
 }
 
-/** The text of an operator key: `ppo_<secret><checksum>`. */
-export function formatOperatorKey(secretBytes: Uint8Array): string {
-  return withChecksum(`ppo_${toBase62(secretBytes)}`)
-}
-
-/** Says whether a text has the form of an operator key and an unbroken checksum. */
-export function isOperatorKey(text: string): boolean {
-  return OPERATOR_KEY.test(text) && checksumHolds(text)
-}
-
-function withChecksum(text: string): string {
-  return text + padBase62(BigInt(crc32(text)), CHECKSUM_LENGTH)
-}
-
-function checksumHolds(text: string): boolean {
-  return withChecksum(text.slice(0, -CHECKSUM_LENGTH)) === text
-}
-
-function toBase62(bytes: Uint8Array): string {
-  const value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n)
-  return padBase62(value, SECRET_LENGTH)
-}
-
-function padBase62(value: bigint, length: number): string {
-  let digits = ''
-  for (let rest = value; rest > 0n; rest /= 62n) digits = BASE62.charAt(Number(rest % 62n)) + digits
-  return digits.padStart(length, '0')
-}
-
-/** CRC-32 (IEEE) of ASCII text: catches a mistyped key, proves nothing. */
-function crc32(text: string): number {
-  let crc = 0xffffffff
-  for (let index = 0; index < text.length; index += 1) {
-    crc ^= text.charCodeAt(index)
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
-  }
-  return (crc ^ 0xffffffff) >>> 0
+/** Whether a role may invite, change and remove members (ORG-3). */
+export function managesMembers(role: Role): boolean {
+  return role === 'OWNER' || role === 'ADMIN'
 }

@@ -15,5 +15,5 @@ export type AppContext = Context<AppEnv>
 
 /** What a verb needs, from an authenticated request. */
 export function verbContext(c: AppContext): VerbContext {
-  return { env: c.env, principal: c.var.principal, nowMs: Date.now() }
+  return { env: c.env, principal: c.var.principal, nowMs: Date.now(), requestId: c.var.requestId }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { formatOperatorKey, SECRET_BYTES } from '../domain/access.ts'
+import { formatOperatorKey, SECRET_BYTES } from '../domain/key-text.ts'
 import { readJsonFile, readKeptFile, writeJsonFile } from '../node/json-file.ts'
 import { ensureDir } from '../node/make-dir.ts'
 

@@ -34,6 +34,11 @@ export function newSshSuffix(): string {
   return randomHex()
 }
 
+/** An id that sorts by time: 9 digits of base 36 hold milliseconds until the year 5188, 10 random ones tell those of a moment apart. */
+export function newAuditId(nowMs: number): string {
+  return nowMs.toString(36).padStart(9, '0') + randomKeyId()
+}
+
 /** A new join token: `ppj_<random>`. */
 export function newJoinToken(): string {
   return `ppj_${randomJoinToken()}`

@@ -1,4 +1,5 @@
-import { formatApiKey, formatOperatorKey, hasScope, isOperatorKey, parseApiKey, SCOPES, scopesOf } from '../../src/domain/access.ts'
+import { hasScope, managesMembers, ROLES, SCOPES, scopesOf, scopesOfRole, scopesWithin } from '../../src/domain/access.ts'
+import { formatApiKey, formatOperatorKey, isOperatorKey, parseApiKey } from '../../src/domain/key-text.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const BYTES = Uint8Array.from({ length: 32 }, (_, index) => index * 7)
@@ -49,5 +50,36 @@ describe('scopes', () => {
     expect(hasScope(scopes, 'jobs:write', 'abd')).toBe(false)
     expect(hasScope(scopes, 'jobs:write')).toBe(false)
     expect(hasScope(scopes, 'jobs:read', 'abc')).toBe(false)
+  })
+})
+
+describe('roles', () => {
+  it('[ORG-3] OWNER and ADMIN do everything, DEV manages what runs, BASIC looks on and runs jobs, BILLING sees the bills', () => {
+    const lacking = (role: (typeof ROLES)[number]) => SCOPES.filter((scope) => !scopesOfRole(role).has(scope))
+    expect(Object.fromEntries(ROLES.map((role) => [role, lacking(role)]))).toEqual({
+      OWNER: [],
+      ADMIN: [],
+      DEV: ['clusters:write', 'account:write', 'billing:read'],
+      BASIC: [
+        'pods:write',
+        'clusters:write',
+        'serverless:write',
+        'templates:write',
+        'volumes:write',
+        'registries:read',
+        'registries:write',
+        'account:write',
+        'billing:read',
+      ],
+      BILLING: SCOPES.filter((scope) => scope !== 'billing:read' && scope !== 'organizations:read'),
+    })
+    expect(ROLES.filter(managesMembers)).toEqual(['OWNER', 'ADMIN'])
+  })
+
+  it('[TEAM-2] a key grants what its maker may, whole or bound to one resource', () => {
+    const key = new Set(['jobs:write@e1', 'pods:write', 'pods:read'])
+    expect([...scopesWithin(key, 'OWNER')]).toEqual([...key])
+    expect([...scopesWithin(key, 'BASIC')]).toEqual(['jobs:write@e1', 'pods:read'])
+    expect([...scopesWithin(key, 'BILLING')]).toEqual([])
   })
 })

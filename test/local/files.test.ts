@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isOperatorKey } from '../../src/domain/access.ts'
+import { isOperatorKey } from '../../src/domain/key-text.ts'
 import { HostKey } from '../../src/host-agent/plane/host-key.ts'
 import { serveAsset } from '../../src/local/assets.ts'
 import { loadSecrets, openDataDir, readDemoFile, removeDemoFile, writeDemoFile } from '../../src/local/data-dir.ts'

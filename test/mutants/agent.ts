@@ -8,6 +8,12 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a word is looked through again from each of its letters',
+    file: 'src/host-agent/redact.ts',
+    find: '(?:\\.[\\w-]*)*/g',
+    replace: '(?:\\.[\\w-]*)+/g',
+  },
+  {
     id: 'rules that somebody changed stay changed',
     file: 'src/host-agent/network/packet-filter.ts',
     find: 'if (shown === this.shown) return',
@@ -169,14 +175,68 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a login goes to any token service',
     file: 'src/host-agent/pulls/registry-client.ts',
-    find: 'basic !== undefined && !isNeighbour(this.origin, url)',
-    replace: "basic === '' && !isNeighbour(this.origin, url)",
+    find: 'basic !== undefined && !isItsTokenService(this.origin, url, egress.isAllowed(url.host))',
+    replace: "basic === '' && !isItsTokenService(this.origin, url, egress.isAllowed(url.host))",
+  },
+  {
+    id: 'a stranger leads into the registries of the operator',
+    file: 'src/host-agent/pulls/egress.ts',
+    find: 'let isInside = this.allowed.has(call.registry)',
+    replace: 'let isInside = true',
+  },
+  {
+    id: 'who was led out is led in again',
+    file: 'src/host-agent/pulls/egress.ts',
+    find: 'isInside &&= this.allowed.has(normalRegistryHost(url.host))',
+    replace: 'isInside = this.isAllowed(call.registry) && this.allowed.has(normalRegistryHost(url.host))',
   },
   {
     id: 'a layer unpacks without bound',
     file: 'src/host-agent/pulls/pull-image.ts',
     find: 'if (this.unpackedBytes > maxBytes) throw',
     replace: 'if (this.unpackedBytes > maxBytes * 2 ** 20) throw',
+  },
+  {
+    id: 'a sparse file passes',
+    file: 'src/host-agent/pulls/layers/tar-header.ts',
+    find: "if (name.startsWith('GNU.sparse.')) throw",
+    replace: "if (name === '') throw",
+  },
+  {
+    id: 'a link has content',
+    file: 'src/host-agent/pulls/layers/tar-header.ts',
+    find: 'if (BARE_TYPES.includes(type)) return 0',
+    replace: "if (BARE_TYPES === '') return 0",
+  },
+  {
+    id: 'an entry counts its bytes alone',
+    file: 'src/host-agent/pulls/layers/tar-meter.ts',
+    find: 'this.counted += Math.max(0, least',
+    replace: 'this.counted += Math.min(0, least',
+  },
+  {
+    id: 'later frames are not measured',
+    file: 'src/host-agent/pulls/layers/unpack.ts',
+    find: 'isZstd(head) ? zstdFrames(all) : all',
+    replace: 'all',
+  },
+  {
+    id: 'the engine gets another layer than was measured',
+    file: 'src/host-agent/pulls/layers/archive.ts',
+    find: "if (left !== 0 || `sha256:${hash.digest('hex')}` !== diffId) throw",
+    replace: 'if (left !== 0) throw',
+  },
+  {
+    id: 'an image that nobody remembers stays',
+    file: 'src/host-agent/pulls/held-images.ts',
+    find: 'facts !== undefined && pulled.get(digest) === undefined',
+    replace: 'facts === undefined && pulled.get(digest) !== undefined',
+  },
+  {
+    id: 'an image that is being loaded is lost',
+    file: 'src/host-agent/pulls/pulled-images.ts',
+    find: 'this.images.get(image.digest) === image && !this.loading.includes(image.digest)',
+    replace: 'this.images.get(image.digest) === image',
   },
   {
     id: 'one host port for two workloads',

@@ -7,6 +7,7 @@ import type { HostObject } from '../../durable-objects/host.ts'
 import type { PodLogObject } from '../../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
+import type { Role } from '../../src/domain/access.ts'
 import type { Env } from '../../src/env.ts'
 import type { EndpointRpc } from '../../src/objects/endpoint.ts'
 import type { HostRpc } from '../../src/objects/host.ts'
@@ -118,6 +119,12 @@ export async function teamOf(account: Account): Promise<string> {
   const row = await env.DB.prepare('SELECT personal_team_id AS id FROM users WHERE id = ?').bind(account.userId).first<{ id: string }>()
   if (!row) throw new Error('no such user')
   return row.id
+}
+
+/** Makes the user of an account a member of a team, or one of another role. */
+export async function joinTeam(teamId: string, { userId }: Pick<Account, 'userId'>, role: Role): Promise<void> {
+  const sql = `INSERT INTO memberships (team_id, user_id, role, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO UPDATE SET role = excluded.role`
+  await env.DB.prepare(sql).bind(teamId, userId, role).run()
 }
 
 /** A create body that is accepted. */

@@ -1,18 +1,23 @@
 import { and, desc, eq, getTableColumns, isNull, lte, or } from 'drizzle-orm'
+import type { Role } from '../../domain/access.ts'
 import type { Database } from '../client.ts'
-import { apiKeys, teams } from '../schema.ts'
+import { apiKeys, memberships, teams } from '../schema.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
+/** A key with what its team and its maker are at this moment. */
+export type KnownApiKey = ApiKeyRow & { suspendedAt: number | null; role: Role }
+
 /**
- * The key of that id, revoked and expired ones included, and whether its team is suspended; undefined when there is none. Keys are found before
- * any team is known.
+ * The key of that id, revoked and expired ones included; undefined when there is none, and when its maker has left the team (TEAM-1). Keys are
+ * found before any team is known.
  */
-export function findApiKey(db: Database, id: string): Promise<(ApiKeyRow & { suspendedAt: number | null }) | undefined> {
+export function findApiKey(db: Database, id: string): Promise<KnownApiKey | undefined> {
   return db
-    .select({ ...getTableColumns(apiKeys), suspendedAt: teams.suspendedAt })
+    .select({ ...getTableColumns(apiKeys), suspendedAt: teams.suspendedAt, role: memberships.role })
     .from(apiKeys)
-    .innerJoin(teams, eq(teams.id, apiKeys.teamId))
+    .innerJoin(teams, and(eq(teams.id, apiKeys.teamId), isNull(teams.deletedAt)))
+    .innerJoin(memberships, and(eq(memberships.teamId, apiKeys.teamId), eq(memberships.userId, apiKeys.userId)))
     .where(eq(apiKeys.id, id))
     .get()
 }

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { sshKeys } from '../schema.ts'
 
 /** The SSH public keys of a team; none when it never registered any. */
@@ -9,8 +9,8 @@ export async function findSshKeys(db: Database, teamId: string): Promise<string[
 }
 
 /** Replaces the whole set (ACC-1). */
-export async function replaceSshKeys(db: Database, teamId: string, keys: string[], nowMs: number): Promise<void> {
-  await db
+export function replaceSshKeys(db: Database, teamId: string, keys: string[], nowMs: number): Statement {
+  return db
     .insert(sshKeys)
     .values({ teamId, keys, updatedAt: nowMs })
     .onConflictDoUpdate({ target: sshKeys.teamId, set: { keys: sql`excluded.keys`, updatedAt: sql`excluded.updated_at` } })

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { ROLES } from '../../domain/access.ts'
 import { RUNTIME_CLASSES } from '../../host-protocol/messages.ts'
 
 /** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
@@ -12,6 +13,8 @@ export const teams = sqliteTable('teams', {
   runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
   /** The operator has suspended it since then (PP-214); null: it works. */
   suspendedAt: integer('suspended_at'),
+  /** Nothing of it works any more since then; the row stays for what billing must keep. Null: it lives. */
+  deletedAt: integer('deleted_at'),
 })
 
 export const users = sqliteTable(
@@ -23,8 +26,24 @@ export const users = sqliteTable(
       .notNull()
       .references(() => teams.id),
     createdAt: integer('created_at').notNull(),
+    /** Deleted since then; its address is free again. Null: it lives. */
+    deletedAt: integer('deleted_at'),
   },
   (t) => [uniqueIndex('users_email').on(t.email)],
+)
+
+/** Who a user is at an identity provider: one row for each subject that has signed in. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.issuer, t.subject] }), index('identities_user').on(t.userId)],
 )
 
 export const memberships = sqliteTable(
@@ -36,7 +55,7 @@ export const memberships = sqliteTable(
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    role: text('role', { enum: ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] }).notNull(),
+    role: text('role', { enum: ROLES }).notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (t) => [primaryKey({ columns: [t.teamId, t.userId] }), index('memberships_user').on(t.userId)],
@@ -78,6 +97,8 @@ export const apiKeys = sqliteTable(
     expiresAt: integer('expires_at'),
     revokedAt: integer('revoked_at'),
     lastUsedAt: integer('last_used_at'),
+    /** Id of the key that it was rotated to; it is good until `expiresAt`. */
+    replacedBy: text('replaced_by'),
   },
-  (t) => [index('api_keys_team').on(t.teamId)],
+  (t) => [index('api_keys_team').on(t.teamId), index('api_keys_user').on(t.userId)],
 )

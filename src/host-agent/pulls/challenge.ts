@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /** What a registry asks for, as `WWW-Authenticate` says it. */
 export type Challenge = { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service: string | undefined }
 
@@ -10,19 +12,22 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
   return scheme === '' || realm === undefined ? undefined : { scheme: 'bearer', realm, service: members.get('service') }
 }
 
-/**
- * Whether a login for `registry` may be sent to its token service: to the registry itself, or to a neighbour in the same domain, as
- * `auth.docker.io` is of `registry-1.docker.io`. A registry that names a service elsewhere gets no login.
- */
-export function isNeighbour(registry: URL, service: URL): boolean {
-  if (service.host === registry.host) return service.protocol === registry.protocol
-  const domain = domainOf(registry.hostname)
-  return domain !== undefined && service.protocol === 'https:' && domainOf(service.hostname) === domain
+/** Token services that are known to be a registry's although their names do not tell. */
+const TOKEN_SERVICES: Readonly<Record<string, string>> = {
+  'registry-1.docker.io': 'auth.docker.io',
+  'registry.gitlab.com': 'gitlab.com',
+  'registry.digitalocean.com': 'api.digitalocean.com',
 }
 
-/** The last two labels of a name; undefined for an address and for a name of one label. */
-function domainOf(hostname: string): string | undefined {
-  const labels = hostname.split('.')
-  const isName = /^[a-z][a-z-]*[a-z]$/i.test(labels.at(-1) ?? '')
-  return isName && labels.length >= 2 ? labels.slice(-2).join('.') : undefined
+/**
+ * Whether a login for `registry` may be sent to a token service: to the registry itself, to its own machine or one below its name by https, or
+ * to a service that is known for its. Names that only end alike may be two strangers' (`a.co.uk`, `b.co.uk`); the operator names those that are
+ * not (`isAllowed`).
+ */
+export function isItsTokenService(registry: URL, service: URL, isAllowed: boolean): boolean {
+  if (service.host === registry.host) return service.protocol === registry.protocol
+  if (isAllowed) return true
+  if (service.protocol !== 'https:' || isIP(registry.hostname.replace(/^\[|\]$/g, '')) !== 0) return false
+  const isBelow = registry.hostname.includes('.') && service.hostname.endsWith(`.${registry.hostname}`)
+  return isBelow || service.hostname === registry.hostname || TOKEN_SERVICES[registry.host] === service.host
 }

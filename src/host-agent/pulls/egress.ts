@@ -27,6 +27,8 @@ export interface Answer {
 }
 
 export interface Call {
+  /** The registry that is pulled from, in its one spelling. */
+  registry: string
   method?: 'GET' | 'HEAD'
   headers?: Record<string, string>
   signal: AbortSignal
@@ -38,8 +40,8 @@ export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 /**
  * The only way from an agent to a registry (HOST-96). Every address, that of a redirect or of a token service too, is a public one reached by
- * https, unless the operator has allowed its host; what was looked at is what is connected to. Credentials never follow a redirect to another
- * origin.
+ * https, unless the operator has allowed its host and nobody else leads there (HOST-103); what was looked at is what is connected to.
+ * Credentials never follow a redirect to another origin.
  */
 export class Egress {
   private readonly allowed: AllowedRegistries
@@ -57,6 +59,11 @@ export class Egress {
     for (const agent of [this.plain, this.inside, this.outside]) agent.destroy()
   }
 
+  /** Whether the operator has named a host. */
+  isAllowed(host: string): boolean {
+    return this.allowed.has(normalRegistryHost(host))
+  }
+
   /** The address of a registry, which is spoken to in clear only where the operator has said so. */
   originOf(host: string): string {
     return `${this.allowed.get(host)?.plainHttp ? 'http' : 'https'}://${host === 'docker.io' ? 'registry-1.docker.io' : host}`
@@ -66,9 +73,12 @@ export class Egress {
   async call(address: URL, call: Call): Promise<Answer> {
     let url = address
     let headers = call.headers ?? {}
+    let isInside = this.allowed.has(call.registry)
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
-      this.check(url)
-      const answer = await this.send(url, { ...call, headers })
+      // HOST-103: what was once led out of the operator's own registries is not led back into them.
+      isInside &&= this.allowed.has(normalRegistryHost(url.host))
+      this.check(url, isInside)
+      const answer = await this.send(url, { ...call, headers }, isInside)
       const location = answer.headers.location
       if (call.follow !== true || !REDIRECTS.includes(answer.status) || location === undefined) return answer
       answer.body.destroy()
@@ -81,8 +91,8 @@ export class Egress {
   }
 
   /** Refuses an address by what can be seen of it; where a name leads is looked at when it is connected to. */
-  check(url: URL): void {
-    const allowed = this.allowed.get(normalRegistryHost(url.host))
+  private check(url: URL, isInside: boolean): void {
+    const allowed = isInside ? this.allowed.get(normalRegistryHost(url.host)) : undefined
     const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && allowed?.plainHttp === true)
     if (!isSafe) throw new PullError('notAllowed', `${url.protocol}//${url.host} is not https`)
     if (url.username !== '' || url.password !== '') throw new PullError('notAllowed', `an address on ${url.host} carries a login`)
@@ -91,9 +101,8 @@ export class Egress {
     if (allowed === undefined && isIP(bare) !== 0 && !isPublicAddress(bare)) throw notPublic(url.host, bare)
   }
 
-  private async send(url: URL, { method = 'GET', headers, signal }: Call): Promise<Answer> {
+  protected async send(url: URL, { method = 'GET', headers, signal }: Call, isInside: boolean): Promise<Answer> {
     const isPlain = url.protocol === 'http:'
-    const isInside = this.allowed.has(normalRegistryHost(url.host))
     try {
       return await new Promise((resolve, reject) => {
         const agent = isPlain ? this.plain : isInside ? this.inside : this.outside

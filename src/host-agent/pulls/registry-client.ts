@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Challenge, isNeighbour, parseChallenge } from './challenge.ts'
+import { type Challenge, isItsTokenService, parseChallenge } from './challenge.ts'
 import type { Answer, Call, Egress } from './egress.ts'
 import { ACCEPTED_TYPES, digestOf, type ManifestDocument, readManifest } from './manifest.ts'
 import { PullError } from './pull-error.ts'
@@ -67,7 +67,7 @@ export class RegistryClient {
     throw new PullError('unreachable', `${this.origin.host} cannot go on in the middle of a blob`)
   }
 
-  private async ask(path: string, call: Omit<Call, 'signal'>): Promise<Answer> {
+  private async ask(path: string, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
     const url = new URL(`/v2/${this.deps.reference.repository}/${path}`, this.origin)
     const first = await this.send(url, call)
     // Also later on: a token may end before a large image has come.
@@ -79,9 +79,10 @@ export class RegistryClient {
     return this.accept(await this.send(url, call))
   }
 
-  private send(url: URL, call: Omit<Call, 'signal'>): Promise<Answer> {
+  private send(url: URL, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
     const authorization: Record<string, string> = this.authorization === undefined ? {} : { authorization: this.authorization }
-    return this.deps.egress.call(url, { ...call, signal: this.deps.signal, headers: { ...call.headers, ...authorization } })
+    const { egress, reference, signal } = this.deps
+    return egress.call(url, { ...call, registry: reference.host, signal, headers: { ...call.headers, ...authorization } })
   }
 
   private accept(answer: Answer): Answer {
@@ -101,13 +102,15 @@ export class RegistryClient {
     if (challenge.scheme === 'basic') return basic
     const url = URL.parse(challenge.realm)
     if (url === null) throw new PullError('unreachable', `${this.origin.host} names a token service that is no address`)
-    if (basic !== undefined && !isNeighbour(this.origin, url)) {
-      throw new PullError('notAllowed', `${this.origin.host} wants the login sent to ${url.host}, which is not in its domain`)
+    const { egress, reference, signal } = this.deps
+    if (basic !== undefined && !isItsTokenService(this.origin, url, egress.isAllowed(url.host))) {
+      const detail = `${this.origin.host} wants the login sent to ${url.host}, which is not known for its token service`
+      throw new PullError('notAllowed', `${detail}; --registry-allow ${url.host} allows it`)
     }
     if (challenge.service !== undefined) url.searchParams.set('service', challenge.service)
-    url.searchParams.set('scope', `repository:${this.deps.reference.repository}:pull`)
+    url.searchParams.set('scope', `repository:${reference.repository}:pull`)
     const headers: Record<string, string> = basic === undefined ? {} : { authorization: basic }
-    const answer = await this.deps.egress.call(url, { headers, signal: this.deps.signal, follow: true })
+    const answer = await egress.call(url, { registry: reference.host, headers, signal, follow: true })
     if (answer.status !== 200) {
       answer.body.destroy()
       throw this.refusal(answer.status === 404 ? 401 : answer.status)

@@ -90,9 +90,9 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
 }
 
 // Endpoints that a key has called are not looked for, so its other calls go on.
-function boundedFor({ keyId }: Principal): BoundedLook {
+function boundedFor({ via, credentialId }: Principal): BoundedLook {
   return async (look) => {
-    const lookup = await lookUpFor(`endpoints of ${keyId}`, Date.now(), async () => ((await look()) ? true : null))
+    const lookup = await lookUpFor(`endpoints of ${via} ${credentialId}`, Date.now(), async () => ((await look()) ? true : null))
     if (!('waitSeconds' in lookup)) return lookup.found !== null
     const detail = `too many unknown endpoints were named with this key; try again in ${lookup.waitSeconds} seconds`
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })

@@ -4,7 +4,7 @@ import { formatTime } from '../../contract/timestamps.ts'
 import * as accounts from '../../db/accounts/accounts.ts'
 import * as keys from '../../db/accounts/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
-import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/access.ts'
+import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/key-text.ts'
 import type { Env } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newKeyId, newResourceId } from '../../platform/ids.ts'
@@ -18,7 +18,7 @@ const MAX_LISTED_USERS = 1000
 
 /** Creates a user with a personal team. Addresses are one whatever their case. Throws 409 when the address is taken. */
 export async function createUser(env: Env, email: string, nowMs: number): Promise<User> {
-  const user = { id: newResourceId(), email: email.toLowerCase(), personalTeamId: newResourceId(), createdAt: nowMs }
+  const user = { id: newResourceId(), email: email.toLowerCase(), personalTeamId: newResourceId(), createdAt: nowMs, deletedAt: null }
   if (!(await accounts.insertUser(openDatabase(env.DB), user))) throw new Problem('conflict', { detail: 'email is taken' })
   return toUser(user)
 }
@@ -57,6 +57,7 @@ export async function createKey(
     expiresAt: body.expiresAt === undefined ? null : Date.parse(body.expiresAt),
     revokedAt: null,
     lastUsedAt: null,
+    replacedBy: null,
   })
   return { id, name: body.name, key }
 }

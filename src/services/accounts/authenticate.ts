@@ -3,7 +3,8 @@ import { findOwner } from '../../db/accounts/accounts.ts'
 import { findApiKey, touchApiKey } from '../../db/accounts/api-keys.ts'
 import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
-import { parseApiKey, scopesOf } from '../../domain/access.ts'
+import { scopesOf, scopesWithin } from '../../domain/access.ts'
+import { parseApiKey } from '../../domain/key-text.ts'
 import { findPodOfKey, issuePodKey } from '../../effects/pod-key.ts'
 import type { Env } from '../../env.ts'
 import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
@@ -28,8 +29,8 @@ interface TooManyMisses {
 
 /** What the slow path of a key needs besides the key. */
 export interface Visit {
-  /** Whose failed look-ups count together. */
-  source(): string
+  /** Whose failed look-ups count together; null: nobody knows, and none count. */
+  source(): string | null
   /** Lets the note of last use outlive the response. */
   waitUntil(promise: Promise<unknown>): void
 }
@@ -90,7 +91,7 @@ function judge(env: Env, token: string, verdict: Verdict | null, nowMs: number, 
   }
   verdicts.set(token, verdict, nowMs)
   familiar.set(token, true, nowMs)
-  if (parseApiKey(token)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.keyId, nowMs))
+  if (parseApiKey(token)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.credentialId, nowMs))
   return answerOf(verdict, nowMs)
 }
 
@@ -102,7 +103,8 @@ function answerOf(verdict: Verdict, nowMs: number): Authentication {
 // What no formatter wrote costs D1 nothing, so it is no miss.
 function lookUpStranger(env: Env, token: string, nowMs: number, visit: Visit) {
   const find = () => lookUp(env, token, nowMs)
-  return parseApiKey(token) ? lookUpFor(`key ${visit.source()}`, nowMs, find) : find().then((found) => ({ found }))
+  const source = parseApiKey(token) ? visit.source() : null
+  return source === null ? find().then((found) => ({ found })) : lookUpFor(`key ${source}`, nowMs, find)
 }
 
 /**
@@ -160,8 +162,8 @@ async function lookUp(env: Env, token: string, nowMs: number): Promise<Verdict |
   if (!row || row.revokedAt !== null) return null
   const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
   if (!(await sameSecret(hash, row.secretHash))) return null
-  const scopes = scopesOf(row.permission, row.scopes)
-  const principal = { keyId: row.id, userId: row.userId, teamId: row.teamId, scopes }
+  const scopes = scopesWithin(scopesOf(row.permission, row.scopes), row.role)
+  const principal = { via: 'KEY' as const, credentialId: row.id, userId: row.userId, teamId: row.teamId, scopes }
   const verdict = { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
   return isExpired(verdict, nowMs) ? null : verdict
 }
@@ -175,7 +177,7 @@ async function lookUpPodKey(env: Env, token: string): Promise<Verdict | null> {
   if (userId === null) return null
   const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
   const isSuspended = (await findSuspension(openDatabase(env.DB), teamId)) !== null
-  return { principal: { keyId: `pod:${podId}`, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
+  return { principal: { via: 'POD', credentialId: podId, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
 }
 
 function isExpired({ expiresAtMs }: Verdict, nowMs: number): boolean {

@@ -1,6 +1,7 @@
 import { findSshKeys, replaceSshKeys } from '../../db/accounts/ssh-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
+import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 
@@ -13,7 +14,13 @@ export async function getSshKeys(ctx: VerbContext): Promise<string[]> {
 /** Replaces the whole set; running pods keep the keys they got (ACC-1). Throws 403. */
 export async function putSshKeys(ctx: VerbContext, keys: string[]): Promise<string[]> {
   requireScope(ctx.principal, 'account:write')
-  await replaceSshKeys(openDatabase(ctx.env.DB), ctx.principal.teamId, keys, ctx.nowMs)
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  const before = { keys: await findSshKeys(db, teamId) }
+  await db.batch([
+    replaceSshKeys(db, teamId, keys, ctx.nowMs),
+    noteChange(ctx, { action: 'ssh-keys.replace', resourceKind: 'ssh-keys', resourceId: teamId, before, after: { keys } }),
+  ])
   return keys
 }
 

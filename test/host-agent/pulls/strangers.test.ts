@@ -1,9 +1,11 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContainerImages } from '../../../src/host-agent/docker/container-image.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { type Answer, type Call, Egress } from '../../../src/host-agent/pulls/egress.ts'
 import { PULL_REASONS } from '../../../src/host-agent/pulls/pull-error.ts'
 import { FakeRegistry, imageOf, layerOf, type Override } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
@@ -158,4 +160,69 @@ test('[H2] [HOST-95] what a server says reaches neither its tenant nor another r
   expect(await reasonOf(`${registry.host}/evil/x:1`)).toBe(PULL_REASONS.unreachable)
   expect(sent).toEqual([undefined])
   expect(log()).not.toContain(SECRET)
+})
+
+/** The way out of an agent, where some public hosts are played. Each says where it leads to. */
+class PlayedInternet extends Egress {
+  readonly asked: string[] = []
+  readonly hosts = new Map<string, Pick<Answer, 'status' | 'headers'>>()
+
+  protected override send(url: URL, call: Call, isInside: boolean): Promise<Answer> {
+    const answer = this.hosts.get(url.host)
+    if (answer === undefined) return super.send(url, call, isInside)
+    this.asked.push(url.host)
+    return Promise.resolve({ ...answer, body: Readable.from([]) as IncomingMessage })
+  }
+}
+
+describe('a registry that the operator has allowed', () => {
+  async function inside() {
+    const registry = await new FakeRegistry().listen()
+    const egress = new PlayedInternet(parseAllowedRegistries([`http://${registry.host}`]))
+    const images = new ContainerImages({
+      engine: new ImageStore().engine,
+      images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9 },
+      log: createLog('error', () => {}),
+      stateDir: tempDir('inside'),
+      egress,
+    })
+    onTestFinished(() => {
+      images.close()
+      registry.close()
+    })
+    const reasonOf = async (image: string, registryAuth?: { username: string; password: string; host: string }) => {
+      const hooks = { onState: () => {}, signal: new AbortController().signal }
+      const workload = makeWorkload({ id: 'a', image, ...(registryAuth && { registryAuth }) })
+      const text = await images.provide(workload, hooks).catch((error: Error) => error.message)
+      return text.replace(`image pull failed: ${image}: `, '')
+    }
+    return { registry, egress, reasonOf }
+  }
+  const redirectTo = (location: string) => ({ status: 307, headers: { location } })
+  const realmAt = (realm: string) => ({ status: 401, headers: { 'www-authenticate': `Bearer realm="${realm}",service="s"` } })
+
+  test('[H2] [HOST-103] is not reached by what a registry of the internet answers', async () => {
+    const { registry, egress, reasonOf } = await inside()
+    const secret = `http://${registry.host}/v2/private/x/manifests/1`
+    for (const answer of [redirectTo(secret), redirectTo(secret.replace('http:', 'https:')), realmAt(secret)]) {
+      egress.hosts.set('evil.example', answer)
+      expect(await reasonOf('evil.example/x:1')).toBe(PULL_REASONS.notAllowed)
+    }
+    expect([egress.asked, registry.requests]).toEqual([['evil.example', 'evil.example', 'evil.example'], []])
+  })
+
+  test('[H2] [HOST-103] is not reached again by where it leads to itself', async () => {
+    const { registry, egress, reasonOf } = await inside()
+    egress.hosts.set('cdn.example', redirectTo(`http://${registry.host}/v2/private/x/manifests/1`))
+    registry.override = redirect('https://cdn.example/x')
+    expect(await reasonOf(`${registry.host}/a/b:1`)).toBe(PULL_REASONS.notAllowed)
+    expect([egress.asked, registry.paths()]).toEqual([['cdn.example'], ['GET /v2/a/b/manifests/1']])
+  })
+
+  test('[H3] [HOST-94] a login is not sent to a name that only ends like that of its registry', async () => {
+    const { egress, reasonOf } = await inside()
+    egress.hosts.set('a.co.uk', realmAt('https://b.co.uk/token')).set('b.co.uk', redirectTo('https://b.co.uk/'))
+    expect(await reasonOf('a.co.uk/x:1', { username: 'ada', password: SECRET, host: 'a.co.uk' })).toBe(PULL_REASONS.notAllowed)
+    expect(egress.asked).toEqual(['a.co.uk'])
+  })
 })

@@ -1,6 +1,6 @@
 import { Key } from '../../../src/contract/accounts/accounts.ts'
 import { Host } from '../../../src/contract/hosts/hosts.ts'
-import { parseApiKey } from '../../../src/domain/access.ts'
+import { parseApiKey } from '../../../src/domain/key-text.ts'
 import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it } from '../../support/harness.ts'
 

@@ -1,6 +1,23 @@
-import { formatApiKey } from '../../../src/domain/access.ts'
+import type { Role } from '../../../src/domain/access.ts'
+import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { authenticate, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
-import { admin, api, createAccount, createEndpoint, createKey, describe, env, expect, it, send, teamOf, vi } from '../../support/harness.ts'
+import {
+  type Account,
+  admin,
+  api,
+  createAccount,
+  createEndpoint,
+  createKey,
+  describe,
+  endpointBody,
+  env,
+  expect,
+  it,
+  joinTeam,
+  send,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
 
 const PATH = '/v2/serverless'
 const withHeader = async (value: string | null) => {
@@ -63,6 +80,35 @@ describe('bearer token', () => {
     const { userId } = await createAccount()
     const { key } = await createKey(userId, { expiresAt: '2020-01-01T00:00:00Z' })
     expect(await withHeader(`Bearer ${key}`)).toMatchObject(unauthorized('invalid bearer token'))
+  })
+})
+
+describe('a key of a team', () => {
+  async function keyInTeam(role: Role): Promise<{ key: string; team: string; owner: Account; member: Account }> {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const team = await teamOf(owner)
+    await joinTeam(team, member, role)
+    await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, member.keyId).run()
+    return { key: member.key, team, owner, member }
+  }
+
+  it('[TEAM-1] acts for the team, and is refused once its maker has left; the keys of others stay', async () => {
+    const { key, team, owner, member } = await keyInTeam('DEV')
+    const { body } = await api(key).post('/v2/serverless', endpointBody())
+    expect((await api(owner.key).get(`/v2/serverless/${body.id}`)).status).toBe(200)
+    await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
+    forgetVerdicts()
+    expect(await withHeader(`Bearer ${key}`)).toMatchObject(unauthorized('invalid bearer token'))
+    expect((await api(owner.key).get(`/v2/serverless/${body.id}`)).status).toBe(200)
+  })
+
+  it("[TEAM-2] loses what its maker's role loses", async () => {
+    const { key, team, member } = await keyInTeam('DEV')
+    expect((await api(key).post('/v2/serverless', endpointBody())).status).toBe(201)
+    await joinTeam(team, member, 'BASIC')
+    forgetVerdicts()
+    expect((await api(key).post('/v2/serverless', endpointBody())).body.errors).toEqual(['the key lacks the scope serverless:write'])
+    expect((await api(key).get('/v2/serverless')).status).toBe(200)
   })
 })
 

@@ -120,7 +120,10 @@ describe('rate limit', () => {
     await quota(owner, { minute: 1000, hour: 2 })
     const second = await createKey(owner.userId)
     const team = await teamOf(owner)
-    await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, member.keyId).run()
+    await env.DB.batch([
+      env.DB.prepare("INSERT INTO memberships (team_id, user_id, role, created_at) VALUES (?, ?, 'ADMIN', 0)").bind(team, member.userId),
+      env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, member.keyId),
+    ])
     expect((await api(owner.key).get(PATH)).status).toBe(200)
     expect((await api(second.key).get(PATH)).status).toBe(200)
     expect((await api(owner.key).get(PATH)).status).toBe(429)

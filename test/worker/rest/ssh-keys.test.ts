@@ -30,6 +30,29 @@ describe('SSH keys', () => {
     expect(await sshKeysOf(env, await teamOf(theirs))).toEqual([])
   })
 
+  it('[AUD-1] a change is noted in its batch: who, with which key, what, before and after', async () => {
+    const { key, keyId, userId, ...account } = await createAccount()
+    const team = await teamOf({ key, keyId, userId, ...account })
+    await api(key).put(PATH, { keys: [ED25519] })
+    const reply = await api(key).put(PATH, { keys: [] })
+    const rows = await env.DB.prepare('SELECT * FROM audit WHERE team_id = ? ORDER BY rowid').bind(team).all()
+    expect(rows.results).toHaveLength(2)
+    expect(rows.results[1]).toEqual({
+      id: expect.stringMatching(/^[0-9a-z]{19}$/),
+      at: expect.any(Number),
+      team_id: team,
+      actor_kind: 'KEY',
+      user_id: userId,
+      credential_id: keyId,
+      action: 'ssh-keys.replace',
+      resource_kind: 'ssh-keys',
+      resource_id: team,
+      request_id: reply.headers.get('x-request-id'),
+      before: JSON.stringify({ keys: [ED25519] }),
+      after: JSON.stringify({ keys: [] }),
+    })
+  })
+
   const REFUSED: [string, unknown, string[]][] = [
     [
       '[ACC-1] a key without its type',

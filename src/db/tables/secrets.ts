@@ -1,0 +1,36 @@
+import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { teams } from './accounts.ts'
+
+/** Named values that env of workloads refers to. The value lies in `secret_parts`. */
+export const secrets = sqliteTable(
+  'secrets',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    name: text('name').notNull(),
+    description: text('description'),
+    /** Which of the stored values is the one; a rotation writes the next one before it points to it. */
+    version: integer('version').notNull(),
+    /** UTF-8 bytes of the value. */
+    bytes: integer('bytes').notNull(),
+    createdAt: integer('created_at').notNull(),
+    valueUpdatedAt: integer('value_updated_at'),
+  },
+  (t) => [uniqueIndex('secrets_team_name').on(t.teamId, t.name)],
+)
+
+/** A value in pieces that fit into a row of D1, each sealed for its place. */
+export const secretParts = sqliteTable(
+  'secret_parts',
+  {
+    secretId: text('secret_id')
+      .notNull()
+      .references(() => secrets.id, { onDelete: 'cascade' }),
+    version: integer('version').notNull(),
+    part: integer('part').notNull(),
+    sealed: text('sealed').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.secretId, t.version, t.part] })],
+)
