@@ -334,7 +334,7 @@ export class FakeWorker {
       ...(text !== undefined && { 'Content-Length': String(new TextEncoder().encode(text).length) }),
       ...(this.delivery !== undefined && { 'podplane-delivery': this.delivery }),
     }
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: text }
+    const init = text === undefined ? { headers } : { method: 'POST', headers, body: text }
     return send(this.url(template, jobId) + extra, signal ? { ...init, signal } : init)
   }
 }
