@@ -190,19 +190,19 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a repeated chunk is appended',
     file: 'src/queue/posts.ts',
-    find: '  if (isRepeat(job, from.delivery)) return\n  const longer',
-    replace: '  const longer',
+    find: "  if (isRepeat(job, from.delivery)) return 'done'\n  const chunk",
+    replace: '  const chunk',
   },
   {
     id: 'a repeated progress update is taken',
     file: 'src/queue/posts.ts',
-    find: '  if (isRepeat(job, from.delivery)) return\n  if (post',
-    replace: '  if (post',
+    find: "  if (isRepeat(job, from.delivery)) return 'done'\n  const room = roomFor",
+    replace: '  const room = roomFor',
   },
   {
     id: 'a failed result completes',
     file: 'src/queue/posts.ts',
-    find: "post.error === null ? 'COMPLETED' : 'FAILED'",
+    find: "error === null ? 'COMPLETED' : 'FAILED'",
     replace: "'COMPLETED'",
   },
   {
