@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { Name, PLAIN_TEXT, Timestamp } from '../fields.ts'
+import { Name, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
+import { Email } from './email.ts'
 
 /** Largest quota: far above any use, so that a window never counts beyond exact integers. */
 const MAX_QUOTA = 1_000_000_000
@@ -9,13 +10,8 @@ const SCOPE_FORM = form(
   /^((pods|clusters|serverless|templates|volumes|registries|account):(read|write)|(billing|organizations):read|jobs:(read|write)(@[A-Za-z0-9_-]+)?)$/,
   'a scope such as pods:read or jobs:write@<endpoint id>',
 )
-const EMAIL_FORM = form(/^[^\s@]+@[^\s@]+$/, 'an e-mail address')
 
-export const CreateUserRequest = z
-  .strictObject({
-    email: z.string().max(254).regex(EMAIL_FORM).regex(PLAIN_TEXT),
-  })
-  .meta({ id: 'CreateUserRequest', example: { email: 'ada@example.com' } })
+export const CreateUserRequest = z.strictObject({ email: Email }).meta({ id: 'CreateUserRequest', example: { email: 'ada@example.com' } })
 
 export const User = z
   .object({ id: z.string(), email: z.string(), createdAt: Timestamp })
