@@ -42,7 +42,8 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 const KEYS = 'src/db/idempotency.ts'
 const BODY = 'src/http/middleware/strict-json.ts'
-const LOGIN = 'src/services/accounts/authenticate.ts'
+const KEY_CALLERS = 'src/services/credentials/key-callers.ts'
+const VERDICTS = 'src/services/credentials/verdicts.ts'
 
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [
@@ -77,8 +78,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: '${bytes} <= granted_bytes OR ',
     replace: '1 OR ',
   },
-  { id: 'verdicts are kept by the header', file: LOGIN, find: 'verdicts.set(token,', replace: 'verdicts.set(`${token} ${nowMs}`,' },
-  { id: 'unknown keys are looked up again', file: LOGIN, find: 'if (refused.get(token, nowMs)) return', replace: 'if (false) return' },
+  { id: 'verdicts are kept by the header', file: KEY_CALLERS, find: 'keys.keepGood(key,', replace: 'keys.keepGood(`${key} ${nowMs}`,' },
+  { id: 'unknown keys are looked up again', file: KEY_CALLERS, find: 'if (keys.badOf(key, nowMs)) return', replace: 'if (false) return' },
   {
     id: 'unknown keys of an address are not counted',
     file: 'src/services/accounts/lookups.ts',
@@ -89,9 +90,9 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },
   {
     id: 'a suspended account is let in',
-    file: 'src/services/accounts/authenticate.ts',
-    find: 'return verdict.isSuspended ? SUSPENDED : ',
-    replace: 'return ',
+    file: KEY_CALLERS,
+    find: 'if (verdict.isSuspended) return',
+    replace: 'if (false) return',
   },
   {
     id: 'a stream outlives its key',
@@ -101,8 +102,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'every stream looks its key up by itself',
-    file: 'src/services/accounts/authenticate.ts',
-    find: 'if (looking.get(token, nowMs)) return true',
+    file: VERDICTS,
+    find: 'if (this.looking.get(id, nowMs)) return true',
     replace: '',
   },
 ]
