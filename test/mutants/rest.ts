@@ -43,10 +43,55 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
 const KEYS = 'src/db/idempotency.ts'
 const BODY = 'src/http/middleware/strict-json.ts'
 const KEY_CALLERS = 'src/services/credentials/key-callers.ts'
+const VERIFY_TOKEN = 'src/services/sessions/verify-token.ts'
 const VERDICTS = 'src/services/credentials/verdicts.ts'
 
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'senders whose addresses nobody knows lock one another out',
+    file: KEY_CALLERS,
+    find: 'parseApiKey(key) ? visit.source() : null',
+    replace: "parseApiKey(key) ? (visit.source() ?? 'unknown') : null",
+  },
+  {
+    id: 'a session acts for any team that it names',
+    file: 'src/domain/session/accounts.ts',
+    find: 'if (askedTeam !== null && asked) return { teamId: askedTeam, membership: asked }',
+    replace: "if (askedTeam !== null) return { teamId: askedTeam, membership: asked ?? { role: 'OWNER', isSuspended: false } }",
+  },
+  { id: 'a token for others is a session', file: VERIFY_TOKEN, find: 'audience: [...provider.audiences],', replace: '' },
+  { id: 'any published key may sign in any way', file: VERIFY_TOKEN, find: 'algorithms: [...provider.algorithms],', replace: '' },
+  {
+    id: 'an address that is said to be unverified counts',
+    file: 'src/domain/session/claims.ts',
+    find: '(claims.email_verified === undefined && isListed)',
+    replace: 'isListed',
+  },
+  {
+    id: 'a reassigned address inherits an account',
+    file: 'src/services/sessions/sign-in.ts',
+    find: 'if (await hasIdentityAt(db, provider.issuer, user.id)) return TAKEN',
+    replace: '',
+  },
+  {
+    id: 'each unknown key is asked for',
+    file: 'src/services/sessions/provider-keys.ts',
+    find: 'if (!mayFetchKeys(set.triedAtMs, nowMs)) return',
+    replace: 'if (set.triedAtMs === nowMs + 1) return',
+  },
+  {
+    id: 'a stream outlives the membership of its session',
+    file: 'src/services/sessions/session-callers.ts',
+    find: 'answer.ok && answer.principal.teamId === principal.teamId && answer.principal.scopes === principal.scopes',
+    replace: 'answer.ok',
+  },
+  {
+    id: 'one row that cannot be opened ends a re-seal',
+    file: 'src/db/reseal.ts',
+    find: 'failed.push({ id: row.id, error })',
+    replace: 'throw error',
+  },
   { id: 'an answer is stored for what was not made', file: KEYS, find: ' WHERE changes() > 0`', replace: ' WHERE 1`' },
   {
     id: 'one key for all operations',

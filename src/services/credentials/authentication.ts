@@ -23,8 +23,8 @@ export type Refused =
 export interface Visit {
   /** The team that a session asks for (AUT-7). */
   askedTeam?: string | null
-  /** Whose failed look-ups count together. */
-  source(): string
+  /** Whose failed look-ups count together; null: nobody knows, and none count. */
+  source(): string | null
   /** Lets the note of last use, and fresh keys of the provider, outlive the response. */
   waitUntil(promise: Promise<unknown>): void
 }

@@ -73,5 +73,6 @@ function answerOf(verdict: KeyVerdict, nowMs: number): Authentication {
 // What no formatter wrote costs D1 nothing, so it is no miss.
 function verifyStranger(env: Env, key: string, nowMs: number, visit: Visit) {
   const find = () => verifyKey(env, key, nowMs)
-  return parseApiKey(key) ? lookUpFor(`key ${visit.source()}`, nowMs, find) : find().then((found) => ({ found }))
+  const source = parseApiKey(key) ? visit.source() : null
+  return source === null ? find().then((found) => ({ found })) : lookUpFor(`key ${source}`, nowMs, find)
 }
