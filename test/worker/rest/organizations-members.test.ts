@@ -1,6 +1,7 @@
 import { ROLES, type Role } from '../../../src/domain/access.ts'
 import { MAX_OWNED } from '../../../src/domain/team/members.ts'
-import { authenticate, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate } from '../../../src/services/accounts/authenticate.ts'
+import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import {
   type Account,
   api,
