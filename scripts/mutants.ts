@@ -51,6 +51,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/capacity|worker-effects/, ['queue/capacity', 'queue/room', 'queue/scaling']],
   [/make-room|room-effects/, ['queue/room']],
   [/worker-posts|endpoint-calls/, ['queue/deliveries']],
+  [/db\/resources\/secrets|host\/pods\/pods/, ['secrets/boot', 'secrets/secrets']],
 ]
 /** Tests of the resources that pods refer to. */
 const RESOURCE_TESTS = [
