@@ -227,6 +227,18 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'if (left !== 0) throw',
   },
   {
+    id: 'an image that nobody remembers stays',
+    file: 'src/host-agent/pulls/held-images.ts',
+    find: 'facts !== undefined && pulled.get(digest) === undefined',
+    replace: 'facts === undefined && pulled.get(digest) !== undefined',
+  },
+  {
+    id: 'an image that is being loaded is lost',
+    file: 'src/host-agent/pulls/pulled-images.ts',
+    find: 'this.images.get(image.digest) === image && !this.loading.includes(image.digest)',
+    replace: 'this.images.get(image.digest) === image',
+  },
+  {
     id: 'one host port for two workloads',
     file: 'src/host-agent/docker/host-ports.ts',
     find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',

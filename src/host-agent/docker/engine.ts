@@ -91,6 +91,8 @@ export interface DockerEngine extends NetworkCalls {
   flatten(name: string, image: { repository: string; tag: string; label: string }): Promise<ContainerConfig>
   /** Names (or ids, of those that have lost their name) of images with this label. */
   listImages(label: string): Promise<string[]>
+  /** Images of a repository by their names, and what the engine says that they take, unpacked. */
+  listTags(repository: string): Promise<{ name: string; bytes: number }[]>
   removeImage(image: string): Promise<void>
   /** Gateway of the default bridge network, when the engine states it. */
   bridge(): Promise<{ gateway: string | undefined; subnet: string | undefined }>

@@ -5,6 +5,7 @@ import type { ImageSpace } from './image-space.ts'
 import type { LayerFile } from './layers/archive.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
+import { pulledName } from './names.ts'
 import { PullError, tooLarge } from './pull-error.ts'
 import type { PulledImages } from './pulled-images.ts'
 import type { Reference } from './reference.ts'
@@ -14,14 +15,6 @@ const CONFIG_MAX_BYTES = 8 * 2 ** 20
 /** Layers that come at the same time. */
 const PARALLEL_FETCHES = 3
 const PARALLEL_QUESTIONS = 8
-
-/** The image repository of what the agent has loaded into the engine; no tenant can name it. */
-export const PULLED_REPOSITORY = 'podplane-pulled'
-
-/** What an image that was pulled is called in the engine's store. */
-export function pulledName(digest: string): string {
-  return `${PULLED_REPOSITORY}:${digest.replace(/^sha256:/, '')}`
-}
 
 /** What a manifest says, and what is inside of the layers that it names. */
 export interface FoundImage {
@@ -74,7 +67,7 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
       await space.makeRoom(newBytes(layers.all(), pulled))
       // Before it is loaded: an image that nobody remembers would never be collected.
       pulled.add(digest, layers.all(), deps.now())
-      await load(deps, layers, { config, digest, known })
+      await pulled.whileLoading(digest, () => load(deps, layers, { config, digest, known }))
     })
   } finally {
     rmSync(dir, { recursive: true, force: true })
@@ -83,17 +76,12 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
 
 async function load(deps: ImageFetchDeps, layers: LayerFetch, image: { config: Buffer; digest: string; known: number }): Promise<void> {
   const { config, digest, known } = image
-  try {
-    await deps.load(layers.saved(config, digest, known)).catch(async (error: unknown) => {
-      if (known === 0 || deps.signal.aborted) throw error
-      // An engine that does not share layers in this way, or that has lost them meanwhile, gets them all.
-      await layers.fetch(() => true)
-      await deps.load(layers.saved(config, digest, 0))
-    })
-  } catch (error) {
-    deps.pulled.forget(digest)
-    throw error
-  }
+  await deps.load(layers.saved(config, digest, known)).catch(async (error: unknown) => {
+    if (known === 0 || deps.signal.aborted) throw error
+    // An engine that does not share layers in this way, or that has lost them meanwhile, gets them all.
+    await layers.fetch(() => true)
+    await deps.load(layers.saved(config, digest, 0))
+  })
 }
 
 /** An image that is here already is as good as fetched once its registry says that this repository has all of it. */
@@ -186,7 +174,7 @@ async function readConfigBlob(client: RegistryClient, { config }: Manifest): Pro
 
 /** What an image adds to those that are here. */
 function newBytes(layers: readonly Layer[], pulled: PulledImages): number {
-  const known = new Set(pulled.all().flatMap((image) => image.layers.map(({ diffId }) => diffId)))
+  const known = pulled.layerBytes()
   const added = new Map(layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes]))
   return [...added].reduce((sum, [diffId, bytes]) => (known.has(diffId) ? sum : sum + bytes), 0)
 }

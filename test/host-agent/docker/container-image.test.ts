@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -394,6 +394,71 @@ describe('the space for images', () => {
     machine.restart()
     store.inUse.clear()
     expect(await provide(push('fifth'))).toMatch(/^sha256:/)
+  })
+
+  test('[H8] [HOST-102] an image whose load was given up, or of an agent that lost its memory, is counted and goes like others', async () => {
+    const fake = await registry()
+    const machine = host([fake], { maxBytes: 1e6 })
+    const { provide, store, clock, stateDir } = machine
+    const push = (name: string) => fake.push(`a/${name}:1`, imageOf([layerOf(noise('base', 100 * KB)), layerOf(noise(name, 300 * KB))]))
+    const stopped = new AbortController()
+    store.onLoaded = async () => {
+      stopped.abort()
+      throw new Error('nobody listens any more')
+    }
+    await provide(push('given-up'), undefined, stopped.signal)
+    store.onLoaded = async () => {}
+    clock.nowMs += DAY_MS
+    const second = await provide(push('second'))
+    expect(store.images.size).toBe(2)
+    // 700 KB are taken, so the one that was given up makes room.
+    clock.nowMs += DAY_MS
+    const third = await provide(push('third'))
+    expect([...store.images.values()].map(({ id }) => id)).toEqual([second, third])
+
+    rmSync(join(stateDir, 'images.json'))
+    machine.restart()
+    clock.nowMs += DAY_MS
+    const fourth = await provide(push('fourth'))
+    expect([...store.images.values()].map(({ id }) => id)).toEqual([third, fourth])
+    for (const name of store.images.keys()) store.inUse.add(name)
+    rmSync(join(stateDir, 'images.json'))
+    machine.restart()
+    expect(await provide(push('fifth'))).toMatch(/^the image is too large: it takes 0\.3 MB, and this host has 0\.2 MB for it$/)
+  })
+
+  test('[H8] [HOST-102] an image of somebody is not forgotten because another’s load of the same fails', async () => {
+    const [fake, other] = [await registry(), await registry()]
+    const image = imageOf([layerOf('one')])
+    const { provide, store } = host([fake, other])
+    const name = fake.push('a/b:1', image)
+    expect(await provide(name)).toBe(idOf(image))
+    const asked = fake.requests.length
+    store.onLoad = async () => {
+      throw new Error('the disk is full')
+    }
+    expect(await provide(other.push('evil/x:1', image))).toBe('the container engine of this host could not take the image')
+    expect(await provide(name)).toBe(idOf(image))
+    expect(fake.requests).toHaveLength(asked)
+  })
+
+  test('[HOST-102] an image that the engine has lost counts no more, and one that it is being given is not lost', async () => {
+    const fake = await registry()
+    const { provide, store } = host([fake], { maxBytes: 1e6 })
+    const push = (name: string) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, 600 * KB))]))
+    expect(await provide(push('lost'))).toMatch(/^sha256:/)
+    store.images.clear()
+    let release = () => {}
+    store.onLoad = () =>
+      new Promise((resolve) => {
+        release = resolve
+      })
+    const slow = provide(push('slow'))
+    await waitUntil('it is being loaded', () => store.loads.length === 2)
+    store.onLoad = async () => {}
+    expect(await provide(fake.push('a/small:1', imageOf([layerOf('small')])))).toMatch(/^sha256:/)
+    release()
+    expect(await slow).toMatch(/^sha256:/)
   })
 
   test('[H8] [HOST-99] a registry that announces much and sends nothing takes nothing from others', async () => {

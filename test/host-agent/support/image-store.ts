@@ -12,10 +12,17 @@ export class ImageStore {
   /** Whether layers that are here may be left out, as not every engine has it. */
   sharesLayers = true
   onLoad: () => Promise<void> = async () => {}
+  /** Comes when an image is in the store, and its loader does not know. */
+  onLoaded: () => Promise<void> = async () => {}
+  private readonly bytes = new Map<string, number>()
 
   get engine(): DockerEngine {
-    const engine: Pick<DockerEngine, 'imageFacts' | 'load' | 'removeImage'> = {
+    const engine: Pick<DockerEngine, 'imageFacts' | 'listTags' | 'load' | 'removeImage'> = {
       imageFacts: async (name) => this.images.get(name),
+      listTags: async (repository) =>
+        [...this.images.entries()]
+          .filter(([name]) => name.startsWith(`${repository}:`))
+          .map(([name, { layers }]) => ({ name, bytes: layers.reduce((sum, diffId) => sum + (this.bytes.get(diffId) ?? 0), 0) })),
       load: (image) => this.load(image),
       removeImage: async (name) => {
         if (!this.inUse.has(name)) this.images.delete(name)
@@ -34,8 +41,10 @@ export class ImageStore {
       const isHere = this.sharesLayers && [...this.images.values()].some((other) => other.layers.slice(0, index + 1).join() === chain)
       if (layer === null && !isHere) throw new Error('no such layer')
       if (layer !== null && (await digestOf(layer)) !== layers[index]) throw new Error('not what the configuration says')
+      if (layer !== null) this.bytes.set(layer.diffId, layer.tarBytes)
     }
     this.images.set(image.tag, { id: sha256(config), names: [image.tag], layers })
+    await this.onLoaded()
   }
 }
 
