@@ -8,6 +8,12 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'the engine hears all that an image says',
+    file: 'src/host-agent/pulls/plain-config.ts',
+    find: 'names.has(name)',
+    replace: 'names.size > 0 || name === value',
+  },
+  {
     id: 'a word is looked through again from each of its letters',
     file: 'src/host-agent/redact.ts',
     find: '(?:\\.[\\w-]*)*/g',
