@@ -8,6 +8,36 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'one refusal of the engine is believed',
+    file: 'src/host-agent/trial/engine-trial.ts',
+    find: 'return (await this.fail(step, wanted)) === undefined',
+    replace: 'return false',
+  },
+  {
+    id: 'an engine that makes nothing is one that can do less',
+    file: 'src/host-agent/trial/engine-trial.ts',
+    find: 'if (failure !== undefined) throw new Error(failure)',
+    replace: 'if (failure !== undefined) return false',
+  },
+  {
+    id: 'a container that cannot be looked at is forgotten',
+    file: 'src/host-agent/docker/runtime.ts',
+    find: 'return { ...this.adopt(id, { ...listed, startedAtMs: null }), problem: UNSEEN }',
+    replace: 'return undefined',
+  },
+  {
+    id: 'containers on a shared network are overlooked',
+    file: 'src/host-agent/network/host-network.ts',
+    find: 'networks.includes(DEFAULT_NETWORK)',
+    replace: 'networks.length === 0',
+  },
+  {
+    id: 'a list that is not had is an empty one',
+    file: 'src/host-agent/network/host-network.ts',
+    find: 'this.shared = { problem: NOT_LOOKED }',
+    replace: 'this.shared = { problem: null }',
+  },
+  {
     id: 'the engine hears all that an image says',
     file: 'src/host-agent/pulls/plain-config.ts',
     find: 'names.has(name)',

@@ -28,13 +28,14 @@ const ContainerFacts = z.object({
   name: z.string(),
   labels: z.record(z.string(), z.string()),
   status: z.string(),
-  exitCode: z.number().int(),
+  exitCode: z.number().int().nullable(),
   outOfMemory: z.boolean(),
   startedAtMs: Time,
   endedAtMs: Time,
   addresses: Texts,
   anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
 })
+const ListedContainer = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), status: z.string(), networks: Texts })
 const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
 const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
 const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
@@ -54,7 +55,7 @@ export const CALL_RULES: Rules = {
   wait: { timeoutMs: null, again: false, answer: 'nothing' },
   stop: { timeoutMs: STOP_MS, again: true, answer: 'nothing' },
   remove: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
-  listNames: { timeoutMs: LOOK_MS, again: true, answer: Texts },
+  list: { timeoutMs: LOOK_MS, again: true, answer: z.array(ListedContainer) },
   readLogs: { timeoutMs: LOOK_MS, again: true, answer: 'bytes' },
   followLogs: { timeoutMs: null, again: false, answer: 'stream' },
   usage: { timeoutMs: LOOK_MS, again: true, answer: ContainerUsage.optional() },

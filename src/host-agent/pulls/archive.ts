@@ -9,6 +9,8 @@ const OCTAL_MAX = 8 ** 11
 export interface Entry {
   name: string
   content: Buffer | { path: string; bytes: number }
+  /** It may be run. */
+  isProgram?: boolean
 }
 
 /** An image as `docker save` writes it, which every engine loads. Layers that the engine has need not be in it. */
@@ -24,9 +26,9 @@ export function imageEntries(image: { config: Buffer; layers: readonly (Entry['c
 
 /** A tar archive of some entries, piece by piece. */
 export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> {
-  for (const { name, content } of entries) {
+  for (const { name, content, isProgram = false } of entries) {
     const bytes = Buffer.isBuffer(content) ? content.length : content.bytes
-    yield headerOf(name, bytes)
+    yield headerOf(name, bytes, isProgram ? '0000755' : '0000644')
     if (Buffer.isBuffer(content)) yield content
     else for await (const piece of createReadStream(content.path, { end: bytes - 1 })) yield piece as Buffer
     yield Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES)
@@ -34,10 +36,10 @@ export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> 
   yield Buffer.alloc(2 * BLOCK_BYTES)
 }
 
-function headerOf(name: string, bytes: number): Buffer {
+function headerOf(name: string, bytes: number, mode: string): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES)
   header.write(name, 0)
-  header.write('0000644\0', 100)
+  header.write(`${mode}\0`, 100)
   header.write('0000000\0', 108)
   header.write('0000000\0', 116)
   writeSize(header, bytes)
