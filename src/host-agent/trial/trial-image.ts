@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { SavedImage } from '../docker/engine.ts'
-import { tarOf } from '../pulls/archive.ts'
+import { tarOf } from '../pulls/layers/archive.ts'
 import { digestOf, machinePlatform } from '../pulls/manifest.ts'
 
 const PROGRAM = 'trial'
@@ -32,7 +32,11 @@ export async function makeTrialImage(dir: string, tag: string): Promise<SavedIma
     config: { Entrypoint: [`/${PROGRAM}`] },
     rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
   }
-  return { config: Buffer.from(JSON.stringify(config)).toString('base64'), layers: [{ path, bytes: layer.length }], tag }
+  return {
+    config: Buffer.from(JSON.stringify(config)).toString('base64'),
+    layers: [{ path, tarBytes: layer.length, diffId: digestOf(layer) }],
+    tag,
+  }
 }
 
 /** As the kernel loads it (ELF, 64 bits): a header, one segment that is all of the file, and the instructions. */

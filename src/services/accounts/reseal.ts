@@ -8,6 +8,7 @@ import {
   resealRegistries,
   resealReleases,
   resealRows,
+  type Step,
 } from '../../db/reseal.ts'
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { openSealedLogin, sealLogin } from '../../effects/registry-login.ts'
@@ -17,26 +18,21 @@ import { endpointStub, hostStub, webhookSenderStub } from '../../objects/stubs.t
 import { logEvent } from '../../platform/log.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
 
-interface Outcome {
-  ids: string[]
-  written: number
-  failed?: string[]
-}
-
 type StepName = (typeof STEPS)[number]
 const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'endpoint objects', 'host objects', 'sender objects'] as const
 
 /**
  * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
- * (PP-213). The walk may be ended and begun again at any time.
+ * (PP-213). One row that cannot be opened holds up no other (PP-238). The walk may be ended and begun again at any time.
  */
 export async function reseal(env: Env, cursor: string | undefined): Promise<ResealResponse> {
   const { step, afterId } = readCursor(cursor)
-  const { ids, written, failed = [] } = await runStep(env, step, afterId)
-  return { step, looked: ids.length, resealed: written, failed, nextCursor: nextCursor(step, ids) }
+  const { ids, written, failed } = await runStep(env, step, afterId)
+  for (const { id, error } of failed) logEvent('error', 'what is sealed could not be sealed anew', { step, id, error })
+  return { step, looked: ids.length, resealed: written, failed: failed.map(({ id }) => `${step}/${id}`), nextCursor: nextCursor(step, ids) }
 }
 
-function runStep(env: Env, step: StepName, afterId: string): Promise<Outcome> {
+function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   const db = openRecords(env)
   if (isTable(step)) return resealRows(db, step, afterId)
   if (step === 'registries') return resealRegistries(db, afterId, (row) => resealLogin(env, row))
@@ -58,15 +54,14 @@ async function tellObjects(
   kind: Parameters<typeof listObjects>[1],
   afterId: string,
   tell: (id: string) => Promise<void>,
-): Promise<Outcome> {
+): Promise<Step> {
   const ids = await listObjects(db, kind, afterId)
-  const failed: string[] = []
+  const failed: Step['failed'] = []
   for (const id of ids) {
     try {
       await tell(id)
     } catch (error) {
-      logEvent('error', 'an object could not be sealed anew', { kind, id, error })
-      failed.push(`${kind}/${id}`)
+      failed.push({ id, error })
     }
   }
   return { ids, written: ids.length - failed.length, failed }
