@@ -75,8 +75,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     now: Date.now,
   })
   await supervisor.adopt()
-  // What they took from a former agent process, they had taken by now.
-  for (const id of supervisor.workerIds()) onTaken(id)
+  takes.adopt(supervisor.workerIds(), performance.now())
   queue.start()
   logs.start()
   let outcome: Outcome = 'shutdown'

@@ -8,6 +8,12 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'what was taken before a restart counts as taken at the beginning of time',
+    file: 'src/host-agent/plane/take-times.ts',
+    find: 'for (const id of workerIds) this.note(id, nowMs)',
+    replace: 'for (const id of workerIds) this.note(id, Math.min(0, nowMs))',
+  },
+  {
     id: 'one refusal of the engine is believed',
     file: 'src/host-agent/trial/engine-trial.ts',
     find: 'return (await this.fail(step, wanted)) === undefined',

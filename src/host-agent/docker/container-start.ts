@@ -19,7 +19,7 @@ import type { HostPorts } from './host-ports.ts'
 
 /** How often a start is tried with other ports when the engine says that one is taken. */
 const PORT_TRIES = 5
-const COMMAND_MAX_BYTES = 64 * 2 ** 10
+const COMMAND_MAX_BYTES = 128 * 2 ** 10
 const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 10_000
 
@@ -105,7 +105,7 @@ export class ContainerStarter {
 /** The engine repeats commands in its list of all containers, which has to be read at once (HOST-108). */
 function checkCommand({ entrypoint, cmd }: Workload): void {
   if (Buffer.byteLength(JSON.stringify([entrypoint, cmd])) <= COMMAND_MAX_BYTES) return
-  throw new StartError('the container could not be started: its entrypoint and command take more than 64 KiB')
+  throw new StartError('the container could not be started: its entrypoint and command take more than 128 KiB')
 }
 
 /** The port that the engine could not publish; undefined when the error is about something else. */

@@ -127,7 +127,7 @@ describe('starting a container', () => {
 
   test('[HOST-108] a command that would make the list of all containers long is refused', async ({ expect }) => {
     const { engine, start } = open()
-    await expect(start({ cmd: Array.from({ length: 70 }, () => 'x'.repeat(1_024)) })).rejects.toThrow('take more than 64 KiB')
+    await expect(start({ cmd: Array.from({ length: 140 }, () => 'x'.repeat(1_024)) })).rejects.toThrow('take more than 128 KiB')
     expect(engine.containers.size).toBe(0)
   })
 
