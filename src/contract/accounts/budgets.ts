@@ -13,6 +13,7 @@ export const BUDGETS = {
   formerPods: { bound: 1_000, unit: 'count', counts: 'terminated pods that are kept for a while, older ones are dropped', free: '' },
   endpoints: { bound: 500, unit: 'count', counts: 'endpoints', free: 'delete one' },
   releasesPerEndpoint: { bound: 50, unit: 'count', counts: 'releases kept of an endpoint, older ones are dropped', free: '' },
+  apiKeys: { bound: 200, unit: 'count', counts: 'API keys that are neither revoked nor expired', free: 'revoke one' },
   gpus: { bound: 256, unit: 'count', counts: 'GPUs of pods and workers', free: 'stop what holds some' },
   specBytesPerHost: {
     bound: 64 * MIB,
