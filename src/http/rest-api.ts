@@ -10,6 +10,7 @@ import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerAccountKeys } from './routes/accounts/account-keys.ts'
 import { registerAccountLimits } from './routes/accounts/account-limits.ts'
+import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
@@ -53,6 +54,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerGlobalVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
+  registerSecrets(app)
   registerAccountLimits(app)
   registerAccountKeys(app)
   registerUser(app)

@@ -52,6 +52,7 @@ describe('documents', () => {
     })
     expect(lists.toSorted()).toEqual([
       '/v2/account/keys: whole',
+      '/v2/account/secrets: whole',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/pods: pages',

@@ -31,6 +31,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/templates/': () => createOf('/v2/templates', { name: crypto.randomUUID(), image: 'acme/idle:1' }),
   '/v2/network-volumes/': () => createOf('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' }),
   '/v2/global-volumes/': () => createOf('/v2/global-volumes', { name: 'models' }),
+  '/v2/account/secrets/': () => createOf('/v2/account/secrets', { name: 'A', value: 'x' }),
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 

@@ -27,6 +27,8 @@ export const BUDGETS = {
     counts: 'bytes of configurations: endpoints, their releases, templates',
     free: 'delete one or shorten its env',
   },
+  secrets: { bound: 1_000, unit: 'count', counts: 'secrets', free: 'delete one' },
+  secretBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of the values of secrets', free: 'delete one or shorten its value' },
   queuedBytes: {
     bound: 32 * GIB,
     unit: 'bytes',

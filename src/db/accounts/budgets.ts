@@ -22,6 +22,8 @@ const USES: Record<StoredBudget, (teamId: string) => SQL> = {
   storedBytes: (teamId) => sql`((SELECT COALESCE(SUM(octet_length(config)), 0) FROM endpoints WHERE team_id = ${teamId})
     + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId})
     + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE team_id = ${teamId}))`,
+  secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE team_id = ${teamId})`,
+  secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE team_id = ${teamId})`,
   queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
 }
 
