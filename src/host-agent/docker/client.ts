@@ -14,6 +14,8 @@ const PROBE_TIMEOUT_MS = 3_000
 /** Labels that the agent gives to containers. */
 const OWN_LABELS = 'podplane.'
 const MAX_LABEL_CHARS = 16_384
+/** A command is 128 KiB at most, and six times that where the engine writes each of its characters as a number. */
+const LIST_PART = 32
 /** The name that the engine gives a volume that nobody named. */
 const ANONYMOUS = /^[0-9a-f]{64}$/
 
@@ -58,7 +60,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
     wait: (name) => waitForEnd(docker, name),
     stop: (name, graceSeconds) => ignoring([304, 404], docker.getContainer(name).stop({ t: graceSeconds })),
     remove: (name) => removeContainer(docker, name),
-    list: async (...label) => (await docker.listContainers({ all: true, filters: { label } })).flatMap(readListed),
+    list: (...labels) => listAll(docker, labels),
     readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
     followLogs: async (name, sinceSeconds, signal) => {
       const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const
@@ -127,6 +129,20 @@ function anonymousVolumes({ Mounts }: Docker.ContainerInspectInfo): ContainerFac
   return (Array.isArray(Mounts) ? Mounts : []).flatMap(({ Type, Name = '', Destination }) => {
     return Type === 'volume' && ANONYMOUS.test(Name) ? [{ name: Name, path: Destination }] : []
   })
+}
+
+/** The newest first, in parts: each repeats the whole command of each container, and an answer has a bound (HOST-108). */
+async function listAll(docker: Docker, label: string[]): Promise<ListedContainer[]> {
+  const listed: ListedContainer[] = []
+  for (let before: string[] = []; ; ) {
+    const part = await docker.listContainers({ all: true, limit: LIST_PART, filters: { label, ...(before.length > 0 && { before }) } })
+    const last = part.at(-1)?.Id
+    // An engine that knows no parts gives the same one again.
+    if (last === before[0]) return listed
+    listed.push(...part.flatMap(readListed))
+    if (part.length !== LIST_PART || last === undefined) return listed
+    before = [last]
+  }
 }
 
 /** None where the engine does not say its name, as of one that is half removed. The declared type promises more than it does. */

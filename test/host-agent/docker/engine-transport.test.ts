@@ -143,6 +143,26 @@ describe('[HOST-66] calls to the engine', () => {
     await expect(engine.load(EMPTY, signal)).rejects.toThrow("a line of the engine's progress is too long")
   })
 
+  test('[HOST-108] read the list of all containers in parts, so that long commands make it no longer than an answer may be', async () => {
+    const ids = Array.from({ length: 70 }, (_, index) => `c${index}`)
+    const Command = '<'.repeat(100_000).replaceAll('<', String.raw`\u003c`)
+    let largest = 0
+    fake.answer = (path, _request, response) => {
+      const query = new URL(path, 'http://engine').searchParams
+      const { before = [], label } = JSON.parse(query.get('filters') ?? '{}')
+      expect(label).toEqual(['a=b'])
+      const start = before.length === 0 ? 0 : ids.indexOf(before[0]) + 1
+      const part = ids.slice(start, start + (Number(query.get('limit')) || ids.length))
+      const text = JSON.stringify(
+        part.map((Id) => ({ Id, Names: [`/${Id}`], Labels: { 'podplane.workload': Id }, State: 'running', Command })),
+      )
+      largest = Math.max(largest, text.length)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+    }
+    expect((await engine.list('a=b')).map(({ name }) => name)).toEqual(ids)
+    expect(largest).toBeLessThan(32 * 2 ** 20)
+  })
+
   test('hear of a load what the engine says of it', async () => {
     const load = (...lines: string[]) => {
       fake.answer = (_path, _request, response) => response.end(lines.join(''))

@@ -222,6 +222,7 @@ describe('[HOST-70] the process that speaks to the engine', () => {
       engine: client.engine,
       name: 'c',
       inspect: () => client.engine.inspect('c'),
+      list: async () => undefined,
       onAway: (why) => away.push(why),
     })
     await until(() => answersTo('/wait') === 1)
