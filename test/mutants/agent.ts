@@ -8,6 +8,12 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'everybody waits for containers that take their time to end',
+    file: 'src/host-agent/engine/engine-client.ts',
+    find: 'this.queues[queue].take(make)',
+    replace: "this.queues[queue === 'ends' ? 'looks' : queue].take(make)",
+  },
+  {
     id: 'what was taken before a restart counts as taken at the beginning of time',
     file: 'src/host-agent/plane/take-times.ts',
     find: 'for (const id of workerIds) this.note(id, nowMs)',
