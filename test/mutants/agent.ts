@@ -313,8 +313,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'what an engine that went away had made stays',
     file: 'src/host-agent/docker/container-start.ts',
-    find: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)',
-    replace: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === hostId) await engine.remove(name)',
+    find: 'container.name === name)) await engine.remove(name)',
+    replace: 'container.name === workloadId)) await engine.remove(name)',
   },
   {
     id: 'a record that the full disk refused is a failure',
