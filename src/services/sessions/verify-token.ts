@@ -37,7 +37,7 @@ export async function verifyToken(provider: Provider, token: string, nowMs: numb
 /** Whom a token names as its issuer, before anything is proved: another one's, such as a host's, is refused whether or not the provider answers. */
 function issuerOf(token: string): string | null {
   try {
-    return decodeJwt(token).iss ?? null
+    return decodeJwt(token).iss ?? ''
   } catch {
     return null
   }
