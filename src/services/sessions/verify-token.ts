@@ -22,24 +22,23 @@ const FAULTS: Readonly<Record<string, string>> = {
 
 /** Verifies a token against the provider's keys (SES-2). Keys that its header brings along or points to (`jwk`, `jku`, `x5u`, `x5c`) are not looked at. */
 export async function verifyToken(provider: Provider, token: string, nowMs: number, later: Later): Promise<TokenVerdict> {
-  const issuer = issuerOf(token)
-  if (issuer !== provider.issuer) return { fault: issuer === null ? null : (FAULTS.iss ?? null) }
   const keys = await currentKeys(provider, nowMs, later)
-  if (keys === null) return 'UNAVAILABLE'
+  if (keys === null) return isOf(provider, token) ? 'UNAVAILABLE' : { fault: null }
   const verdict = await verifyWith(keys, provider, token, nowMs)
   if (verdict !== 'UNKNOWN_KEY') return verdict
+  if (!isOf(provider, token)) return { fault: null }
   const newer = await newerKeys(provider, keys, nowMs, later)
   if (newer === null) return 'UNAVAILABLE'
   const again = newer === keys ? 'UNKNOWN_KEY' : await verifyWith(newer, provider, token, nowMs)
   return again === 'UNKNOWN_KEY' ? { fault: null } : again
 }
 
-/** Whom a token names as its issuer, before anything is proved: another one's, such as a host's, is refused whether or not the provider answers. */
-function issuerOf(token: string): string | null {
+/** Whether a token says that it is the provider's, which proves nothing: another's, such as a host's, is refused whether or not keys can be had. */
+function isOf({ issuer }: Provider, token: string): boolean {
   try {
-    return decodeJwt(token).iss ?? ''
+    return decodeJwt(token).iss === issuer
   } catch {
-    return null
+    return false
   }
 }
 
