@@ -1,0 +1,56 @@
+import { type AuditRow, insertAuditRow } from '../db/audit.ts'
+import { openDatabase, type Statement } from '../db/client.ts'
+import { bounded, type Contents, changedMembers } from '../domain/audit/change.ts'
+import { endpointState, podState, templateState } from '../domain/audit/states.ts'
+import type { Env } from '../env.ts'
+import { newAuditId } from '../platform/ids.ts'
+import { vaultOf } from '../platform/seal.ts'
+
+/** Who caused a change, and in which request; neither of them for what the plane does by itself. */
+export type Cause = Pick<AuditRow, 'actorKind' | 'userId' | 'credentialId' | 'requestId'>
+
+/** What was done to which resource. `before` and `after` hold no secret; see `stateOf` for what has variables. */
+export type Change = Pick<AuditRow, 'action' | 'resourceKind' | 'resourceId' | 'before' | 'after'>
+
+/** The plane itself did it. */
+export const BY_PLATFORM: Cause = { actorKind: 'PLATFORM', userId: null, credentialId: null, requestId: null }
+
+/** A host said so. */
+export function byHost(hostId: string): Cause {
+  return { actorKind: 'HOST', userId: null, credentialId: hostId, requestId: null }
+}
+
+/** A row of the audit log. `teamId`: whose resource was changed; null for the operator's own. */
+export function auditRow(env: Env, nowMs: number, cause: Cause, teamId: string | null, change: Change): AuditRow {
+  const { action, resourceKind, resourceId } = change
+  const digest = digestIn(env, resourceKind, resourceId)
+  const contents = { before: bounded(change.before, digest), after: bounded(change.after, digest) }
+  return { id: newAuditId(nowMs), at: nowMs, teamId, ...cause, action, resourceKind, resourceId, ...contents }
+}
+
+/** The statement that writes a row; it belongs right behind the one that makes the change, in its batch (AUD-1). */
+export function auditStatement(env: Env, nowMs: number, cause: Cause, teamId: string | null, change: Change): Statement {
+  return insertAuditRow(openDatabase(env.DB), auditRow(env, nowMs, cause, teamId, change))
+}
+
+const STATES = { pods: podState, endpoints: endpointState, templates: templateState }
+type Audited = typeof STATES
+
+/** Before and after of what has variables, of which only names and digests are kept (AUD-3). An update keeps what it changed (AUD-4). */
+export function contentsOf<Kind extends keyof Audited>(
+  env: Env,
+  kind: Kind,
+  resourceId: string,
+  before: Parameters<Audited[Kind]>[0] | null,
+  after: Parameters<Audited[Kind]>[0] | null,
+): Contents {
+  const state = STATES[kind] as (resource: typeof before, digest: ReturnType<typeof digestIn>) => ReturnType<Audited[Kind]>
+  const digest = digestIn(env, kind, resourceId)
+  const [old, now] = [before && state(before, digest), after && state(after, digest)]
+  return old && now ? changedMembers(old, now) : { before: old, after: now }
+}
+
+function digestIn(env: Env, kind: string, resourceId: string): (name: string, value: string) => string {
+  const vault = vaultOf(env)
+  return (name, value) => `hmac-sha256:${vault.digest(['audit', kind, resourceId, name], value)}`
+}
