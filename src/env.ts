@@ -33,6 +33,7 @@ export interface Env {
   WEBHOOKS_PER_RECEIVER: string
   HOST_LOST_AFTER_MS: string
   HOST_SILENCE_MAX_MS: string
+  TERMINATED_PODS_KEPT_MS?: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
@@ -67,6 +68,8 @@ export interface Settings {
   hostLostAfterMs: number
   /** The most that a job waits for its silent host, milliseconds (HOST-36). */
   hostSilenceMaxMs: number
+  /** How long the row of a terminated pod stays, milliseconds (PP-234). */
+  terminatedPodsKeptMs: number
 }
 
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
@@ -77,6 +80,9 @@ const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
 const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
+/** A terminated pod is looked at by its host for a while. */
+const MIN_TERMINATED_PODS_KEPT_MS = 3_600_000
+const DEFAULT_TERMINATED_PODS_KEPT_MS = 30 * 24 * 3_600_000
 /** One for first attempts, one for later ones. */
 const MIN_WEBHOOKS_PER_RECEIVER = 2
 const MAX_WEBHOOKS_PER_RECEIVER = 128
@@ -116,6 +122,7 @@ function parseSettings(env: Env): Settings {
     webhooksPerReceiver: readPlaces(env.WEBHOOKS_PER_RECEIVER),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
+    terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
   }
 }
 

@@ -7,7 +7,7 @@ import { idempotencyKeys } from './schema.ts'
 /** A claim whose request has answered nothing for this long is taken to be dead: no request runs that long. */
 export const CLAIM_TTL_MS = 60_000
 /** Rows that have had their day and are removed with one claim. */
-const MAX_REMOVED = 50
+const REMOVED_WITH_A_CLAIM = 50
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
 /** Which key of whom, and for what. */
@@ -19,9 +19,7 @@ export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'respons
   const isAbandoned = and(isNull(idempotencyKeys.response), lt(idempotencyKeys.claimedAt, nowMs - CLAIM_TTL_MS))
   const isExpired = lt(idempotencyKeys.claimedAt, nowMs - IDEMPOTENCY_KEEP_MS)
   const [, , [row]] = await db.batch([
-    db
-      .delete(idempotencyKeys)
-      .where(sql`rowid IN (SELECT rowid FROM idempotency_keys WHERE claimed_at < ${nowMs - IDEMPOTENCY_KEEP_MS} LIMIT ${MAX_REMOVED})`),
+    deleteExpired(db, nowMs, REMOVED_WITH_A_CLAIM),
     db
       .insert(idempotencyKeys)
       .values({ ...want, response: null })
@@ -59,6 +57,16 @@ export function isClaimLost(error: unknown): boolean {
 /** Gives a key back after a refusal: it may be used again. A stored answer stays. */
 export async function releaseKey(db: Database, name: KeyName, claim: string): Promise<void> {
   await db.delete(idempotencyKeys).where(and(named(name), eq(idempotencyKeys.claim, claim), isNull(idempotencyKeys.response)))
+}
+
+/** Deletes keys that have had their day, at most `limit` of all teams; says how many (PP-235). */
+export async function deleteExpiredKeys(db: Database, nowMs: number, limit: number): Promise<number> {
+  return (await deleteExpired(db, nowMs, limit)).meta.changes
+}
+
+function deleteExpired(db: Database, nowMs: number, limit: number) {
+  const expired = sql`SELECT rowid FROM idempotency_keys WHERE claimed_at < ${nowMs - IDEMPOTENCY_KEEP_MS} LIMIT ${limit}`
+  return db.delete(idempotencyKeys).where(sql`rowid IN (${expired})`)
 }
 
 function named({ teamId, operation, key }: KeyName) {

@@ -20,4 +20,24 @@ describe('exit reasons', () => {
     expect(describeExit({ ...facts, tail: ['\u001b[31mbad key pp_abcdef123456\u001b[0m'] })).toBe('exited with code 1: bad key [redacted]')
     expect(describeExit({ ...facts, tail: ['x'.repeat(1_000)] })).toHaveLength('exited with code 1: '.length + 300)
   })
+
+  test('[HOST-106] carry no token, wherever it stands in a word', ({ expect }) => {
+    const token = 'eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl'
+    const said = (line: string) => describeExit({ ...facts, tail: [line] }).replace('exited with code 1: ', '')
+    expect([`a ${token} b`, `jwt-${token}.tail`, `some.words.${token}`, 'eyJhbGciOiJI.payload', token.slice(0, 13)].map(said)).toEqual([
+      'a [redacted] b',
+      'jwt-[redacted].tail',
+      'some.words.[redacted]',
+      '[redacted]',
+      'eyJhbGciOiJI.',
+    ])
+  })
+
+  test('[HOST-106] are found in last words of any kind while nobody else waits', ({ expect }) => {
+    const startedAtMs = performance.now()
+    for (const word of ['-eyJ', 'eyJaaaaaaaa', 'a.', 'Bearer ', '-ppw_', ' ', '\u001b[']) {
+      describeExit({ ...facts, tail: [word.repeat((64 * 1_024) / word.length)] })
+    }
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000)
+  })
 })

@@ -200,7 +200,7 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an assertion buys two tokens',
-    file: 'durable-objects/host/assertions.ts',
+    file: 'durable-objects/host/link/assertions.ts',
     find: "return rowsWritten > 0 ? 'good' : 'used'",
     replace: "return 'good'",
   },
@@ -278,13 +278,13 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a link that has not said hello is told everything',
-    file: 'durable-objects/host/links.ts',
+    file: 'durable-objects/host/link/links.ts',
     find: 'for (const socket of this.inUse()) sendTo(socket, message)',
     replace: 'for (const socket of this.open()) sendTo(socket, message)',
   },
   {
     id: 'nobody hears of a link that was taken over',
-    file: 'durable-objects/host/links.ts',
+    file: 'durable-objects/host/link/links.ts',
     find: '      onReplaced(newer, stateOf(other))\n',
     replace: '',
   },

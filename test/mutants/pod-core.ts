@@ -113,6 +113,30 @@ const HISTORY = 'durable-objects/pod-log/history.ts'
 /** Killed by the tests against the real objects in workerd. */
 export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'pod: a terminated pod keeps its env',
+    file: 'src/db/pods/former-pods.ts',
+    find: "pod.status === 'TERMINATED' ? { ...pod,",
+    replace: "pod.status !== 'TERMINATED' ? { ...pod,",
+  },
+  {
+    id: 'pod: a terminated pod goes while its host holds something for it',
+    file: 'src/db/pods/former-pods.ts',
+    find: 'sql`NOT EXISTS (SELECT 1',
+    replace: 'sql`1 OR EXISTS (SELECT 1',
+  },
+  {
+    id: 'pod: terminated pods are kept for ever',
+    file: 'durable-objects/host/housekeeping.ts',
+    find: 'now() - readSettings(env).terminatedPodsKeptMs',
+    replace: '0',
+  },
+  {
+    id: 'pod: terminated pods have no bound',
+    file: 'src/db/pods/former-pods.ts',
+    find: "LIMIT -1 OFFSET ${boundOf(teamId, 'formerPods')}",
+    replace: 'LIMIT 0',
+  },
+  {
     id: 'pod: a silent host is not shown',
     file: 'src/services/pods/pod-view.ts',
     find: 'silentSinceMs === null ? pod.statusReason : describeSilence(silentSinceMs)',
@@ -126,9 +150,9 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: a beat hides the silence before it',
-    file: 'durable-objects/host.ts',
-    find: '    await this.silence.ends()\n    this.links.heard(socket, ',
-    replace: '    this.links.heard(socket)\n    await this.silence.ends()\n    this.links.heard(socket, ',
+    file: 'durable-objects/host/link/conversation.ts',
+    find: '    await silence.ends()\n    links.heard(socket, ',
+    replace: '    links.heard(socket)\n    await silence.ends()\n    links.heard(socket, ',
   },
   {
     id: 'pod: a link hides the silence before it',
@@ -176,7 +200,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: marked pods are looked at once',
-    file: 'durable-objects/host/pods.ts',
+    file: 'durable-objects/host/pods/pods.ts',
     find: 'alarms.set(MARKS_TIMER',
     replace: 'alarms.setBy(MARKS_TIMER',
   },

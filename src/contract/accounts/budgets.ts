@@ -10,6 +10,7 @@ const GIB = 2 ** 30
 export const BUDGETS = {
   pods: { bound: 1_000, unit: 'count', counts: 'pods that are not terminated', free: 'terminate one' },
   stoppedPods: { bound: 500, unit: 'count', counts: 'pods that are EXITED or ERROR', free: 'terminate one' },
+  formerPods: { bound: 1_000, unit: 'count', counts: 'terminated pods that are kept for a while, older ones are dropped', free: '' },
   endpoints: { bound: 500, unit: 'count', counts: 'endpoints', free: 'delete one' },
   releasesPerEndpoint: { bound: 50, unit: 'count', counts: 'releases kept of an endpoint, older ones are dropped', free: '' },
   gpus: { bound: 256, unit: 'count', counts: 'GPUs of pods and workers', free: 'stop what holds some' },

@@ -10,6 +10,7 @@ const USES: Record<StoredBudget, (teamId: string) => SQL> = {
   pods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED')`,
   stoppedPods: (teamId) =>
     sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND status IN ('EXITED', 'ERROR'))`,
+  formerPods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status = 'TERMINATED')`,
   endpoints: (teamId) => sql`(SELECT COUNT(*) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
   releasesPerEndpoint: (teamId) => sql`(SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM releases r
     JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId} AND e.deleted_at IS NULL GROUP BY e.id))`,

@@ -8,6 +8,7 @@ import { recomputeHost } from '../hosts/capacity.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, pods, podUsage } from '../schema.ts'
+import { dropOldestFormer, keptPod } from './former-pods.ts'
 import { openPod, type PodRow, sealPodSpec } from './sealed-pod.ts'
 
 export type { PodRow }
@@ -115,7 +116,9 @@ export function specBytes({ spec }: Pick<PodRow, 'spec'>): number {
 
 /** Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it. */
 export async function updatePod(db: Records, before: PodRow, after: PodRow, usage: UsageInterval | null): Promise<boolean> {
-  const written = { updated: guarded(db, before, after), closed: usage && usageInsert(db, before, after, usage) }
+  const closed = usage && usageInsert(db, before, after, usage)
+  const dropped = after.status === 'TERMINATED' ? dropOldestFormer(db, after.teamId) : null
+  const written = { updated: guarded(db, before, after), closed, dropped }
   return (await runNamed(db, written)).updated > 0
 }
 
@@ -232,7 +235,8 @@ function liveOf(teamId: string, id: string) {
   return and(eq(pods.teamId, teamId), eq(pods.id, id), IS_LIVE)
 }
 
-function guarded(db: Records, before: PodRow, { id: _id, ...after }: PodRow, condition?: SQL) {
+function guarded(db: Records, before: PodRow, pod: PodRow, condition?: SQL) {
+  const { id: _id, ...after } = keptPod(pod)
   return db
     .update(pods)
     .set({ ...after, spec: sealPodSpec(db.vault, before, after.spec) })

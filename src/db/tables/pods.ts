@@ -10,7 +10,7 @@ export type SealedPodSpec = Sealed<PodSpec> & { sealedAccessEnv?: string }
 
 /**
  * Pods. One row is all there is to a pod's state: every transition is an UPDATE guarded by `version`, and what a host should run is derived
- * from the row. Terminated pods keep their row, so that an id is never given out twice and usage keeps its subject.
+ * from the row. Terminated pods keep a row without what they ran, for a while (PP-234).
  */
 export const pods = sqliteTable(
   'pods',
@@ -59,6 +59,8 @@ export const pods = sqliteTable(
   },
   (t) => [
     index('pods_team_created').on(t.teamId, t.createdAtMs, t.id).where(sql`${t.status} <> 'TERMINATED'`),
+    index('pods_former').on(t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),
+    index('pods_team_former').on(t.teamId, t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),
     index('pods_host').on(t.hostId).where(sql`${t.status} <> 'TERMINATED'`),
     index('pods_network_volume').on(t.networkVolumeId).where(sql`${t.networkVolumeId} IS NOT NULL`),
     index('pods_global_volume').on(t.globalVolumeId).where(sql`${t.globalVolumeId} IS NOT NULL`),

@@ -1,4 +1,4 @@
-import { HostLinkReplacements } from '../../../durable-objects/host/link-replacements.ts'
+import { HostLinkReplacements } from '../../../durable-objects/host/link/link-replacements.ts'
 import type { WorkloadStore } from '../../../durable-objects/host/workload-store.ts'
 import type { PlaneMessage } from '../../../src/host-protocol/messages.ts'
 import { setLogLevel } from '../../../src/platform/log.ts'

@@ -1,4 +1,4 @@
-import type { HostPods } from '../../../durable-objects/host/pods.ts'
+import type { HostPods } from '../../../durable-objects/host/pods/pods.ts'
 import { openRecords } from '../../../src/db/client.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
 import { FakeHost } from '../../support/fake-host.ts'

@@ -1,11 +1,11 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { AccountIsolation } from '../../contract/accounts/isolation.ts'
-import { getIsolation, setIsolation } from '../../services/accounts/isolation.ts'
-import type { AppEnv } from '../app-env.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+import { AccountIsolation } from '../../../contract/accounts/isolation.ts'
+import { getIsolation, setIsolation } from '../../../services/accounts/isolation.ts'
+import type { AppEnv } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/isolation' }

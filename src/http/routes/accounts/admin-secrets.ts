@@ -1,10 +1,10 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { ResealRequest, ResealResponse } from '../../contract/accounts/secrets.ts'
-import { reseal } from '../../services/accounts/reseal.ts'
-import type { AppEnv } from '../app-env.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+import { ResealRequest, ResealResponse } from '../../../contract/accounts/secrets.ts'
+import { reseal } from '../../../services/accounts/reseal.ts'
+import type { AppEnv } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
 
 const resealRoute = createRoute({
   tags: ['Secrets'],

@@ -1,11 +1,11 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { BudgetOverrides } from '../../contract/accounts/budgets.ts'
-import { getBudgets, setBudgets } from '../../services/accounts/budgets.ts'
-import type { AppEnv } from '../app-env.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+import { BudgetOverrides } from '../../../contract/accounts/budgets.ts'
+import { getBudgets, setBudgets } from '../../../services/accounts/budgets.ts'
+import type { AppEnv } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/budgets' }

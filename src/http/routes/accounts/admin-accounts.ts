@@ -10,13 +10,13 @@ import {
   Suspension,
   User,
   UserQuery,
-} from '../../contract/accounts/accounts.ts'
-import * as accounts from '../../services/accounts/accounts.ts'
-import { resumeUser, suspendUser } from '../../services/accounts/suspension.ts'
-import type { AppEnv } from '../app-env.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+} from '../../../contract/accounts/accounts.ts'
+import * as accounts from '../../../services/accounts/accounts.ts'
+import { resumeUser, suspendUser } from '../../../services/accounts/suspension.ts'
+import type { AppEnv } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
 const common = { tags: ['Accounts'], security: BEARER }

@@ -1,10 +1,10 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { AccountLimits } from '../../contract/accounts/budgets.ts'
-import { getLimits } from '../../services/accounts/budgets.ts'
-import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
+import { AccountLimits } from '../../../contract/accounts/budgets.ts'
+import { getLimits } from '../../../services/accounts/budgets.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
 
 const getRoute = createRoute({
   tags: ['Account'],

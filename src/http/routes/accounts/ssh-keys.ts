@@ -1,11 +1,11 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { SshKeys, UpdateSshKeysRequest } from '../../contract/accounts/ssh-keys.ts'
-import { getSshKeys, putSshKeys } from '../../services/accounts/ssh-keys.ts'
-import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+import { SshKeys, UpdateSshKeysRequest } from '../../../contract/accounts/ssh-keys.ts'
+import { getSshKeys, putSshKeys } from '../../../services/accounts/ssh-keys.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../rest-components.ts'
 
 const common = { tags: ['Account'], security: BEARER, path: '/v2/account/ssh-keys' }
 

@@ -1,0 +1,50 @@
+import { openDatabase } from '../../src/db/client.ts'
+import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
+import { deleteFormerPods } from '../../src/db/pods/former-pods.ts'
+import { type Env, readSettings } from '../../src/env.ts'
+import type { Alarms } from '../alarms.ts'
+import type { WorkloadStore } from './workload-store.ts'
+
+/** How often each host's object looks; nothing depends on which of them does it. */
+const EVERY_MS = 3_600_000
+/** Where more rows may be left. */
+const AGAIN_AFTER_MS = 10_000
+const MAX_DELETED = 500
+
+/** Timer of the host object that is about what the plane has kept long enough. */
+export const HOUSEKEEPING_TIMER = 'housekeeping'
+
+export interface HousekeepingDeps {
+  env: Env
+  store: WorkloadStore
+  alarms: Alarms
+  now(): number
+}
+
+/**
+ * Deletes rows whose time is over: terminated pods (PP-234) and kept answers (PP-235). The objects of hosts do it because their alarms are the
+ * timers that a plane has wherever it runs, and without a host there is no pod.
+ */
+export class Housekeeping {
+  private readonly deps: HousekeepingDeps
+
+  constructor(deps: HousekeepingDeps) {
+    this.deps = deps
+  }
+
+  async begin(): Promise<void> {
+    await this.deps.alarms.setBy(HOUSEKEEPING_TIMER, this.deps.now() + EVERY_MS)
+  }
+
+  async look(): Promise<void> {
+    const { env, store, alarms, now } = this.deps
+    // A host that was removed does nothing any more.
+    if (store.revoked() !== null) return
+    const db = openDatabase(env.DB)
+    const deleted = [
+      await deleteFormerPods(db, now() - readSettings(env).terminatedPodsKeptMs, MAX_DELETED),
+      await deleteExpiredKeys(db, now(), MAX_DELETED),
+    ]
+    await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))
+  }
+}

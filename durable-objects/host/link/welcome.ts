@@ -1,0 +1,62 @@
+import { openDatabase } from '../../../src/db/client.ts'
+import { saveInventory } from '../../../src/db/hosts/capacity.ts'
+import { announceCapacity } from '../../../src/effects/capacity.ts'
+import type { Env } from '../../../src/env.ts'
+import type { AgentMessage } from '../../../src/host-protocol/messages.ts'
+import { logEvent } from '../../../src/platform/log.ts'
+import type { DesiredState } from '../desired-state.ts'
+import type { Housekeeping } from '../housekeeping.ts'
+import type { HostPods } from '../pods/pods.ts'
+import type { HostPresence } from '../presence.ts'
+import type { HostSilence } from '../silence.ts'
+import type { WorkloadStore } from '../workload-store.ts'
+import type { HostLinkReplacements } from './link-replacements.ts'
+import type { HostLinks } from './links.ts'
+
+export type Hello = Extract<AgentMessage, { type: 'hello' }>
+
+export interface HostWelcomeDeps {
+  env: Env
+  store: WorkloadStore
+  links: HostLinks
+  replacements: HostLinkReplacements
+  presence: HostPresence
+  silence: HostSilence
+  pods: HostPods
+  desired: DesiredState
+  housekeeping: Housekeeping
+  now(): number
+  waitUntil(promise: Promise<unknown>): void
+}
+
+/** What follows an agent's hello. */
+export class HostWelcome {
+  private readonly deps: HostWelcomeDeps
+
+  constructor(deps: HostWelcomeDeps) {
+    this.deps = deps
+  }
+
+  /** The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again. */
+  async welcomeOrClose(socket: WebSocket, hello: Hello): Promise<void> {
+    try {
+      await this.welcome(socket, hello)
+    } catch (error) {
+      logEvent('error', 'host could not be welcomed', { hostId: this.deps.store.hostId(), error })
+      socket.close(4004, 'the plane could not take the inventory')
+    }
+  }
+
+  private async welcome(socket: WebSocket, { inventory, workloads }: Hello): Promise<void> {
+    const { env, store, links, replacements, presence, silence, pods, desired, housekeeping, now, waitUntil } = this.deps
+    const hostId = store.hostId() ?? ''
+    links.greet(socket, (newer, older) => replacements.note(newer, older))
+    await saveInventory(openDatabase(env.DB), hostId, inventory, now())
+    await presence.cameOnline(hostId)
+    await silence.settle(hostId)
+    await pods.returned(hostId, workloads)
+    await desired.sendTo(socket)
+    await housekeeping.begin()
+    waitUntil(announceCapacity(env))
+  }
+}
