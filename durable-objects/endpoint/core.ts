@@ -9,6 +9,7 @@ import { peekJob } from '../../src/queue/jobs.ts'
 import { QueueNotes } from '../../src/queue/queue-notes.ts'
 import { settleJob } from '../../src/queue/transitions.ts'
 import { type Effects, liveConfig, type Tx } from '../../src/queue/tx.ts'
+import { AuditOutbox } from '../audit-outbox.ts'
 import { Alarm } from './alarm.ts'
 import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
@@ -31,6 +32,7 @@ export class EndpointCore {
   readonly state: SqlState
   readonly vault: Vault
   readonly outbox: Outbox
+  readonly audit: AuditOutbox
   readonly grant: StorageGrant
   readonly parking = new Parking()
   readonly limits: CallLimits
@@ -69,9 +71,13 @@ export class EndpointCore {
         this.planned = true
         afterCommit(this, effects, end)
       },
-      reload: () => this.state.reload(),
+      reload: () => {
+        this.state.reload()
+        this.audit.reload()
+      },
     })
     this.grant = new StorageGrant(env, ctx.storage, () => this.now())
+    this.audit = new AuditOutbox({ env, sql: ctx.storage.sql, now: () => this.now() })
     this.outbox = new Outbox({ env, state: this.state, now: () => this.now(), transact: (run) => this.transact(run) })
   }
 
@@ -108,8 +114,9 @@ export class EndpointCore {
   /** PP-208: nobody can read what a deleted endpoint has kept, so all of it goes as soon as nothing of it is under way. */
   async freeStorage(): Promise<void> {
     const { jobs, workers, meta, outbox } = this.state
-    const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0 || outbox.size > 0
-    if (!meta.deleted() || isBusy || this.ctx.storage.sql.databaseSize <= EMPTY_BYTES) return
+    const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0
+    const hasToTell = outbox.size > 0 || this.audit.size > 0
+    if (!meta.deleted() || isBusy || hasToTell || this.ctx.storage.sql.databaseSize <= EMPTY_BYTES) return
     await this.ctx.storage.deleteAll()
     this.state.beginAgain()
     await this.transact((tx) => tx.state.meta.setDeleted())
@@ -131,7 +138,8 @@ export class EndpointCore {
     const end = endCommit(tx, !this.planned)
     if (end.scaleAtMs !== undefined) this.scaleAtMs = end.scaleAtMs
     const dueAtMs = nextDueAtMs(this.state, tx.nowMs, this.inFlight)
-    this.alarm.arm(earliest([dueAtMs, this.scaleAtMs, this.outbox.dueAtMs(tx.nowMs)]), tx.nowMs)
+    const tellAtMs = earliest([this.outbox.dueAtMs(tx.nowMs), this.audit.dueAtMs(tx.nowMs)])
+    this.alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs]), tx.nowMs)
     return end
   }
 }

@@ -1,24 +1,15 @@
-import { type AuditRow, insertAuditRow } from '../db/audit.ts'
+import { type AuditRow, insertAuditRow, type NewAuditRow } from '../db/audit.ts'
 import { openDatabase, type Statement } from '../db/client.ts'
+import type { PodRow } from '../db/pods/pods.ts'
 import { bounded, type Contents, changedMembers } from '../domain/audit/change.ts'
 import { endpointState, podState, templateState } from '../domain/audit/states.ts'
 import type { Env } from '../env.ts'
+import type { Cause } from '../objects/cause.ts'
 import { newAuditId } from '../platform/ids.ts'
 import { vaultOf } from '../platform/seal.ts'
 
-/** Who caused a change, and in which request; neither of them for what the plane does by itself. */
-export type Cause = Pick<AuditRow, 'actorKind' | 'userId' | 'credentialId' | 'requestId'>
-
 /** What was done to which resource. `before` and `after` hold no secret; see `stateOf` for what has variables. */
 export type Change = Pick<AuditRow, 'action' | 'resourceKind' | 'resourceId' | 'before' | 'after'>
-
-/** The plane itself did it. */
-export const BY_PLATFORM: Cause = { actorKind: 'PLATFORM', userId: null, credentialId: null, requestId: null }
-
-/** A host said so. */
-export function byHost(hostId: string): Cause {
-  return { actorKind: 'HOST', userId: null, credentialId: hostId, requestId: null }
-}
 
 /** A row of the audit log. `teamId`: whose resource was changed; null for the operator's own. */
 export function auditRow(env: Env, nowMs: number, cause: Cause, teamId: string | null, change: Change): AuditRow {
@@ -29,8 +20,21 @@ export function auditRow(env: Env, nowMs: number, cause: Cause, teamId: string |
 }
 
 /** The statement that writes a row; it belongs right behind the one that makes the change, in its batch (AUD-1). */
-export function auditStatement(env: Env, nowMs: number, cause: Cause, teamId: string | null, change: Change): Statement {
-  return insertAuditRow(openDatabase(env.DB), auditRow(env, nowMs, cause, teamId, change))
+export function auditStatement(env: Env, nowMs: number, cause: Cause, teamId: NewAuditRow['teamId'], change: Change): Statement {
+  return insertAuditRow(openDatabase(env.DB), { ...auditRow(env, nowMs, cause, null, change), teamId })
+}
+
+/** Who wants a change of a pod, and what it is called. */
+export interface PodAudit {
+  cause: Cause
+  action: string
+}
+
+/** The statement for a pod's transition. Of a terminated one nothing is left, and how it was the rows before say. */
+export function podStatement(env: Env, { cause, action }: PodAudit, before: PodRow, after: PodRow): Statement {
+  const { id, teamId, status } = after
+  const contents = status === 'TERMINATED' ? { before: {}, after: null } : contentsOf(env, 'pods', id, before, after)
+  return auditStatement(env, Date.now(), cause, teamId, { action, resourceKind: 'pods', resourceId: id, ...contents })
 }
 
 const STATES = { pods: podState, endpoints: endpointState, templates: templateState }

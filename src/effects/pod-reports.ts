@@ -1,4 +1,4 @@
-import { type Database, openDatabase, openRecords, type Records } from '../db/client.ts'
+import { type Database, openDatabase, openRecords, type Records, type Statement } from '../db/client.ts'
 import { releaseCapacity } from '../db/hosts/capacity.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods/pods.ts'
 import { noteOfReport } from '../domain/pod/note.ts'
@@ -6,6 +6,8 @@ import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChan
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
+import { byHost } from '../objects/cause.ts'
+import { podStatement } from './audit.ts'
 import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
@@ -41,24 +43,32 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
     return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
   }
-  return changePodRow(openRecords(env), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
+  const audit = { cause: byHost(hostId), action: 'pods.report' }
+  const note = (before: PodRow, after: PodRow) => (isOfNote(before, after) ? podStatement(env, audit, before, after) : null)
+  return changePodRow(openRecords(env), podId, decide, note, (before, after) => notePod(env, after, noteOfReport(before, after)))
+}
+
+/** How far a container has come is no change of the pod; that it is no longer to run is one (AUD-5). */
+function isOfNote(before: PodRow, after: PodRow): boolean {
+  return isToRun(before) !== isToRun(after) || before.hostLost !== after.hostLost
 }
 
 /**
- * Decides on the row as it is and writes what was decided, until nobody else came between; `written` is told what was. Returns the row as it is
+ * Decides on the row as it is and writes what was decided, with what `note` makes of it, until nobody else came between; `written` is told. Returns the row as it is
  * then.
  */
 export async function changePodRow(
   db: Records,
   podId: string,
   decide: (pod: PodRow) => PodChange<PodRow> | null,
+  note: (before: PodRow, after: PodRow) => Statement | null,
   written: (before: PodRow, after: PodRow) => Promise<void>,
 ): Promise<PodRow | null> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const before = await findPodForHost(db, podId)
     const change = before && decide(before)
     if (!change) return before
-    if (!(await updatePod(db, before, change.pod, change.usage))) continue
+    if (!(await updatePod(db, before, change.pod, change.usage, note(before, change.pod)))) continue
     await written(before, change.pod)
     return change.pod
   }

@@ -1,5 +1,7 @@
+import type { AuditRow, NewAuditRow } from '../db/audit.ts'
 import type { Statement } from '../db/client.ts'
-import { auditStatement, type Cause, type Change } from '../effects/audit.ts'
+import { auditRow, auditStatement, type Change } from '../effects/audit.ts'
+import type { Cause } from '../objects/cause.ts'
 import type { OperatorContext, VerbContext } from './context.ts'
 
 export type { Change }
@@ -16,8 +18,18 @@ export function noteChange(ctx: VerbContext, change: Change): Statement {
 }
 
 /** The same for what the operator does, to an account or, with null, to what is the operator's own. */
-export function noteByOperator(ctx: OperatorContext, teamId: string | null, change: Change): Statement {
+export function noteByOperator(ctx: OperatorContext, teamId: NewAuditRow['teamId'], change: Change): Statement {
   return auditStatement(ctx.env, ctx.nowMs, operatorCause(ctx), teamId, change)
+}
+
+/** The same as a row, for what no statement of D1 changes. */
+export function rowByOperator(ctx: OperatorContext, change: Change): AuditRow {
+  return auditRow(ctx.env, ctx.nowMs, operatorCause(ctx), null, change)
+}
+
+/** The row for a change that a Durable Object makes, which hands it on (adr/0025). */
+export function rowOf(ctx: VerbContext, change: Change): AuditRow {
+  return auditRow(ctx.env, ctx.nowMs, causeOf(ctx), ctx.principal.teamId, change)
 }
 
 /** Who is behind a request of a caller. */

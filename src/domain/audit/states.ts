@@ -24,6 +24,7 @@ export function podState(pod: AuditedPod, digest: Digest): AuditState {
   return {
     name: pod.name,
     wanted: isToRun(pod) ? 'RUNNING' : pod.status === 'TERMINATED' ? 'TERMINATED' : 'STOPPED',
+    hostLost: pod.hostLost,
     locked: pod.locked,
     ...containerState(container, digest),
     compute,

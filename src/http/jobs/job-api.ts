@@ -11,6 +11,7 @@ import { authenticate } from '../../services/accounts/authenticate.ts'
 import { mayDrain } from '../../services/accounts/in-flight.ts'
 import { lookUpFor } from '../../services/accounts/lookups.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
+import { causeOf } from '../../services/audit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
 import { clientSource } from '../client-address.ts'
@@ -85,7 +86,11 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
   return {
     teamId: principal.teamId,
     endpoint,
-    caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) },
+    caller: {
+      userId: principal.userId,
+      exempt: await isExempt(incoming.env, principal.teamId, Date.now()),
+      ...(call.route.isAudited && { cause: causeOf({ principal, requestId: requestIdOf(incoming.request) }) }),
+    },
   }
 }
 

@@ -8,6 +8,8 @@ import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/key-text.t
 import type { Env } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newKeyId, newResourceId } from '../../platform/ids.ts'
+import { DELETED, noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from './authenticate.ts'
 import { forgetQuota } from './rate-limit.ts'
 
@@ -17,9 +19,18 @@ import { forgetQuota } from './rate-limit.ts'
 const MAX_LISTED_USERS = 1000
 
 /** Creates a user with a personal team. Addresses are one whatever their case. Throws 409 when the address is taken. */
-export async function createUser(env: Env, email: string, nowMs: number): Promise<User> {
+export async function createUser(ctx: OperatorContext, email: string): Promise<User> {
+  const { env, nowMs } = ctx
   const user = { id: newResourceId(), email: email.toLowerCase(), personalTeamId: newResourceId(), createdAt: nowMs, deletedAt: null }
-  if (!(await accounts.insertUser(openDatabase(env.DB), user))) throw new Problem('conflict', { detail: 'email is taken' })
+  const after = { email: user.email }
+  const note = noteByOperator(ctx, user.personalTeamId, {
+    action: 'users.create',
+    resourceKind: 'users',
+    resourceId: user.id,
+    before: null,
+    after,
+  })
+  if (!(await accounts.insertUser(openDatabase(env.DB), user, note))) throw new Problem('conflict', { detail: 'email is taken' })
   return toUser(user)
 }
 
@@ -33,11 +44,11 @@ export async function listUsers(env: Env, email: string | undefined): Promise<Us
 
 /** Makes an API key for a user's personal team. The key is returned this once. Throws 400 and 404. */
 export async function createKey(
-  env: Env,
+  ctx: OperatorContext,
   userId: string,
   body: CreateKeyRequest,
-  nowMs: number,
 ): Promise<{ id: string; name: string; key: string }> {
+  const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
   const permission = body.permission ?? 'ALL'
   if ((permission === 'RESTRICTED') !== (body.scopes !== undefined)) {
@@ -45,7 +56,7 @@ export async function createKey(
   }
   const id = newKeyId()
   const key = formatApiKey(id, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
-  await keys.insertApiKey(openDatabase(env.DB), {
+  const row: keys.ApiKeyRow = {
     id,
     teamId: user.personalTeamId,
     userId,
@@ -58,7 +69,10 @@ export async function createKey(
     revokedAt: null,
     lastUsedAt: null,
     replacedBy: null,
-  })
+  }
+  const after = { name: row.name, userId, permission, scopes: row.scopes, expiresAt: row.expiresAt }
+  const note = noteByOperator(ctx, row.teamId, { action: 'keys.create', resourceKind: 'keys', resourceId: id, before: null, after })
+  await keys.insertApiKey(openDatabase(env.DB), row, note)
   return { id, name: body.name, key }
 }
 
@@ -69,15 +83,18 @@ export async function listKeys(env: Env, userId: string): Promise<Key[]> {
 }
 
 /** Revokes a key: refused at once here, within 60 s everywhere. Throws 404 for an unknown or already revoked key. */
-export async function revokeKey(env: Env, id: string, nowMs: number): Promise<void> {
-  if (!(await keys.revokeApiKey(openDatabase(env.DB), id, nowMs))) throw new Problem('notFound')
+export async function revokeKey(ctx: OperatorContext, id: string): Promise<void> {
+  const note = noteByOperator(ctx, keys.teamOfKey(id), { action: 'keys.revoke', resourceKind: 'keys', resourceId: id, ...DELETED })
+  if (!(await keys.revokeApiKey(openDatabase(ctx.env.DB), id, ctx.nowMs, note))) throw new Problem('notFound')
   forgetVerdicts()
 }
 
 /** Overrides a user's request quotas (AUT-4a); felt within 60 s. Throws 404. */
-export async function setQuotas(env: Env, userId: string, quota: accounts.QuotaRow, nowMs: number): Promise<accounts.QuotaRow> {
+export async function setQuotas(ctx: OperatorContext, userId: string, quota: accounts.QuotaRow): Promise<accounts.QuotaRow> {
+  const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
-  await accounts.upsertQuota(openDatabase(env.DB), user.personalTeamId, quota, nowMs)
+  const change = { action: 'quotas.set', resourceKind: 'users', resourceId: userId, before: {}, after: { quotas: { ...quota } } }
+  await accounts.upsertQuota(openDatabase(env.DB), user.personalTeamId, quota, nowMs, noteByOperator(ctx, user.personalTeamId, change))
   forgetQuota(user.personalTeamId)
   return quota
 }

@@ -1,5 +1,6 @@
 import type { ResealResponse } from '../../contract/accounts/secrets.ts'
-import { openRecords, type Records } from '../../db/client.ts'
+import { insertAuditRows } from '../../db/audit.ts'
+import { openDatabase, openRecords, type Records } from '../../db/client.ts'
 import {
   isLastStep,
   listObjects,
@@ -15,6 +16,8 @@ import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { endpointStub, hostStub, webhookSenderStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
+import { rowByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
 
 interface Outcome {
@@ -30,9 +33,15 @@ const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'endpoint objects',
  * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
  * (PP-213). The walk may be ended and begun again at any time.
  */
-export async function reseal(env: Env, cursor: string | undefined): Promise<ResealResponse> {
+export async function reseal(ctx: OperatorContext, cursor: string | undefined): Promise<ResealResponse> {
+  const { env } = ctx
   const { step, afterId } = readCursor(cursor)
   const { ids, written, failed = [] } = await runStep(env, step, afterId)
+  const after = { step, looked: ids.length, resealed: written }
+  // A step is many batches, so its row is none of theirs: it is written whatever the last of them changed.
+  await insertAuditRows(openDatabase(env.DB), [
+    rowByOperator(ctx, { action: 'secrets.reseal', resourceKind: 'secrets', resourceId: 'all', before: {}, after }),
+  ])
   return { step, looked: ids.length, resealed: written, failed, nextCursor: nextCursor(step, ids) }
 }
 
