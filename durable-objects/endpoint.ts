@@ -1,4 +1,4 @@
-import { type ClientCall, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
+import { type ClientCall, isPoll, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
 import { openRecords } from '../src/db/client.ts'
 import { findEndpointConfig } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
@@ -200,8 +200,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     if (call.operation === 'openai') return refusal('notFound', 'endpoint not found')
     if (call.route.caller === 'client') return endpointNotFound()
     // WRK-18: posts and pings are answered 200 whatever became of their job; only polls are told to slow down.
-    const isPoll = call.operation === 'job-take' || call.operation === 'job-take-batch' || call.operation === 'job-stop'
-    if (!isPoll) return jsonReply('{}')
+    if (!isPoll(call)) return jsonReply('{}')
     return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
   }
 }

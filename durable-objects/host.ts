@@ -165,7 +165,8 @@ export class HostObject extends PlaneObject implements HostRpc {
   }
 
   async reseal(): Promise<void> {
-    this.ctx.storage.transactionSync(() => this.store.reseal((row) => this.logins.reseal(row)))
+    const failed = this.ctx.storage.transactionSync(() => this.store.reseal((row) => this.logins.reseal(row)))
+    if (failed.length > 0) throw new Error(`workloads that cannot be opened: ${failed.join(', ')}`)
   }
 
   /** The agent's link; the Worker has checked the access token. */

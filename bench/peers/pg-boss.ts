@@ -8,9 +8,9 @@ interface Boss {
   fetch(name: string, options: { batchSize: number }): Promise<{ id: string; data: { input: unknown } }[]>
   complete(name: string, id: string, data: object): Promise<unknown>
 }
-interface PgBossPackage {
-  PgBoss: new (options: { connectionString: string; max: number; schedule: boolean }) => Boss
-}
+type BossClass = new (options: { connectionString: string; max: number; schedule: boolean }) => Boss
+/** Up to version 10 the package is the class, from 11 on it names it. */
+type PgBossPackage = { PgBoss: BossClass } | { PgBoss?: undefined; default: BossClass }
 
 const QUEUE = 'bench'
 /** As many as there are requests at a time would only make the server switch between them. */
@@ -18,7 +18,8 @@ const CONNECTIONS = 16
 
 /** pg-boss on a PostgreSQL server, which flushes every commit. */
 export async function openPgBoss(connectionString: string): Promise<PeerQueue> {
-  const { PgBoss } = await loadPackage<PgBossPackage>('pg-boss')
+  const pgBoss = await loadPackage<PgBossPackage>('pg-boss')
+  const PgBoss = pgBoss.PgBoss ?? pgBoss.default
   const boss = new PgBoss({ connectionString, max: CONNECTIONS, schedule: false })
   await boss.start()
   await boss.createQueue(QUEUE)

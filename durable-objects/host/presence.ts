@@ -115,7 +115,7 @@ export class HostPresence {
       await hostWentOffline(this.env, hostId, heardAtMs)
     }
     if (stage === 'LOST') {
-      const change = { action: 'hosts.lose', resourceKind: 'hosts', resourceId: hostId, before: {}, after: { lastBeatAt: heardAtMs } }
+      const change = { action: 'hosts.lose', resourceKind: 'host', resourceId: hostId, before: {}, after: { lastBeatAt: heardAtMs } }
       await setHostLost(db, hostId, this.now(), auditStatement(this.env, this.now(), BY_PLATFORM, null, change))
       await hostLost(this.env, hostId)
       await this.onLost(hostId)

@@ -130,14 +130,21 @@ export class WorkloadStore {
     this.writeMeta('revision', String(this.revision() + 1))
   }
 
-  /** Seals anew what is kept under a former secret, or under none (PP-213). */
-  reseal(sealLogin: (row: HostWorkload) => string | null): void {
-    for (const id of this.ids()) {
+  /** Seals anew what is kept under a former secret, or under none (PP-213); returns the ids of what cannot be opened, which stays. */
+  reseal(sealLogin: (row: HostWorkload) => string | null): string[] {
+    return this.ids().filter((id) => !this.resealOne(id, sealLogin))
+  }
+
+  private resealOne(id: string, sealLogin: (row: HostWorkload) => string | null): boolean {
+    try {
       const row = this.get(id)
-      if (!row) continue
+      if (!row) return true
       const brief = JSON.stringify(briefOf(row.workload))
       const program = this.sealProgram(row.workload)
       this.sql.exec('UPDATE workloads SET spec = ?, program = ?, sealed_login = ? WHERE id = ?', brief, program, sealLogin(row), id)
+      return true
+    } catch {
+      return false
     }
   }
 

@@ -4,20 +4,13 @@ import { type ApiClient, ApiError, createApiClient } from '../local/api-client.t
 import { newOperatorKey } from '../local/data-dir.ts'
 import { errorText, OperatorError } from '../node/fail.ts'
 import { printAnswer } from './output.ts'
+import { resealAll } from './reseal.ts'
 import { findTarget } from './target.ts'
 
 // `npm run admin -- …`: the operator API from a shell.
 
 const API = '/admin/v1'
 const UserList = z.object({ users: z.array(z.object({ id: z.string() })) })
-
-const ResealStep = z.object({
-  step: z.string(),
-  looked: z.number(),
-  resealed: z.number(),
-  failed: z.array(z.string()),
-  nextCursor: z.string().nullable(),
-})
 
 const program = new Command('admin')
   .description('Operate a podplane: accounts, keys, quotas, machines.')
@@ -162,7 +155,13 @@ program
   .description('what the plane keeps sealed')
   .command('reseal')
   .description('seal everything under the present TOKEN_SECRET, so that a former one can be taken out')
-  .action(() => call(resealAll))
+  .action(() =>
+    call(async (api) => {
+      const { isComplete, ...report } = await resealAll(api)
+      if (!isComplete) process.exitCode = 1
+      return report
+    }),
+  )
 
 program
   .command('operator-key')
@@ -185,23 +184,6 @@ async function call(send: (api: ApiClient) => Promise<unknown>): Promise<void> {
     if (error instanceof ApiError || error instanceof OperatorError) throw error
     throw new OperatorError(`no answer from ${target.url}: ${errorText(error)}`)
   }
-}
-
-/** Walks over everything, step by step, and says what was done in each part. */
-async function resealAll(api: ApiClient): Promise<unknown> {
-  const parts = new Map<string, { looked: number; resealed: number; failed: string[] }>()
-  let cursor: string | null | undefined
-  while (cursor !== null) {
-    const { step, nextCursor, ...done } = ResealStep.parse(await api.request('POST', `${API}/secrets/reseal`, { cursor }))
-    const sum = parts.get(step) ?? { looked: 0, resealed: 0, failed: [] }
-    parts.set(step, {
-      looked: sum.looked + done.looked,
-      resealed: sum.resealed + done.resealed,
-      failed: [...sum.failed, ...done.failed],
-    })
-    cursor = nextCursor
-  }
-  return { parts: [...parts].map(([part, sum]) => ({ part, ...sum })) }
 }
 
 /** People know a user by the address, the API by the id. */

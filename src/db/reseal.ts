@@ -14,10 +14,12 @@ import type { SealedContainer } from './sealed-env.ts'
 /** Rows of one step. */
 const STEP_ROWS = 100
 
-/** What a step has come to: the ids that it looked at, in order, and those that it wrote. Fewer than asked for means that it was the last. */
+/** What a step has come to: the ids that it looked at, in order, and what it wrote. Fewer than asked for means that it was the last. */
 export interface Step {
   ids: string[]
   written: number
+  /** Of rows that could not be opened or written; they are as they were. */
+  failed: { id: string; error: unknown }[]
 }
 
 export const RESEALED_TABLES = ['pods', 'endpoints', 'templates'] as const
@@ -114,11 +116,18 @@ async function write<Row extends { id: string }>(
   stale: readonly Row[],
   writeRow: (row: Row) => Promise<void>,
 ): Promise<Step> {
-  for (const row of stale) await writeRow(row)
-  return { ids: rows.map(({ id }) => id), written: stale.length }
+  const failed: Step['failed'] = []
+  for (const row of stale) {
+    try {
+      await writeRow(row)
+    } catch (error) {
+      failed.push({ id: row.id, error })
+    }
+  }
+  return { ids: rows.map(({ id }) => id), written: stale.length - failed.length, failed }
 }
 
-/** Registry logins, which the caller opens and seals; null leaves a row as it is. */
+/** Registry logins, which the caller opens and seals; null: it cannot. */
 export async function resealRegistries(
   db: Records,
   afterId: string,
@@ -130,7 +139,8 @@ export async function resealRegistries(
   )
   return write(rows, stale, async (row) => {
     const sealed = seal(row)
-    if (sealed) await db.update(registries).set(sealed).where(eq(registries.id, row.id))
+    if (!sealed) throw new Error(`registries ${row.id} was sealed under a TOKEN_SECRET that this plane does not have`)
+    await db.update(registries).set(sealed).where(eq(registries.id, row.id))
   })
 }
 

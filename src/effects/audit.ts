@@ -33,11 +33,11 @@ export interface PodAudit {
 /** The statement for a pod's transition. Of a terminated one nothing is left, and how it was the rows before say. */
 export function podStatement(env: Env, { cause, action }: PodAudit, before: PodRow, after: PodRow): Statement {
   const { id, teamId, status } = after
-  const contents = status === 'TERMINATED' ? { before: {}, after: null } : contentsOf(env, 'pods', id, before, after)
-  return auditStatement(env, Date.now(), cause, teamId, { action, resourceKind: 'pods', resourceId: id, ...contents })
+  const contents = status === 'TERMINATED' ? { before: {}, after: null } : contentsOf(env, 'pod', id, before, after)
+  return auditStatement(env, Date.now(), cause, teamId, { action, resourceKind: 'pod', resourceId: id, ...contents })
 }
 
-const STATES = { pods: podState, endpoints: endpointState, templates: templateState }
+const STATES = { pod: podState, endpoint: endpointState, template: templateState }
 type Audited = typeof STATES
 
 /** Before and after of what has variables, of which only names and digests are kept (AUD-3). An update keeps what it changed (AUD-4). */

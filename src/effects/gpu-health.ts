@@ -14,7 +14,7 @@ export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProb
   if (known === null) return
   const reason = cordonReason(known, problems)
   const nowMs = Date.now()
-  const change = { action: 'hosts.cordon', resourceKind: 'hosts', resourceId: hostId, before: {}, after: { reason } }
+  const change = { action: 'hosts.cordon', resourceKind: 'host', resourceId: hostId, before: {}, after: { reason } }
   await saveGpuProblems(db, hostId, problems, reason, nowMs, auditStatement(env, nowMs, BY_PLATFORM, null, change))
   if (reason !== null) logEvent('warn', 'GPU problem', { hostId, reason })
 }

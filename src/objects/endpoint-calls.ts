@@ -1,3 +1,4 @@
+import { readBoot } from '../contract/jobs/boot.ts'
 import type { JobCall } from '../contract/jobs/job-routes.ts'
 import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
@@ -27,12 +28,15 @@ export async function callEndpoint(env: Env, request: Request, call: JobCall, { 
   const stub = endpointStub(env, endpoint)
   if (!caller) {
     if (call.operation !== 'job-done' || !isSmall(request)) return stub.fetch(request)
+    const body = await readBody(request)
+    const boot = readBoot(call.query)
+    if (boot === null) return jsonReply('{}')
     const from = {
       workerId: call.workerId,
-      boot: call.query.get('boot') ?? '',
+      boot,
       delivery: parseDelivery(request.headers.get(DELIVERY_HEADER)),
     }
-    await stub.done(call.endpointId, call.jobId, from, await readBody(request))
+    await stub.done(call.endpointId, call.jobId, from, body)
     return jsonReply('{}')
   }
   if (call.operation === 'status') {

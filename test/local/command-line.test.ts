@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
@@ -155,6 +156,51 @@ describe('the plane that npm run admin speaks to', () => {
   it('is missing with a way out', () => {
     expect(() => findTarget(undefined, env())).toThrow(/run npm start first, or pass --url/)
     expect(() => findTarget('plane', env({ PODPLANE_OPERATOR_KEY: 'x' }))).toThrow('--url plane is not an http or https address')
+  })
+})
+
+describe('npm run admin -- secrets reseal', () => {
+  const STEPS = [
+    { step: 'pods', looked: 100, resealed: 2, failed: ['pods/a'], nextCursor: 'pods/b' },
+    { step: 'pods', looked: 1, resealed: 1, failed: [], nextCursor: 'endpoints/' },
+    { step: 'endpoints', looked: 0, resealed: 0, failed: [], nextCursor: null },
+  ]
+
+  /** Runs it against a plane that answers with these steps. */
+  async function reseal(steps: readonly object[]): Promise<{ code: number | null; report: unknown; cursors: unknown[] }> {
+    const left = [...steps]
+    const cursors: unknown[] = []
+    const plane = createHttpServer((request, response) => {
+      const pieces: Buffer[] = []
+      request.on('data', (piece: Buffer) => pieces.push(piece))
+      request.on('end', () => {
+        cursors.push(JSON.parse(Buffer.concat(pieces).toString()).cursor)
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(left.shift()))
+      })
+    })
+    await new Promise<void>((resolve) => plane.listen(0, LOOPBACK, resolve))
+    const url = `http://${LOOPBACK}:${(plane.address() as AddressInfo).port}`
+    const env = { ...process.env, PODPLANE_OPERATOR_KEY: 'ppo_0123456789abcdef' }
+    const child = spawn(process.execPath, ['src/cli/admin.ts', '--json', '--url', url, 'secrets', 'reseal'], { env })
+    const pieces: Buffer[] = []
+    child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+    await new Promise((resolve) => plane.close(resolve))
+    return { code, report: JSON.parse(Buffer.concat(pieces).toString()), cursors }
+  }
+
+  it('[PP-238] goes on to the end, names what could not be opened and then fails', async () => {
+    expect(await reseal(STEPS)).toEqual({
+      code: 1,
+      report: {
+        parts: [
+          { part: 'pods', looked: 101, resealed: 3, failed: ['pods/a'] },
+          { part: 'endpoints', looked: 0, resealed: 0, failed: [] },
+        ],
+      },
+      cursors: [undefined, 'pods/b', 'endpoints/'],
+    })
+    expect((await reseal(STEPS.slice(1))).code).toBe(0)
   })
 })
 

@@ -197,6 +197,48 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'if (this.unpackedBytes > maxBytes * 2 ** 20) throw',
   },
   {
+    id: 'a sparse file passes',
+    file: 'src/host-agent/pulls/layers/tar-header.ts',
+    find: "if (name.startsWith('GNU.sparse.')) throw",
+    replace: "if (name === '') throw",
+  },
+  {
+    id: 'a link has content',
+    file: 'src/host-agent/pulls/layers/tar-header.ts',
+    find: 'if (BARE_TYPES.includes(type)) return 0',
+    replace: "if (BARE_TYPES === '') return 0",
+  },
+  {
+    id: 'an entry counts its bytes alone',
+    file: 'src/host-agent/pulls/layers/tar-meter.ts',
+    find: 'this.counted += Math.max(0, least',
+    replace: 'this.counted += Math.min(0, least',
+  },
+  {
+    id: 'later frames are not measured',
+    file: 'src/host-agent/pulls/layers/unpack.ts',
+    find: 'isZstd(head) ? zstdFrames(all) : all',
+    replace: 'all',
+  },
+  {
+    id: 'the engine gets another layer than was measured',
+    file: 'src/host-agent/pulls/layers/archive.ts',
+    find: "if (left !== 0 || `sha256:${hash.digest('hex')}` !== diffId) throw",
+    replace: 'if (left !== 0) throw',
+  },
+  {
+    id: 'an image that nobody remembers stays',
+    file: 'src/host-agent/pulls/held-images.ts',
+    find: 'facts !== undefined && pulled.get(digest) === undefined',
+    replace: 'facts === undefined && pulled.get(digest) !== undefined',
+  },
+  {
+    id: 'an image that is being loaded is lost',
+    file: 'src/host-agent/pulls/pulled-images.ts',
+    find: 'this.images.get(image.digest) === image && !this.loading.includes(image.digest)',
+    replace: 'this.images.get(image.digest) === image',
+  },
+  {
     id: 'one host port for two workloads',
     file: 'src/host-agent/docker/host-ports.ts',
     find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',

@@ -138,6 +138,12 @@ const DISPATCHER = 'src/queue/dispatch.ts'
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'any text is a boot nonce',
+    file: 'src/contract/jobs/boot.ts',
+    find: 'BOOT.test(boot) ? boot : null',
+    replace: 'boot',
+  },
+  {
     id: 'priority inverted',
     file: JOBS,
     find: 'WHERE state = ${QUEUED} ORDER BY low, order_key LIMIT',

@@ -46,6 +46,18 @@ const LOGIN = 'src/services/accounts/authenticate.ts'
 
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'senders whose addresses nobody knows lock one another out',
+    file: LOGIN,
+    find: 'parseApiKey(token) ? visit.source() : null',
+    replace: "parseApiKey(token) ? (visit.source() ?? 'unknown') : null",
+  },
+  {
+    id: 'one row that cannot be opened ends a re-seal',
+    file: 'src/db/reseal.ts',
+    find: 'failed.push({ id: row.id, error })',
+    replace: 'throw error',
+  },
   { id: 'an answer is stored for what was not made', file: KEYS, find: ' WHERE changes() > 0`', replace: ' WHERE 1`' },
   {
     id: 'one key for all operations',

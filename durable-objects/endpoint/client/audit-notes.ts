@@ -11,9 +11,9 @@ export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): 
 }
 
 export function cancelled(jobId: string, state: Job['state']): Change {
-  return { action: 'jobs.cancel', resourceKind: 'jobs', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
+  return { action: 'jobs.cancel', resourceKind: 'job', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
 }
 
 export function purgedQueue(endpointId: string, queued: number): Change {
-  return { action: 'queues.purge', resourceKind: 'queues', resourceId: endpointId, before: { queued }, after: { queued: 0 } }
+  return { action: 'queues.purge', resourceKind: 'queue', resourceId: endpointId, before: { queued }, after: { queued: 0 } }
 }

@@ -1,17 +1,22 @@
-import type { WorkerCall } from '../../../src/contract/jobs/job-routes.ts'
+import { BOOT_FORM, readBoot } from '../../../src/contract/jobs/boot.ts'
+import { isPoll, type WorkerCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../../../src/host-protocol/delivery.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type Ping, takePing } from '../../../src/queue/pings.ts'
 import type { EndpointCore } from '../core.ts'
+import { problemReply } from '../replies.ts'
 import { stopPoll, takeBatch, takeOne } from './worker-polls.ts'
 import { postChunk, postResult } from './worker-posts.ts'
 
 const MAX_UNHEALTHY_CHARS = 512
+const RETRY_SECONDS = '5'
 
 /** One call of the worker protocol over HTTP; the worker's key has been checked. What each call means is in src/queue. */
 export async function workerOperation(core: EndpointCore, call: WorkerCall, request: Request): Promise<Response> {
-  const from: Holder = { workerId: call.workerId, boot: call.query.get('boot') ?? '' }
+  const boot = readBoot(call.query)
+  if (boot === null) return refuseBoot(call, request)
+  const from: Holder = { workerId: call.workerId, boot }
   switch (call.operation) {
     case 'job-take':
       return takeOne(core, call, from, request)
@@ -31,6 +36,13 @@ export async function workerOperation(core: EndpointCore, call: WorkerCall, requ
     default:
       throw new Error(`no such operation: ${call.operation satisfies never}`)
   }
+}
+
+// WRK-18: whatever a post says, it is read and answered 200.
+async function refuseBoot(call: WorkerCall, request: Request): Promise<Response> {
+  if (isPoll(call)) return problemReply('rateLimited', BOOT_FORM, { 'retry-after': RETRY_SECONDS })
+  await request.body?.pipeTo(new WritableStream())
+  return jsonReply('{}')
 }
 
 function deliveryOf(request: Request) {

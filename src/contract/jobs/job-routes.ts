@@ -108,6 +108,11 @@ export function isWorkerCall(call: JobCall): call is WorkerCall {
   return call.route.caller === 'worker'
 }
 
+/** Whether a worker waits for the answer to a call. */
+export function isPoll({ operation }: JobCall): boolean {
+  return operation === 'job-take' || operation === 'job-take-batch' || operation === 'job-stop'
+}
+
 /** What a URL below `/v2/` asks for, or null when there is no such route. */
 export function parseJobCall(url: URL): JobCall | null {
   const [empty, version, endpointId, operation, first, second, ...rest] = url.pathname.split('/')

@@ -4,9 +4,11 @@ import type { Workload } from '../../host-protocol/messages.ts'
 import type { Log } from '../log.ts'
 import type { AllowedRegistries } from '../pulls/allowed-registries.ts'
 import { Egress } from '../pulls/egress.ts'
+import { recallImages } from '../pulls/held-images.ts'
 import { ImageSpace } from '../pulls/image-space.ts'
+import { PULLED_REPOSITORY, pulledName } from '../pulls/names.ts'
 import { PullError } from '../pulls/pull-error.ts'
-import { type FoundImage, fetchImage, findImage, PULLED_REPOSITORY, pulledName, requireLayers } from '../pulls/pull-image.ts'
+import { type FoundImage, fetchImage, findImage, requireLayers } from '../pulls/pull-image.ts'
 import { type PulledImage, PulledImages } from '../pulls/pulled-images.ts'
 import { parseReference, type Reference } from '../pulls/reference.ts'
 import { RegistryClient } from '../pulls/registry-client.ts'
@@ -123,6 +125,7 @@ export class ContainerImages {
       const countKnown = (diffIds: readonly string[]) => this.countKnown(diffIds)
       const load = (image: Parameters<DockerEngine['load']>[0]) => engine.load(image, signal)
       const { pulled, space, spoolDir, now } = this
+      await recallImages({ engine, pulled, now })
       await fetchImage({ client, reference, pulled, space, spoolDir, countKnown, load, now, signal }, found)
     }
     this.pulled.noteGiven(found.digest, given)

@@ -2,6 +2,7 @@ import type { ContainerCreateOptions } from 'dockerode'
 import type { EngineMount } from '../mounts/mount-driver.ts'
 import type { NetworkCalls } from '../network/engine-networks.ts'
 import type { EngineFacts } from '../profile/engine-facts.ts'
+import type { LayerFile } from '../pulls/layers/archive.ts'
 
 export type ContainerSpec = ContainerCreateOptions
 
@@ -44,8 +45,8 @@ export interface ImageFacts {
 export interface SavedImage {
   /** Its configuration, in base64. */
   config: string
-  /** Files of its layers, the lowest first; null: the engine has that layer. */
-  layers: ({ path: string; bytes: number } | null)[]
+  /** Its layers, the lowest first; null: the engine has that one. */
+  layers: (LayerFile | null)[]
   /** What it is to be called. */
   tag: string
 }
@@ -90,6 +91,8 @@ export interface DockerEngine extends NetworkCalls {
   flatten(name: string, image: { repository: string; tag: string; label: string }): Promise<ContainerConfig>
   /** Names (or ids, of those that have lost their name) of images with this label. */
   listImages(label: string): Promise<string[]>
+  /** Images of a repository by their names, and what the engine says that they take, unpacked. */
+  listTags(repository: string): Promise<{ name: string; bytes: number }[]>
   removeImage(image: string): Promise<void>
   /** Gateway of the default bridge network, when the engine states it. */
   bridge(): Promise<{ gateway: string | undefined; subnet: string | undefined }>

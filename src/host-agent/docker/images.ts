@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
-import { imageEntries, tarOf } from '../pulls/archive.ts'
+import { imageEntries, tarOf } from '../pulls/layers/archive.ts'
 import type { ContainerConfig, DockerEngine, SavedImage } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 
-type ImageCalls = Pick<DockerEngine, 'commit' | 'countLayers' | 'flatten' | 'imageFacts' | 'listImages' | 'load' | 'removeImage'>
+type ImageCalls = Pick<
+  DockerEngine,
+  'commit' | 'countLayers' | 'flatten' | 'imageFacts' | 'listImages' | 'listTags' | 'load' | 'removeImage'
+>
 
 /** What the agent asks of the engine about images. */
 export function imageCalls(docker: Docker): ImageCalls {
@@ -37,6 +40,13 @@ export function imageCalls(docker: Docker): ImageCalls {
       return images.flatMap(({ Id, RepoTags }) => {
         const tags = (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>')
         return tags.length > 0 ? tags : [Id]
+      })
+    },
+    listTags: async (repository) => {
+      const images = await docker.listImages({ filters: { reference: [`${repository}:*`] } })
+      return images.flatMap(({ RepoTags, Size }) => {
+        const names = (RepoTags ?? []).filter((name) => name.startsWith(`${repository}:`))
+        return names.map((name) => ({ name, bytes: Size }))
       })
     },
     // 409: another image or a container is made of it; it goes with that one.

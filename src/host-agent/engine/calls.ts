@@ -62,6 +62,7 @@ export const CALL_RULES: Rules = {
   countLayers: { timeoutMs: LOOK_MS, again: true, answer: z.number().int() },
   flatten: { timeoutMs: null, again: false, answer: Config },
   listImages: { timeoutMs: LOOK_MS, again: true, answer: Texts },
+  listTags: { timeoutMs: LOOK_MS, again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
   removeImage: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
   listNetworks: { timeoutMs: LOOK_MS, again: true, answer: z.array(EngineNetwork) },
   createNetwork: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },

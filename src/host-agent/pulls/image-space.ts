@@ -3,7 +3,7 @@ import { tooLarge } from './pull-error.ts'
 import type { PulledImage, PulledImages } from './pulled-images.ts'
 
 /** An image that was used so lately may be about to be started: nothing is made of it yet that would keep it. */
-const FRESH_MS = 60_000
+export const FRESH_MS = 60_000
 /** Images that are kept, however small they are. */
 const IMAGES_MAX = 500
 

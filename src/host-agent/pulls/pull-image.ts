@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SavedImage } from '../docker/engine.ts'
 import type { ImageSpace } from './image-space.ts'
-import { fetchLayer, type Layer } from './layer.ts'
+import type { LayerFile } from './layers/archive.ts'
+import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
+import { pulledName } from './names.ts'
 import { PullError, tooLarge } from './pull-error.ts'
 import type { PulledImages } from './pulled-images.ts'
 import type { Reference } from './reference.ts'
@@ -13,14 +15,6 @@ const CONFIG_MAX_BYTES = 8 * 2 ** 20
 /** Layers that come at the same time. */
 const PARALLEL_FETCHES = 3
 const PARALLEL_QUESTIONS = 8
-
-/** The image repository of what the agent has loaded into the engine; no tenant can name it. */
-export const PULLED_REPOSITORY = 'podplane-pulled'
-
-/** What an image that was pulled is called in the engine's store. */
-export function pulledName(digest: string): string {
-  return `${PULLED_REPOSITORY}:${digest.replace(/^sha256:/, '')}`
-}
 
 /** What a manifest says, and what is inside of the layers that it names. */
 export interface FoundImage {
@@ -73,7 +67,7 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
       await space.makeRoom(newBytes(layers.all(), pulled))
       // Before it is loaded: an image that nobody remembers would never be collected.
       pulled.add(digest, layers.all(), deps.now())
-      await load(deps, layers, { config, digest, known })
+      await pulled.whileLoading(digest, () => load(deps, layers, { config, digest, known }))
     })
   } finally {
     rmSync(dir, { recursive: true, force: true })
@@ -82,17 +76,12 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
 
 async function load(deps: ImageFetchDeps, layers: LayerFetch, image: { config: Buffer; digest: string; known: number }): Promise<void> {
   const { config, digest, known } = image
-  try {
-    await deps.load(layers.saved(config, digest, known)).catch(async (error: unknown) => {
-      if (known === 0 || deps.signal.aborted) throw error
-      // An engine that does not share layers in this way, or that has lost them meanwhile, gets them all.
-      await layers.fetch(() => true)
-      await deps.load(layers.saved(config, digest, 0))
-    })
-  } catch (error) {
-    deps.pulled.forget(digest)
-    throw error
-  }
+  await deps.load(layers.saved(config, digest, known)).catch(async (error: unknown) => {
+    if (known === 0 || deps.signal.aborted) throw error
+    // An engine that does not share layers in this way, or that has lost them meanwhile, gets them all.
+    await layers.fetch(() => true)
+    await deps.load(layers.saved(config, digest, 0))
+  })
 }
 
 /** An image that is here already is as good as fetched once its registry says that this repository has all of it. */
@@ -113,7 +102,7 @@ class LayerFetch {
   private readonly deps: ImageFetchDeps
   private readonly manifest: Manifest
   private readonly context: LayerContext
-  private readonly fetched = new Map<string, Layer>()
+  private readonly fetched = new Map<string, FetchedLayer>()
   private unpackedBytes = 0
 
   constructor(deps: ImageFetchDeps, manifest: Manifest, context: LayerContext) {
@@ -139,7 +128,7 @@ class LayerFetch {
       this.fetched.set(descriptor.digest, await fetchLayer({ client, descriptor, path, onPacked, onUnpacked, signal }))
     })
     for (const [index, { digest }] of this.manifest.layers.entries()) {
-      const layer = this.fetched.get(digest)
+      const layer = this.fetched.get(digest)?.layer
       const isOther = layer !== undefined && layer.diffId !== this.context.diffIds[index]
       if (isOther) throw new PullError('unusable', `${digest} holds something else than the configuration says`)
     }
@@ -152,14 +141,18 @@ class LayerFetch {
   }
 
   all(): Layer[] {
-    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest) ?? this.context.proven.get(digest) ?? [])
+    return this.manifest.layers.flatMap(({ digest }) => this.fetched.get(digest)?.layer ?? this.context.proven.get(digest) ?? [])
   }
 
   saved(config: Buffer, digest: string, known: number): SavedImage {
-    const layers = this.manifest.layers.map(({ digest, size }, index) =>
-      index < known ? null : { path: this.pathOf(digest), bytes: size },
-    )
+    const layers = this.manifest.layers.map(({ digest }, index) => (index < known ? null : this.fileOf(digest)))
     return { config: config.toString('base64'), layers, tag: pulledName(digest) }
+  }
+
+  private fileOf(digest: string): LayerFile {
+    const { layer, tarBytes } = this.fetched.get(digest) ?? {}
+    if (layer === undefined || tarBytes === undefined) throw new Error(`${digest} was not fetched`)
+    return { path: this.pathOf(digest), tarBytes, diffId: layer.diffId }
   }
 
   private pathOf(digest: string): string {
@@ -181,7 +174,7 @@ async function readConfigBlob(client: RegistryClient, { config }: Manifest): Pro
 
 /** What an image adds to those that are here. */
 function newBytes(layers: readonly Layer[], pulled: PulledImages): number {
-  const known = new Set(pulled.all().flatMap((image) => image.layers.map(({ diffId }) => diffId)))
+  const known = pulled.layerBytes()
   const added = new Map(layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes]))
   return [...added].reduce((sum, [diffId, bytes]) => (known.has(diffId) ? sum : sum + bytes), 0)
 }

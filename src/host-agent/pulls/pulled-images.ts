@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
-import type { Layer } from './layer.ts'
+import type { Layer } from './layers/fetch-layer.ts'
 
 /** How exactly the time of its last use is kept: each time is a write of the whole file. */
 const USE_STEP_MS = 30_000
@@ -30,6 +30,8 @@ export type PulledImage = z.infer<typeof PulledImage>
 export class PulledImages {
   private readonly path: string
   private readonly images: Map<string, PulledImage>
+  /** Digests of images that the engine is being given. */
+  private readonly loading: string[] = []
 
   constructor(stateDir: string) {
     this.path = join(stateDir, 'images.json')
@@ -56,10 +58,18 @@ export class PulledImages {
     return new Map(given.flatMap(({ layers }) => layers.map((layer) => [layer.digest, layer])))
   }
 
-  /** Bytes of all layers, each counted once, as they lie unpacked in the engine's store. */
+  /** What each layer takes, by the digest of what is inside, as it lies unpacked in the engine's store. */
+  layerBytes(): Map<string, number> {
+    const bytes = new Map<string, number>()
+    for (const { diffId, unpackedBytes } of this.all().flatMap(({ layers }) => layers)) {
+      bytes.set(diffId, Math.max(unpackedBytes, bytes.get(diffId) ?? 0))
+    }
+    return bytes
+  }
+
+  /** Bytes of all layers, each counted once. */
   usedBytes(): number {
-    const layers = new Map(this.all().flatMap(({ layers }) => layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes])))
-    return [...layers.values()].reduce((sum, bytes) => sum + bytes, 0)
+    return [...this.layerBytes().values()].reduce((sum, bytes) => sum + bytes, 0)
   }
 
   /** Throws when it cannot be written: an image that nobody remembers is never collected. */
@@ -87,8 +97,23 @@ export class PulledImages {
     if (image !== undefined && nowMs >= image.usedAtMs + USE_STEP_MS) this.put({ ...image, usedAtMs: nowMs })
   }
 
+  /** Until it is done, an image that the engine does not have is not lost. One that fails may be there all the same (HOST-102). */
+  async whileLoading(digest: string, load: () => Promise<void>): Promise<void> {
+    this.loading.push(digest)
+    try {
+      await load()
+    } finally {
+      this.loading.splice(this.loading.indexOf(digest), 1)
+    }
+  }
+
   forget(digest: string): void {
     if (this.images.delete(digest)) this.save()
+  }
+
+  /** Forgets an image that the engine did not have, unless something was done with it meanwhile. */
+  forgetLost(image: PulledImage): void {
+    if (this.images.get(image.digest) === image && !this.loading.includes(image.digest)) this.forget(image.digest)
   }
 
   private put(image: PulledImage): void {

@@ -29,8 +29,8 @@ interface TooManyMisses {
 
 /** What the slow path of a key needs besides the key. */
 export interface Visit {
-  /** Whose failed look-ups count together. */
-  source(): string
+  /** Whose failed look-ups count together; null: nobody knows, and none count. */
+  source(): string | null
   /** Lets the note of last use outlive the response. */
   waitUntil(promise: Promise<unknown>): void
 }
@@ -103,7 +103,8 @@ function answerOf(verdict: Verdict, nowMs: number): Authentication {
 // What no formatter wrote costs D1 nothing, so it is no miss.
 function lookUpStranger(env: Env, token: string, nowMs: number, visit: Visit) {
   const find = () => lookUp(env, token, nowMs)
-  return parseApiKey(token) ? lookUpFor(`key ${visit.source()}`, nowMs, find) : find().then((found) => ({ found }))
+  const source = parseApiKey(token) ? visit.source() : null
+  return source === null ? find().then((found) => ({ found })) : lookUpFor(`key ${source}`, nowMs, find)
 }
 
 /**

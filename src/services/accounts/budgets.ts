@@ -43,7 +43,7 @@ export async function getBudgets(env: Env, userId: string): Promise<BudgetOverri
 export async function setBudgets(ctx: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<BudgetOverrides> {
   const { env, nowMs } = ctx
   const teamId = await teamOfUser(env, userId)
-  const change = { action: 'budgets.set', resourceKind: 'users', resourceId: userId, before: {}, after: { budgets: { ...overrides } } }
+  const change = { action: 'budgets.set', resourceKind: 'user', resourceId: userId, before: {}, after: { budgets: { ...overrides } } }
   await upsertOverrides(openDatabase(env.DB), teamId, overrides, nowMs, noteByOperator(ctx, teamId, change))
   forgetInFlightBound(teamId)
   return overrides

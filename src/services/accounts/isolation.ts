@@ -16,7 +16,7 @@ export async function getIsolation(env: Env, userId: string): Promise<AccountIso
 /** Requires it from now on; what runs goes on (PP-219). Throws 404. */
 export async function setIsolation(ctx: OperatorContext, userId: string, { runtimeClass }: AccountIsolation): Promise<AccountIsolation> {
   const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
-  const change = { action: 'isolation.set', resourceKind: 'users', resourceId: userId, before: {}, after: { runtimeClass } }
+  const change = { action: 'isolation.set', resourceKind: 'user', resourceId: userId, before: {}, after: { runtimeClass } }
   await setRuntimeClass(openDatabase(ctx.env.DB), personalTeamId, runtimeClass, noteByOperator(ctx, personalTeamId, change))
   return { runtimeClass }
 }

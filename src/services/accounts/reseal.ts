@@ -9,6 +9,7 @@ import {
   resealRegistries,
   resealReleases,
   resealRows,
+  type Step,
 } from '../../db/reseal.ts'
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { openSealedLogin, sealLogin } from '../../effects/registry-login.ts'
@@ -20,32 +21,27 @@ import { rowByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
 
-interface Outcome {
-  ids: string[]
-  written: number
-  failed?: string[]
-}
-
 type StepName = (typeof STEPS)[number]
 const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'endpoint objects', 'host objects', 'sender objects'] as const
 
 /**
  * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
- * (PP-213). The walk may be ended and begun again at any time.
+ * (PP-213). One row that cannot be opened holds up no other (PP-238). The walk may be ended and begun again at any time.
  */
 export async function reseal(ctx: OperatorContext, cursor: string | undefined): Promise<ResealResponse> {
   const { env } = ctx
   const { step, afterId } = readCursor(cursor)
-  const { ids, written, failed = [] } = await runStep(env, step, afterId)
-  const after = { step, looked: ids.length, resealed: written }
+  const { ids, written, failed } = await runStep(env, step, afterId)
+  for (const { id, error } of failed) logEvent('error', 'what is sealed could not be sealed anew', { step, id, error })
+  const after = { step, looked: ids.length, resealed: written, failed: failed.length }
   // A step is many batches, so its row is none of theirs: it is written whatever the last of them changed.
   await insertAuditRows(openDatabase(env.DB), [
     rowByOperator(ctx, { action: 'secrets.reseal', resourceKind: 'secrets', resourceId: 'all', before: {}, after }),
   ])
-  return { step, looked: ids.length, resealed: written, failed, nextCursor: nextCursor(step, ids) }
+  return { step, looked: ids.length, resealed: written, failed: failed.map(({ id }) => `${step}/${id}`), nextCursor: nextCursor(step, ids) }
 }
 
-function runStep(env: Env, step: StepName, afterId: string): Promise<Outcome> {
+function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   const db = openRecords(env)
   if (isTable(step)) return resealRows(db, step, afterId)
   if (step === 'registries') return resealRegistries(db, afterId, (row) => resealLogin(env, row))
@@ -67,15 +63,14 @@ async function tellObjects(
   kind: Parameters<typeof listObjects>[1],
   afterId: string,
   tell: (id: string) => Promise<void>,
-): Promise<Outcome> {
+): Promise<Step> {
   const ids = await listObjects(db, kind, afterId)
-  const failed: string[] = []
+  const failed: Step['failed'] = []
   for (const id of ids) {
     try {
       await tell(id)
     } catch (error) {
-      logEvent('error', 'an object could not be sealed anew', { kind, id, error })
-      failed.push(`${kind}/${id}`)
+      failed.push({ id, error })
     }
   }
   return { ids, written: ids.length - failed.length, failed }

@@ -39,7 +39,7 @@ async function apply(ctx: OperatorContext, userId: string, sinceMs: number | nul
   // First of all: nobody gets anything new while the rest is taken back.
   const isSuspended = sinceMs !== null
   const action = isSuspended ? 'users.suspend' : 'users.resume'
-  const note = noteByOperator(ctx, teamId, { action, resourceKind: 'users', resourceId: userId, before: {}, after: { isSuspended } })
+  const note = noteByOperator(ctx, teamId, { action, resourceKind: 'user', resourceId: userId, before: {}, after: { isSuspended } })
   await writeSuspension(openDatabase(env.DB), teamId, sinceMs, note)
   forgetVerdicts()
   const failed: string[] = []

@@ -115,7 +115,7 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
   await endpointStub(ctx.env, endpoint).destroy()
   forgetQueue(teamId, id)
-  const deleted = noteChange(ctx, { action: 'endpoints.delete', resourceKind: 'endpoints', resourceId: id, ...DELETED })
+  const deleted = noteChange(ctx, { action: 'endpoints.delete', resourceKind: 'endpoint', resourceId: id, ...DELETED })
   if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs, deleted))) throw new Problem('notFound')
 }
 
@@ -141,8 +141,8 @@ export function digestOf(env: Env, endpointId: string): (name: string, value: st
 }
 
 function note(ctx: VerbContext, verb: 'create' | 'update', before: EndpointConfig | null, after: EndpointConfig): Statement {
-  const contents = contentsOf(ctx.env, 'endpoints', after.id, before, after)
-  return noteChange(ctx, { action: `endpoints.${verb}`, resourceKind: 'endpoints', resourceId: after.id, ...contents })
+  const contents = contentsOf(ctx.env, 'endpoint', after.id, before, after)
+  return noteChange(ctx, { action: `endpoints.${verb}`, resourceKind: 'endpoint', resourceId: after.id, ...contents })
 }
 
 function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {

@@ -22,7 +22,7 @@ export async function rotateSigningSecret(ctx: VerbContext): Promise<SigningSecr
   requireScope(ctx.principal, 'jobs:write')
   const note = rowOf(ctx, {
     action: 'signing-secrets.rotate',
-    resourceKind: 'signing-secrets',
+    resourceKind: 'signing-secret',
     resourceId: ctx.principal.teamId,
     before: {},
     after: {},
@@ -47,7 +47,7 @@ export async function listDeliveries(
 /** Sends a delivery that is over once more. Throws 403, 404 (also for another account's), and 409 while its attempts go on. */
 export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDelivery> {
   requireScope(ctx.principal, 'jobs:write')
-  const change = { action: 'webhook-deliveries.redeliver', resourceKind: 'webhook-deliveries', resourceId: id, before: {}, after: {} }
+  const change = { action: 'webhook-deliveries.redeliver', resourceKind: 'webhook-delivery', resourceId: id, before: {}, after: {} }
   const note = rowOf(ctx, change)
   const result = await senderOf(ctx).redeliver(id, note)
   if (result === 'unknown') throw new Problem('notFound')

@@ -50,7 +50,7 @@ export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number):
   if (!token) throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
   const host = { id: hostId, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
   const after = { name: host.name, dataCenterId: token.dataCenterId, cloud: token.cloud }
-  const change = { action: 'hosts.enrol', resourceKind: 'hosts', resourceId: hostId, before: null, after }
+  const change = { action: 'hosts.enrol', resourceKind: 'host', resourceId: hostId, before: null, after }
   await insertHost(db, host, token, nowMs, auditStatement(env, nowMs, byHost(hostId), null, change))
   return { hostId, epoch: 1, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, hostId, 1)) }
 }

@@ -100,7 +100,7 @@ export async function removeHost(ctx: OperatorContext, id: string): Promise<void
 }
 
 function noteHost(ctx: OperatorContext, verb: string, id: string, after: Record<string, unknown> | null) {
-  return noteByOperator(ctx, null, { action: `hosts.${verb}`, resourceKind: 'hosts', resourceId: id, before: {}, after })
+  return noteByOperator(ctx, null, { action: `hosts.${verb}`, resourceKind: 'host', resourceId: id, before: {}, after })
 }
 
 async function askPresence(env: Env, id: string): Promise<Presence> {

@@ -58,7 +58,7 @@ export async function revokeJoinToken(ctx: OperatorContext, id: string): Promise
 function noteToken(ctx: OperatorContext, verb: 'create' | 'revoke', id: string, before: object | null, after: object | null) {
   return noteByOperator(ctx, null, {
     action: `join-tokens.${verb}`,
-    resourceKind: 'join-tokens',
+    resourceKind: 'join-token',
     resourceId: id,
     before: before && { ...before },
     after: after && { ...after },

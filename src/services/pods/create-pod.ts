@@ -83,8 +83,8 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
 }
 
 function noteCreate(ctx: VerbContext, pod: PodRow) {
-  const contents = contentsOf(ctx.env, 'pods', pod.id, null, pod)
-  return noteChange(ctx, { action: 'pods.create', resourceKind: 'pods', resourceId: pod.id, ...contents })
+  const contents = contentsOf(ctx.env, 'pod', pod.id, null, pod)
+  return noteChange(ctx, { action: 'pods.create', resourceKind: 'pod', resourceId: pod.id, ...contents })
 }
 
 async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlan> {

@@ -10,7 +10,7 @@ import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
-const KIND = 'global-volumes'
+const KIND = 'global-volume'
 
 /**
  * Creates a global volume (GLV-1, PP-125). Throws 403, 409 and 422 (its key is in use), and 400 when the account has one of that name

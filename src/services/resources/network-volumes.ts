@@ -13,7 +13,7 @@ import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
-const KIND = 'network-volumes'
+const KIND = 'network-volume'
 
 /** Creates a network volume (VOL-2, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {

@@ -12,7 +12,7 @@ import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
-const KIND = 'registries'
+const KIND = 'registry'
 
 /** Stores a credential, sealed (REG-1, RES-3, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest, key: string | undefined): Promise<Registry> {

@@ -96,7 +96,7 @@ export async function updateTemplate(ctx: VerbContext, id: string, patch: Update
 /** Deletes an own template that no live pod was made from (TPL-5). Throws 400, 403 and 404. */
 export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'templates:write')
-  const deleted = noteChange(ctx, { action: 'templates.delete', resourceKind: 'templates', resourceId: id, ...DELETED })
+  const deleted = noteChange(ctx, { action: 'templates.delete', resourceKind: 'template', resourceId: id, ...DELETED })
   assertDeleted(await table.deleteTemplate(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [deleted]), `template ${id}`)
 }
 
@@ -132,8 +132,8 @@ function seenBy(teamId: string, template: TemplateConfig): TemplateConfig {
 }
 
 function note(ctx: VerbContext, verb: 'create' | 'update', before: TemplateConfig | null, after: TemplateConfig): Statement {
-  const contents = contentsOf(ctx.env, 'templates', after.id, before, after)
-  return noteChange(ctx, { action: `templates.${verb}`, resourceKind: 'templates', resourceId: after.id, ...contents })
+  const contents = contentsOf(ctx.env, 'template', after.id, before, after)
+  return noteChange(ctx, { action: `templates.${verb}`, resourceKind: 'template', resourceId: after.id, ...contents })
 }
 
 function accepted(result: TemplateResult): TemplateConfig {

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docker/container-image.ts'
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
@@ -8,8 +8,9 @@ import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
 import { waitUntil } from '../../support/time.ts'
-import { FakeRegistry, imageOf, layerOf, sha256 } from '../support/fake-registry.ts'
+import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
+import { archiveOf, paxOf } from '../support/tar.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload } from '../support/workload.ts'
 
@@ -143,7 +144,7 @@ describe('an image', () => {
     const second = imageOf([base, fresh])
     expect(await provide(fake.push('a/b:2', second))).toBe(idOf(second))
     expect(fake.paths(`GET /v2/a/b/blobs/${sha256(base.packed)}`)).toHaveLength(1)
-    expect(store.loads.at(-1)?.layers).toEqual([null, expect.objectContaining({ bytes: fresh.packed.length })])
+    expect(store.loads.at(-1)?.layers).toEqual([null, expect.objectContaining({ diffId: fresh.diffId })])
     // An engine that wants them all gets them all.
     store.sharesLayers = false
     const third = imageOf([base, layerOf('third')])
@@ -183,13 +184,18 @@ describe('an image', () => {
   })
 
   test.each([
-    ['bzip2', (bytes: Buffer) => bytes, Buffer.from('BZh91AY&SY and so on')],
-    ['xz', (bytes: Buffer) => bytes, Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 1, 2])],
-    ['bzip2 inside of gzip', gzipSync, Buffer.from('BZh91AY&SY and so on')],
-  ])('[H8][HOST-99] that is packed with %s is refused: nobody would measure what the engine makes of it', async (_, pack, content) => {
+    ['bzip2', (bytes: Buffer) => bytes, 'BZh91AY&SY'],
+    ['xz', (bytes: Buffer) => bytes, '\xfd7zXZ'],
+    ['bzip2 inside of gzip', gzipSync, 'BZh91AY&SY'],
+    ['gzip inside of gzip', gzipSync, '\x1f\x8b\x08'],
+    ['zstd inside of gzip', gzipSync, '\x28\xb5\x2f\xfd'],
+    ['a frame to be skipped inside of gzip', gzipSync, '\x5e\x2a\x4d\x18'],
+  ])('[H8][HOST-99] that is packed with %s is refused: nobody would measure what the engine makes of it', async (_, pack, name) => {
     const fake = await registry()
     const { provide, store } = host([fake])
-    expect(await provide(fake.push('a/b:1', imageOf([layerOf(content, pack)])))).toBe('the image is not one that this host can run')
+    // It may be an archive as well.
+    const content = archiveOf({ name })
+    expect(await provide(fake.push('a/b:1', imageOf([rawLayer(content, pack)])))).toBe('the image is not one that this host can run')
     expect(store.loads).toEqual([])
   })
 
@@ -340,6 +346,32 @@ describe('the space for images', () => {
     expect([store.loads, readdirSync(join(stateDir, 'pulls'))]).toEqual([[], []])
   })
 
+  test('[H8] [HOST-100] an image of sparse files, or of a great many small ones, is refused before the engine hears of it', async () => {
+    const fake = await registry()
+    const { provide, store } = host([fake], { maxBytes: 1e6 })
+    const sparse = paxOf({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '8796093022208' })
+    for (const [index, entry] of [{ type: 'S' }, sparse].entries()) {
+      const name = fake.push(`a/sparse${index}:1`, imageOf([rawLayer(archiveOf(entry, { content: 'x' }))]))
+      expect(await provide(name)).toBe('the image is not one that this host can run')
+    }
+    const small = Array.from({ length: 100 }, (_, index) => ({ name: `${index}` }))
+    const many = fake.push('a/many:1', imageOf([rawLayer(archiveOf(...small))]))
+    expect(await provide(many)).toBe('the image is too large: it unpacks to more than 1.0 MB, and this host has 1.0 MB for it')
+    expect(store.loads).toEqual([])
+  })
+
+  test('[H8] [HOST-100] later frames of a layer are measured too', async () => {
+    const fake = await registry()
+    const { provide, store } = host([fake], { maxBytes: 1e6 })
+    const bytes = archiveOf({ content: Buffer.alloc(1_200 * KB) })
+    const halves = [bytes.subarray(0, 512), bytes.subarray(512)]
+    for (const pack of [gzipSync, zstdCompressSync]) {
+      const layer = { packed: Buffer.concat(halves.map((half) => pack(half))), diffId: sha256(bytes) }
+      expect(await provide(fake.push('a/b:1', imageOf([layer])))).toContain('it unpacks to more than 1.0 MB')
+    }
+    expect(store.loads).toEqual([])
+  })
+
   test('[H8] [HOST-99] those unused for longest go, never one in use or just fetched', async () => {
     const fake = await registry()
     const machine = host([fake], { maxBytes: 1e6 })
@@ -362,6 +394,71 @@ describe('the space for images', () => {
     machine.restart()
     store.inUse.clear()
     expect(await provide(push('fifth'))).toMatch(/^sha256:/)
+  })
+
+  test('[H8] [HOST-102] an image whose load was given up, or of an agent that lost its memory, is counted and goes like others', async () => {
+    const fake = await registry()
+    const machine = host([fake], { maxBytes: 1e6 })
+    const { provide, store, clock, stateDir } = machine
+    const push = (name: string) => fake.push(`a/${name}:1`, imageOf([layerOf(noise('base', 100 * KB)), layerOf(noise(name, 300 * KB))]))
+    const stopped = new AbortController()
+    store.onLoaded = async () => {
+      stopped.abort()
+      throw new Error('nobody listens any more')
+    }
+    await provide(push('given-up'), undefined, stopped.signal)
+    store.onLoaded = async () => {}
+    clock.nowMs += DAY_MS
+    const second = await provide(push('second'))
+    expect(store.images.size).toBe(2)
+    // 700 KB are taken, so the one that was given up makes room.
+    clock.nowMs += DAY_MS
+    const third = await provide(push('third'))
+    expect([...store.images.values()].map(({ id }) => id)).toEqual([second, third])
+
+    rmSync(join(stateDir, 'images.json'))
+    machine.restart()
+    clock.nowMs += DAY_MS
+    const fourth = await provide(push('fourth'))
+    expect([...store.images.values()].map(({ id }) => id)).toEqual([third, fourth])
+    for (const name of store.images.keys()) store.inUse.add(name)
+    rmSync(join(stateDir, 'images.json'))
+    machine.restart()
+    expect(await provide(push('fifth'))).toMatch(/^the image is too large: it takes 0\.3 MB, and this host has 0\.2 MB for it$/)
+  })
+
+  test('[H8] [HOST-102] an image of somebody is not forgotten because another’s load of the same fails', async () => {
+    const [fake, other] = [await registry(), await registry()]
+    const image = imageOf([layerOf('one')])
+    const { provide, store } = host([fake, other])
+    const name = fake.push('a/b:1', image)
+    expect(await provide(name)).toBe(idOf(image))
+    const asked = fake.requests.length
+    store.onLoad = async () => {
+      throw new Error('the disk is full')
+    }
+    expect(await provide(other.push('evil/x:1', image))).toBe('the container engine of this host could not take the image')
+    expect(await provide(name)).toBe(idOf(image))
+    expect(fake.requests).toHaveLength(asked)
+  })
+
+  test('[HOST-102] an image that the engine has lost counts no more, and one that it is being given is not lost', async () => {
+    const fake = await registry()
+    const { provide, store } = host([fake], { maxBytes: 1e6 })
+    const push = (name: string) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, 600 * KB))]))
+    expect(await provide(push('lost'))).toMatch(/^sha256:/)
+    store.images.clear()
+    let release = () => {}
+    store.onLoad = () =>
+      new Promise((resolve) => {
+        release = resolve
+      })
+    const slow = provide(push('slow'))
+    await waitUntil('it is being loaded', () => store.loads.length === 2)
+    store.onLoad = async () => {}
+    expect(await provide(fake.push('a/small:1', imageOf([layerOf('small')])))).toMatch(/^sha256:/)
+    release()
+    expect(await slow).toMatch(/^sha256:/)
   })
 
   test('[H8] [HOST-99] a registry that announces much and sends nothing takes nothing from others', async () => {

@@ -2,7 +2,6 @@ import type { LookupAddress } from 'node:dns'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isPublicAddress } from '../../../src/host-agent/pulls/addresses.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
-import { tarOf } from '../../../src/host-agent/pulls/archive.ts'
 import { isItsTokenService, parseChallenge } from '../../../src/host-agent/pulls/challenge.ts'
 import { Egress } from '../../../src/host-agent/pulls/egress.ts'
 import { parseReference } from '../../../src/host-agent/pulls/reference.ts'
@@ -115,16 +114,4 @@ test('[PP-195] a reference is taken apart as the engines do', () => {
   expect(parseReference('index.docker.io/octo/app:1').text).toBe('docker.io/octo/app:1')
   expect(parseReference(`Localhost:5000/a/b:1@${digest}`)).toMatchObject({ host: 'localhost:5000', repository: 'a/b', wanted: digest })
   expect(parseReference(`a/b@${digest}`).text).toBe(`docker.io/a/b@${digest}`)
-})
-
-test('[HOST-95] an archive holds files of more than 8 GiB', async () => {
-  const sizes = [0o77777777777, 8 * 2 ** 30, 300 * 2 ** 30]
-  const fields = await Promise.all(
-    sizes.map(async (bytes) => {
-      const first = await tarOf([{ name: 'layer-0.tar', content: { path: '/nonexistent', bytes } }]).next()
-      return (first.value as Buffer).subarray(124, 136)
-    }),
-  )
-  expect(fields[0]?.toString()).toBe('77777777777\0')
-  expect(fields.slice(1).map((field) => [field[0], field.readBigUInt64BE(4)])).toEqual(sizes.slice(1).map((bytes) => [0x80, BigInt(bytes)]))
 })

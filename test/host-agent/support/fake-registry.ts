@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { archiveOf } from './tar.ts'
 
 const MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json'
 const INDEX = 'application/vnd.oci.image.index.v1+json'
@@ -24,9 +25,14 @@ export function sha256(content: Buffer | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
-/** A layer of some bytes, which need not be an archive to a registry. */
+/** A layer that holds one file. */
 export function layerOf(content: Buffer | string, pack: (bytes: Buffer) => Buffer = gzipSync): LayerContent {
-  return { packed: pack(Buffer.from(content)), diffId: sha256(content) }
+  return rawLayer(archiveOf({ name: 'file', content }), pack)
+}
+
+/** A layer of some bytes, which need not be an archive to a registry. */
+export function rawLayer(content: Buffer, pack: (bytes: Buffer) => Buffer = gzipSync): LayerContent {
+  return { packed: pack(content), diffId: sha256(content) }
 }
 
 /** `lie` is what the manifest and the configuration say that is not so. */

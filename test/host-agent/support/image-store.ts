@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import type { DockerEngine, ImageFacts, SavedImage } from '../../../src/host-agent/docker/engine.ts'
+import { type LayerFile, tarOf } from '../../../src/host-agent/pulls/layers/archive.ts'
 import { sha256 } from './fake-registry.ts'
 
-/** The image store of an engine in memory. It keeps layers by what lies below them, and unpacks nothing. */
+/** The image store of an engine in memory. It keeps layers by what lies below them, and looks into none. */
 export class ImageStore {
   readonly images = new Map<string, ImageFacts>()
   readonly loads: SavedImage[] = []
@@ -11,10 +12,17 @@ export class ImageStore {
   /** Whether layers that are here may be left out, as not every engine has it. */
   sharesLayers = true
   onLoad: () => Promise<void> = async () => {}
+  /** Comes when an image is in the store, and its loader does not know. */
+  onLoaded: () => Promise<void> = async () => {}
+  private readonly bytes = new Map<string, number>()
 
   get engine(): DockerEngine {
-    const engine: Pick<DockerEngine, 'imageFacts' | 'load' | 'removeImage'> = {
+    const engine: Pick<DockerEngine, 'imageFacts' | 'listTags' | 'load' | 'removeImage'> = {
       imageFacts: async (name) => this.images.get(name),
+      listTags: async (repository) =>
+        [...this.images.entries()]
+          .filter(([name]) => name.startsWith(`${repository}:`))
+          .map(([name, { layers }]) => ({ name, bytes: layers.reduce((sum, diffId) => sum + (this.bytes.get(diffId) ?? 0), 0) })),
       load: (image) => this.load(image),
       removeImage: async (name) => {
         if (!this.inUse.has(name)) this.images.delete(name)
@@ -32,9 +40,21 @@ export class ImageStore {
       const chain = layers.slice(0, index + 1).join()
       const isHere = this.sharesLayers && [...this.images.values()].some((other) => other.layers.slice(0, index + 1).join() === chain)
       if (layer === null && !isHere) throw new Error('no such layer')
-      if (layer !== null && statSync(layer.path).size !== layer.bytes) throw new Error('a file of another size')
-      if (layer !== null) readFileSync(layer.path)
+      if (layer !== null && (await digestOf(layer)) !== layers[index]) throw new Error('not what the configuration says')
+      if (layer !== null) this.bytes.set(layer.diffId, layer.tarBytes)
     }
     this.images.set(image.tag, { id: sha256(config), names: [image.tag], layers })
+    await this.onLoaded()
   }
+}
+
+/** Of what an engine gets to unpack. */
+async function digestOf(content: LayerFile): Promise<string> {
+  const hash = createHash('sha256')
+  let at = -512
+  for await (const piece of tarOf([{ name: 'layer', content }])) {
+    hash.update(piece.subarray(Math.max(0, -at), Math.max(0, content.tarBytes - at)))
+    at += piece.length
+  }
+  return `sha256:${hash.digest('hex')}`
 }

@@ -60,7 +60,7 @@ describe('what is noted of a change', () => {
     const refused = await api(key).post('/v2/templates', body)
     expect(refused.status).toBe(400)
     expect(await auditRows('request_id = ?', refused.headers.get('x-request-id'))).toEqual([])
-    const templates = (await auditOf({ key, ...account })).filter(({ resourceKind }) => resourceKind === 'templates')
+    const templates = (await auditOf({ key, ...account })).filter(({ resourceKind }) => resourceKind === 'template')
     expect(templates).toHaveLength(1)
   })
 

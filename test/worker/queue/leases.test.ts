@@ -340,6 +340,25 @@ describe('trouble with workers', () => {
     expect((await post(url)).status).toBe(200)
   })
 
+  it('[PP-237] a boot nonce with a space or a control character is none of the plane: it gets no job and ends none', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const queued = await run(queue)
+    for (const boot of ['a b', 'a\nb', ' a', 'x'.repeat(129)]) {
+      const strange = worker.withBoot(encodeURIComponent(boot))
+      const reply = await strange.takeRaw()
+      expect(reply.status).toBe(429)
+      expect(await reply.text()).toContain('boot (query): want at most 128 visible ASCII characters without spaces')
+      expect(await strange.done(jobId, { output: 1 })).toBe(200)
+      expect(await strange.stream(jobId, { output: 1 })).toBe(200)
+      expect(await strange.ping([jobId])).toBe(200)
+    }
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_PROGRESS')
+    expect((await queue.get(`/status/${queued}`)).body.status).toBe('IN_QUEUE')
+    expect(await worker.done(jobId, { output: 2 })).toBe(200)
+    expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'COMPLETED', output: 2 })
+  })
+
   it('[WRK-18] posts about unknown jobs are answered 200', async () => {
     const queue = await setUpQueue()
     const { worker } = await runAndTake(queue)

@@ -160,4 +160,35 @@ describe('rotation', () => {
     expect((await scene.call.get(`/v2/templates/${templateId}`)).body.env).toEqual({ T: 'lies-open' })
     scene.leave()
   })
+
+  it('[L7][PP-238] what cannot be opened is named by its id, stays as it is and holds up nothing else', async () => {
+    const { scene, queue, pod, templateId } = await plant()
+    const registryId = (await scene.call.get('/v2/registries')).body.registries[0].id
+    const lost = { ...env, TOKEN_SECRET: 'a-secret-that-everybody-has-lost' }
+    const alien = vaultOf(lost).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"lost"}')
+    const [first, second] = [await scene.create({ env: { A: '1' } }), await scene.create({ env: { B: '2' } })]
+    const set = (table: string, path: string, value: string, id: string) =>
+      env.DB.prepare(`UPDATE ${table} SET ${path} WHERE id = ?`).bind(value, id).run()
+    const open = `spec = json_set(json_remove(spec, '$.container.sealedEnv'), '$.container.env', json(?))`
+    await set('pods', "spec = json_set(spec, '$.container.sealedEnv', ?)", alien, pod.id)
+    await set('pods', open, '{"A":"lies-open-1"}', first.id)
+    await set('pods', open, '{"A":"lies-open-2"}', second.id)
+    await set('endpoints', "config = json_set(config, '$.container.sealedEnv', ?)", alien, queue.endpointId)
+    await set('templates', "config = json_set(config, '$.container.sealedEnv', ?)", alien, templateId)
+    await set('registries', 'password_sealed = ?', alien, registryId)
+    const failed: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const { status, body } = await admin().post('/admin/v1/secrets/reseal', { ...(cursor !== undefined && { cursor }) })
+      expect(status).toBe(200)
+      failed.push(...body.failed)
+      cursor = body.nextCursor
+    }
+    const named = [`pods/${pod.id}`, `endpoints/${queue.endpointId}`, `templates/${templateId}`, `registries/${registryId}`]
+    expect(failed).toEqual(named)
+    const rows = await d1Rows()
+    expect(rows).not.toContain('lies-open')
+    expect(rows.split(alien)).toHaveLength(5)
+    expect((await scene.get(second.id)).env).toMatchObject({ A: 'lies-open-2' })
+    scene.leave()
+  })
 })

@@ -1,14 +1,24 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { unpacked } from './unpack.ts'
 
 const BLOCK_BYTES = 512
+const READ_BYTES = 2 ** 18
 const SIZE_FIELD = { offset: 124, length: 12 }
 /** More does not fit into the field as octal digits. */
 const OCTAL_MAX = 8 ** 11
 
-/** What stands in an archive: bytes, or a file of this machine. */
+/** A layer that lies in a file, packed as it came: what it is unpacked, by length and digest. */
+export interface LayerFile {
+  path: string
+  tarBytes: number
+  diffId: string
+}
+
+/** What stands in an archive: bytes, or a layer. */
 export interface Entry {
   name: string
-  content: Buffer | { path: string; bytes: number }
+  content: Buffer | LayerFile
 }
 
 /** An image as `docker save` writes it, which every engine loads. Layers that the engine has need not be in it. */
@@ -25,13 +35,29 @@ export function imageEntries(image: { config: Buffer; layers: readonly (Entry['c
 /** A tar archive of some entries, piece by piece. */
 export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> {
   for (const { name, content } of entries) {
-    const bytes = Buffer.isBuffer(content) ? content.length : content.bytes
+    const bytes = Buffer.isBuffer(content) ? content.length : content.tarBytes
     yield headerOf(name, bytes)
     if (Buffer.isBuffer(content)) yield content
-    else for await (const piece of createReadStream(content.path, { end: bytes - 1 })) yield piece as Buffer
+    else yield* unpackedLayer(content)
     yield Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES)
   }
   yield Buffer.alloc(2 * BLOCK_BYTES)
+}
+
+/**
+ * The very bytes that were measured (HOST-100): the engine has nothing to unpack that was not looked at. Where others come out, the archive
+ * breaks off before its end, and the engine takes nothing of it.
+ */
+async function* unpackedLayer({ path, tarBytes, diffId }: LayerFile): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  let left = tarBytes
+  for await (const piece of unpacked(createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>)) {
+    left -= piece.length
+    if (left < 0) break
+    hash.update(piece)
+    yield piece
+  }
+  if (left !== 0 || `sha256:${hash.digest('hex')}` !== diffId) throw new Error(`a layer is not what was measured: ${diffId}`)
 }
 
 function headerOf(name: string, bytes: number): Buffer {

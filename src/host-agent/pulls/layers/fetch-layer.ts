@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { backoffMs, sleep } from '../../../node/backoff.ts'
+import { errorText } from '../../../node/fail.ts'
+import type { Descriptor } from '../manifest.ts'
+import { PullError } from '../pull-error.ts'
+import type { RegistryClient } from '../registry-client.ts'
+import { TarMeter } from './tar-meter.ts'
+import { unpacked } from './unpack.ts'
+
+const TRIES_MAX = 4
+const RETRY_BASE_MS = 250
+const RETRY_MAX_MS = 5_000
+/** A layer that was fetched and looked through. */
+export interface Layer {
+  digest: string
+  /** The digest of what is inside, by which engines know it. */
+  diffId: string
+  packedBytes: number
+  /** What it takes on a disk, at least (HOST-100). */
+  unpackedBytes: number
+}
+
+export interface LayerRequest {
+  client: RegistryClient
+  descriptor: Descriptor
+  path: string
+  /** Both are called with what has come, packed and unpacked, since they were called last; they throw when it is too much. */
+  onPacked(bytes: number): void
+  onUnpacked(bytes: number): void
+  signal: AbortSignal
+}
+
+/** A layer that lies in a file, and how long it is when it is unpacked. */
+export interface FetchedLayer {
+  layer: Layer
+  tarBytes: number
+}
+
+/**
+ * Fetches a layer into a file. It is as long as its manifest says, it is what its digest says, and what is inside is measured while it comes, so
+ * that nothing is unpacked that was not measured before (HOST-99). One that breaks off goes on where it was.
+ */
+export async function fetchLayer(request: LayerRequest): Promise<FetchedLayer> {
+  const { digest, size } = request.descriptor
+  const file = await open(request.path, 'wx', 0o600)
+  try {
+    const { tarBytes, diffId, unpackedBytes } = await measure(packedPieces(request, file), request.onUnpacked)
+    return { layer: { digest, diffId, packedBytes: size, unpackedBytes }, tarBytes }
+  } catch (error) {
+    if (request.signal.aborted || error instanceof PullError || isLocal(error)) throw error
+    throw new PullError('unusable', `a layer cannot be unpacked: ${errorText(error)}`)
+  } finally {
+    await file.close()
+  }
+}
+
+async function measure(packed: AsyncIterable<Buffer>, onUnpacked: LayerRequest['onUnpacked']) {
+  const hash = createHash('sha256')
+  const meter = new TarMeter()
+  let [tarBytes, unpackedBytes] = [0, 0]
+  for await (const data of unpacked(packed)) {
+    hash.update(data)
+    tarBytes += data.length
+    const bytes = meter.take(data)
+    unpackedBytes += bytes
+    onUnpacked(bytes)
+  }
+  meter.end()
+  return { tarBytes, unpackedBytes, diffId: `sha256:${hash.digest('hex')}` }
+}
+
+/** A layer as it comes, which is written into a file along the way. */
+async function* packedPieces({ client, descriptor, onPacked, signal }: LayerRequest, file: FileHandle): AsyncGenerator<Buffer> {
+  const { digest, size } = descriptor
+  const hash = createHash('sha256')
+  let offset = 0
+  for (let failures = 0; offset < size; failures += 1) {
+    const body = await client.blob(digest, offset)
+    try {
+      for await (const piece of body as AsyncIterable<Buffer>) {
+        offset += piece.length
+        if (offset > size) throw new PullError('unusable', `${digest} is longer than its manifest says`)
+        onPacked(piece.length)
+        hash.update(piece)
+        await writeAll(file, piece)
+        yield piece
+      }
+      if (offset < size) throw new Error('the answer ended early')
+    } catch (error) {
+      if (signal.aborted || error instanceof PullError || isLocal(error)) throw error
+      if (failures + 1 >= TRIES_MAX)
+        throw new PullError('unreachable', `${digest} broke off at ${offset} of ${size} bytes: ${String(error)}`)
+      await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), signal)
+    } finally {
+      body.destroy()
+    }
+  }
+  if (`sha256:${hash.digest('hex')}` !== digest) throw new PullError('unusable', `what came for ${digest} is something else`)
+}
+
+async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
+  let written = 0
+  while (written < piece.length) written += (await file.write(piece, written)).bytesWritten
+}
+
+/** Of this machine's disk, which another try does not mend. */
+function isLocal(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(String(error.code))
+}
