@@ -6,7 +6,7 @@ import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChan
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
-import { byHost } from '../objects/cause.ts'
+import { BY_PLATFORM, byHost } from '../objects/cause.ts'
 import { podStatement } from './audit.ts'
 import { notePod } from './pod-notes.ts'
 
@@ -58,12 +58,13 @@ export async function failPodStart(env: Env, { id, hostId, generation }: PodRow,
   const nowMs = Date.now()
   const report = { generation, state: 'error', reason, atMs: nowMs } as const
   const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, nowMs) : null)
-  await changePodRow(openRecords(env), id, decide, (_, after) => notePod(env, after, `start: ${reason}`))
+  const note = (before: PodRow, after: PodRow) => podStatement(env, { cause: BY_PLATFORM, action: 'pods.fail' }, before, after)
+  await changePodRow(openRecords(env), id, decide, note, (_, after) => notePod(env, after, `start: ${reason}`))
 }
 
 /**
- * Decides on the row as it is and writes what was decided, with what `note` makes of it, until nobody else came between; `written` is told. Returns the row as it is
- * then.
+ * Decides on the row as it is and writes what was decided, with what `note` makes of it, until nobody else came between; `written` is told.
+ * Returns the row as it is then.
  */
 export async function changePodRow(
   db: Records,
