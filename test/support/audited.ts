@@ -1,6 +1,6 @@
 import { adminDocument } from '../../src/http/admin-api.ts'
 import { FakeHost } from './fake-host.ts'
-import { type Account, admin, createAccount, createKey, env, teamOf } from './harness.ts'
+import { type Account, admin, api, createAccount, createKey, createOrganization, env, joinTeam, teamOf } from './harness.ts'
 import { DOCUMENTED, documentedIn, type Operation } from './operations.ts'
 import { VICTIMS, type Victim } from './victims.ts'
 
@@ -45,10 +45,25 @@ export function callOf(operation: Operation): Promise<Call> {
 
 /** Where the example of the document is not enough. */
 const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
+  'post /v2/organizations/invitations/accept': invited,
+  'post /v2/organizations/invitations/decline': invited,
+  'post /v2/organizations/{id}/hand-over': async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const id = await createOrganization(owner.key)
+    await joinTeam(id, member, 'ADMIN')
+    return { key: owner.key, params: { id }, body: { userId: member.userId } }
+  },
   'post /v2/pods': async () => {
     await FakeHost.join()
     return ownCall()
   },
+}
+
+async function invited(): Promise<Call> {
+  const [owner, guest] = [await createAccount(), await createAccount()]
+  const path = `/v2/organizations/${await createOrganization(owner.key)}/invitations`
+  const { body } = await api(owner.key).post(path, { email: guest.email, role: 'DEV' })
+  return { key: guest.key, params: {}, body: { token: body.token } }
 }
 
 function ofVictim({ owner, params }: Victim): Call {
