@@ -62,6 +62,10 @@ function wrapDockerode(docker: Docker): DockerEngine {
       const found = await docker.listContainers({ all: true, filters: { label: [label] } })
       return found.flatMap((container) => container.Names.slice(0, 1).map((name) => name.replace(/^\//, '')))
     },
+    listUses: async (label) => {
+      const found = await docker.listContainers({ all: true, filters: { label: [label] } })
+      return found.map(({ ImageID, Labels }) => ({ image: ImageID, labels: ownLabels(Labels) }))
+    },
     readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
     followLogs: async (name, sinceSeconds, signal) => {
       const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const

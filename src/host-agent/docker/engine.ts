@@ -77,6 +77,8 @@ export interface DockerEngine extends NetworkCalls {
   remove(name: string): Promise<void>
   /** Names of all containers, running or not, with this label. */
   listNames(label: string): Promise<string[]>
+  /** The images of all containers, running or not, with this label, and the labels that the agent gave. */
+  listUses(label: string): Promise<{ image: string; labels: Record<string, string> }[]>
   /** The last bytes of output, multiplexed as the engine sends them. */
   readLogs(name: string, lines: number): Promise<Buffer>
   /** Output with time stamps since a second, in pieces as it comes; ends when the container does. */

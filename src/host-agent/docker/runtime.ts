@@ -22,7 +22,16 @@ import {
 } from '../runtime.ts'
 import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container-image.ts'
-import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
+import {
+  accountOf,
+  containerName,
+  GPUS_LABEL,
+  HOST_LABEL,
+  type HostContext,
+  PORTS_LABEL,
+  RELAY_KEY_LABEL,
+  WORKLOAD_LABEL,
+} from './container-spec.ts'
 import { ContainerStarter, type Prepared } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
 import type { ContainerFacts, DockerEngine, KeptDisk } from './engine.ts'
@@ -77,7 +86,7 @@ export class DockerRuntime implements Runtime {
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
-      return await this.options.network.within(workload.account ?? workload.id, (network) =>
+      return await this.options.network.within(accountOf(workload), (network) =>
         this.startWith({ ...workload, image }, { gpuIds, mounts, disk, network }, hooks),
       )
     } catch (error) {

@@ -55,6 +55,7 @@ export const CALL_RULES: Rules = {
   stop: { timeoutMs: STOP_MS, again: true, answer: 'nothing' },
   remove: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
   listNames: { timeoutMs: LOOK_MS, again: true, answer: Texts },
+  listUses: { timeoutMs: LOOK_MS, again: true, answer: z.array(z.object({ image: z.string(), labels: z.record(z.string(), z.string()) })) },
   readLogs: { timeoutMs: LOOK_MS, again: true, answer: 'bytes' },
   followLogs: { timeoutMs: null, again: false, answer: 'stream' },
   usage: { timeoutMs: LOOK_MS, again: true, answer: ContainerUsage.optional() },
