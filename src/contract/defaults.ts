@@ -30,3 +30,6 @@ export const TEMPLATE_DEFAULTS = {
 
 /** Of jobs: their policy (TMO-1) and how long a held call waits (RUN-4), milliseconds; how many `/requests` lists (PP-47). */
 export const JOB_DEFAULTS = { ttl: 86_400_000, lowPriority: false, wait: 90_000, streamWait: 10_000, requests: 100, interval: 'h' } as const
+
+/** How long a rotated key is still good, seconds (TEAM-22). */
+export const KEY_OVERLAP_SECONDS = 86_400

@@ -8,8 +8,11 @@ import { limitBody } from './middleware/body-limit.ts'
 import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
+import { registerAccountKeys } from './routes/accounts/account-keys.ts'
 import { registerAccountLimits } from './routes/accounts/account-limits.ts'
+import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
+import { registerUser } from './routes/accounts/user.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
@@ -51,7 +54,10 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerGlobalVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
+  registerSecrets(app)
   registerAccountLimits(app)
+  registerAccountKeys(app)
+  registerUser(app)
   const last = unmatched(app, DOCUMENT_PATH)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

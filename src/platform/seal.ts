@@ -136,7 +136,8 @@ function decrypt(key: Uint8Array, body: string, boundTo: string): string | null 
     decipher.setAAD(encoder.encode(boundTo))
     decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
     const parts = [decipher.update(bytes.subarray(IV_BYTES, bytes.length - TAG_BYTES)), decipher.final()]
-    return new TextDecoder().decode(concat(parts))
+    // A byte order mark is a character of the text like any other.
+    return new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(concat(parts))
   } catch {
     return null
   }

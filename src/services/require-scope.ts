@@ -8,6 +8,6 @@ export function requireScope(principal: Principal, scope: Scope, id?: string): v
 }
 
 /** The 403 for a scope (PP-129). */
-export function lacksScope(scope: Scope): Problem {
+export function lacksScope(scope: string): Problem {
   return new Problem('accessDenied', { errors: [`the key lacks the scope ${scope}`] })
 }

@@ -51,6 +51,8 @@ describe('documents', () => {
       return ref.startsWith('List') ? [`${name.split(' ')[1]}: ${members.includes('pagination') ? 'pages' : 'whole'}`] : []
     })
     expect(lists.toSorted()).toEqual([
+      '/v2/account/keys: whole',
+      '/v2/account/secrets: whole',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/pods: pages',
@@ -178,6 +180,7 @@ describe('[PP-122] what generators of clients need', () => {
       JobPolicyLowPriority: false,
       JobPolicyTtl: 86_400_000,
       PodGpuRequestCount: 1,
+      RotateKeyRequestOverlapSeconds: 86_400,
     })
     for (const [name, { description }] of all(rest).concat(all(admin))) expect(description ?? '', name).not.toContain('by default')
   })

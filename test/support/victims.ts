@@ -27,9 +27,11 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/': createQueueVictim,
   '/v2/webhooks/deliveries/': createDeliveryVictim,
   '/v2/pods/': createPodVictim,
+  '/v2/account/keys/': createKeyVictim,
   '/v2/templates/': () => createOf('/v2/templates', { name: crypto.randomUUID(), image: 'acme/idle:1' }),
   '/v2/network-volumes/': () => createOf('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' }),
   '/v2/global-volumes/': () => createOf('/v2/global-volumes', { name: 'models' }),
+  '/v2/account/secrets/': () => createOf('/v2/account/secrets', { name: 'A', value: 'x' }),
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 
@@ -48,6 +50,11 @@ async function createOf(path: string, body: object): Promise<Victim> {
   const reply = await api(owner.key).post(path, body)
   expect(reply.status).toBe(201)
   return { owner, params: { id: reply.body.id }, reads: [path, `${path}/${reply.body.id}`] }
+}
+
+async function createKeyVictim(): Promise<Victim> {
+  const owner = await createAccount()
+  return { owner, params: { id: owner.keyId }, reads: ['/v2/account/keys'] }
 }
 
 /** A queue for which no time passes: what changes in it, somebody has done. */

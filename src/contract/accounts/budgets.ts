@@ -13,6 +13,7 @@ export const BUDGETS = {
   formerPods: { bound: 1_000, unit: 'count', counts: 'terminated pods that are kept for a while, older ones are dropped', free: '' },
   endpoints: { bound: 500, unit: 'count', counts: 'endpoints', free: 'delete one' },
   releasesPerEndpoint: { bound: 50, unit: 'count', counts: 'releases kept of an endpoint, older ones are dropped', free: '' },
+  apiKeys: { bound: 200, unit: 'count', counts: 'API keys that are neither revoked nor expired', free: 'revoke one' },
   gpus: { bound: 256, unit: 'count', counts: 'GPUs of pods and workers', free: 'stop what holds some' },
   specBytesPerHost: {
     bound: 64 * MIB,
@@ -26,6 +27,8 @@ export const BUDGETS = {
     counts: 'bytes of configurations: endpoints, their releases, templates',
     free: 'delete one or shorten its env',
   },
+  secrets: { bound: 1_000, unit: 'count', counts: 'secrets', free: 'delete one' },
+  secretBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of the values of secrets', free: 'delete one or shorten its value' },
   queuedBytes: {
     bound: 32 * GIB,
     unit: 'bytes',

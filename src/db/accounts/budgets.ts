@@ -14,12 +14,16 @@ const USES: Record<StoredBudget, (teamId: string) => SQL> = {
   endpoints: (teamId) => sql`(SELECT COUNT(*) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
   releasesPerEndpoint: (teamId) => sql`(SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM releases r
     JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId} AND e.deleted_at IS NULL GROUP BY e.id))`,
+  apiKeys: (teamId) => sql`(SELECT COUNT(*) FROM api_keys WHERE team_id = ${teamId} AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > CAST(unixepoch('subsec') * 1000 AS INTEGER)))`,
   gpus: (teamId) => sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${teamId})`,
   specBytesPerHost: (teamId) => sql`(SELECT COALESCE(MAX(bytes), 0) FROM (SELECT SUM(octet_length(spec)) AS bytes FROM pods
     WHERE team_id = ${teamId} AND status <> 'TERMINATED' GROUP BY host_id))`,
   storedBytes: (teamId) => sql`((SELECT COALESCE(SUM(octet_length(config)), 0) FROM endpoints WHERE team_id = ${teamId})
     + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId})
     + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE team_id = ${teamId}))`,
+  secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE team_id = ${teamId})`,
+  secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE team_id = ${teamId})`,
   queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
 }
 

@@ -1,14 +1,10 @@
-import type { CreateKeyRequest, Key, User } from '../../contract/accounts/accounts.ts'
+import type { User } from '../../contract/accounts/accounts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import * as accounts from '../../db/accounts/accounts.ts'
-import * as keys from '../../db/accounts/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
-import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/key-text.ts'
 import type { Env } from '../../env.ts'
-import { hashKeySecret } from '../../platform/crypto.ts'
-import { newKeyId, newResourceId } from '../../platform/ids.ts'
-import { forgetVerdicts } from './authenticate.ts'
+import { newResourceId } from '../../platform/ids.ts'
 import { forgetQuota } from './rate-limit.ts'
 
 // Verbs of the operator: the route has checked the operator's key, which may do all of this (AUT-4a).
@@ -31,49 +27,6 @@ export async function listUsers(env: Env, email: string | undefined): Promise<Us
   return user ? [toUser(user)] : []
 }
 
-/** Makes an API key for a user's personal team. The key is returned this once. Throws 400 and 404. */
-export async function createKey(
-  env: Env,
-  userId: string,
-  body: CreateKeyRequest,
-  nowMs: number,
-): Promise<{ id: string; name: string; key: string }> {
-  const user = await findUserOrThrow(env, userId)
-  const permission = body.permission ?? 'ALL'
-  if ((permission === 'RESTRICTED') !== (body.scopes !== undefined)) {
-    throw new Problem('badRequest', { detail: 'scopes go with permission RESTRICTED, and only with it' })
-  }
-  const id = newKeyId()
-  const key = formatApiKey(id, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
-  await keys.insertApiKey(openDatabase(env.DB), {
-    id,
-    teamId: user.personalTeamId,
-    userId,
-    name: body.name,
-    permission,
-    scopes: body.scopes ?? [],
-    secretHash: await hashKeySecret(env.KEY_PEPPER, parseApiKey(key)?.secret ?? ''),
-    createdAt: nowMs,
-    expiresAt: body.expiresAt === undefined ? null : Date.parse(body.expiresAt),
-    revokedAt: null,
-    lastUsedAt: null,
-    replacedBy: null,
-  })
-  return { id, name: body.name, key }
-}
-
-/** A user's keys without their secrets, revoked ones included. Throws 404. */
-export async function listKeys(env: Env, userId: string): Promise<Key[]> {
-  await findUserOrThrow(env, userId)
-  return (await keys.listApiKeys(openDatabase(env.DB), userId)).map(toKey)
-}
-
-/** Revokes a key: refused at once here, within 60 s everywhere. Throws 404 for an unknown or already revoked key. */
-export async function revokeKey(env: Env, id: string, nowMs: number): Promise<void> {
-  if (!(await keys.revokeApiKey(openDatabase(env.DB), id, nowMs))) throw new Problem('notFound')
-  forgetVerdicts()
-}
-
 /** Overrides a user's request quotas (AUT-4a); felt within 60 s. Throws 404. */
 export async function setQuotas(env: Env, userId: string, quota: accounts.QuotaRow, nowMs: number): Promise<accounts.QuotaRow> {
   const user = await findUserOrThrow(env, userId)
@@ -82,7 +35,8 @@ export async function setQuotas(env: Env, userId: string, quota: accounts.QuotaR
   return quota
 }
 
-async function findUserOrThrow(env: Env, id: string): Promise<accounts.UserRow> {
+/** The user of that id. Throws 404. */
+export async function findUserOrThrow(env: Env, id: string): Promise<accounts.UserRow> {
   const user = await accounts.findUser(openDatabase(env.DB), id)
   if (!user) throw new Problem('notFound')
   return user
@@ -90,21 +44,4 @@ async function findUserOrThrow(env: Env, id: string): Promise<accounts.UserRow> 
 
 function toUser({ id, email, createdAt }: accounts.UserRow): User {
   return { id, email, createdAt: formatTime(createdAt) }
-}
-
-function toKey(row: keys.ApiKeyRow): Key {
-  return {
-    id: row.id,
-    name: row.name,
-    permission: row.permission,
-    scopes: row.scopes,
-    createdAt: formatTime(row.createdAt),
-    expiresAt: timeOrNull(row.expiresAt),
-    revokedAt: timeOrNull(row.revokedAt),
-    lastUsedAt: timeOrNull(row.lastUsedAt),
-  }
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTime(ms)
 }

@@ -1,4 +1,4 @@
-import { Key } from '../../../src/contract/accounts/accounts.ts'
+import { Key } from '../../../src/contract/accounts/keys.ts'
 import { Host } from '../../../src/contract/hosts/hosts.ts'
 import { parseApiKey } from '../../../src/domain/key-text.ts'
 import { sha256Hex } from '../../../src/platform/crypto.ts'

@@ -1,17 +1,9 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import {
-  CreatedKey,
-  CreateKeyRequest,
-  CreateUserRequest,
-  ListKeysResponse,
-  ListUsersResponse,
-  Quotas,
-  Suspension,
-  User,
-  UserQuery,
-} from '../../../contract/accounts/accounts.ts'
+import { CreateUserRequest, ListUsersResponse, Quotas, Suspension, User, UserQuery } from '../../../contract/accounts/accounts.ts'
+import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contract/accounts/keys.ts'
 import * as accounts from '../../../services/accounts/accounts.ts'
+import * as keys from '../../../services/accounts/keys.ts'
 import { resumeUser, suspendUser } from '../../../services/accounts/suspension.ts'
 import type { AppEnv } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
@@ -127,11 +119,11 @@ export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(c.env, c.req.valid('json').email, Date.now()), 201))
   app.openapi(listUsersRoute, async (c) => c.json({ users: await accounts.listUsers(c.env, c.req.valid('query').email) }, 200))
   app.openapi(createKeyRoute, async (c) =>
-    c.json(await accounts.createKey(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 201),
+    c.json(await keys.createKey(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 201),
   )
-  app.openapi(listKeysRoute, async (c) => c.json({ keys: await accounts.listKeys(c.env, c.req.valid('param').id) }, 200))
+  app.openapi(listKeysRoute, async (c) => c.json({ keys: await keys.listKeys(c.env, c.req.valid('param').id) }, 200))
   app.openapi(revokeKeyRoute, async (c) => {
-    await accounts.revokeKey(c.env, c.req.valid('param').id, Date.now())
+    await keys.revokeKey(c.env, c.req.valid('param').id, Date.now())
     return c.body(null, 204)
   })
   app.openapi(suspendRoute, async (c) => c.json(await suspendUser(c.env, c.req.valid('param').id, Date.now()), 200))

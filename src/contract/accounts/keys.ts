@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { KEY_OVERLAP_SECONDS } from '../defaults.ts'
+import { Name, Timestamp } from '../fields.ts'
+import { form } from '../forms.ts'
+
+/** `<resource>:<level>`, jobs optionally bound to one endpoint (AUT-3). */
+const SCOPE_FORM = form(
+  /^((pods|clusters|serverless|templates|volumes|registries|account):(read|write)|(billing|organizations):read|jobs:(read|write)(@[A-Za-z0-9_-]+)?)$/,
+  'a scope such as pods:read or jobs:write@<endpoint id>',
+)
+/** 30 days. */
+const MAX_OVERLAP_SECONDS = 2_592_000
+
+export const KeyPermission = z.enum(['ALL', 'READ_ONLY', 'RESTRICTED']).meta({ id: 'KeyPermission', example: 'ALL' })
+
+export const CreateKeyRequest = z
+  .strictObject({
+    name: Name,
+    permission: KeyPermission.optional().meta({ default: 'ALL' }),
+    scopes: z
+      .array(z.string().regex(SCOPE_FORM))
+      .optional()
+      .meta({ description: 'Scopes of a RESTRICTED key, such as `jobs:write@<endpoint_id>`.' }),
+    expiresAt: z.iso.datetime({ offset: true }).optional().meta({ description: 'The key is refused from then on. RFC 3339.' }),
+  })
+  .meta({ id: 'CreateKeyRequest', example: { name: 'ci', permission: 'RESTRICTED', scopes: ['serverless:read', 'jobs:write'] } })
+export type CreateKeyRequest = z.infer<typeof CreateKeyRequest>
+
+export const CreatedKey = z
+  .object({ id: z.string(), name: z.string(), key: z.string().meta({ description: 'Shown this once; only a hash is stored.' }) })
+  .meta({ id: 'CreatedKey', example: { id: 'k3y1d00000', name: 'ci', key: 'pp_k3y1d00000_<secret>' } })
+
+export const Key = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    permission: KeyPermission,
+    scopes: z.array(z.string()),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.nullable(),
+    revokedAt: Timestamp.nullable(),
+    lastUsedAt: Timestamp.nullable(),
+  })
+  .meta({
+    id: 'Key',
+    example: {
+      id: 'k3y1d00000',
+      name: 'ci',
+      permission: 'ALL',
+      scopes: [],
+      createdAt: '2026-06-01T12:00:00Z',
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    },
+  })
+export type Key = z.infer<typeof Key>
+
+export const ListKeysResponse = z.object({ keys: z.array(Key) }).meta({ id: 'ListKeysResponse', example: { keys: [] } })
+
+/** A key as the members of its account see it. */
+export const AccountKey = Key.extend({
+  prefix: z.string().meta({ description: 'What the key begins with; the rest of it is known to its holder alone.' }),
+  userId: z.string().meta({ description: 'Who made it: the key is refused once that user has left the account.' }),
+  replacedBy: z.string().nullable().meta({ description: 'Id of the key that it was rotated to; it is good until `expiresAt`.' }),
+}).meta({
+  id: 'AccountKey',
+  example: {
+    id: 'k3y1d00000',
+    prefix: 'pp_k3y1d00000',
+    name: 'ci',
+    userId: '7q1w3e4k8h2m9x',
+    permission: 'ALL',
+    scopes: [],
+    createdAt: '2026-06-01T12:00:00Z',
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    replacedBy: null,
+  },
+})
+export type AccountKey = z.infer<typeof AccountKey>
+
+export const ListAccountKeysResponse = z
+  .object({ keys: z.array(AccountKey) })
+  .meta({ id: 'ListAccountKeysResponse', example: { keys: [] } })
+
+export const CreatedAccountKey = AccountKey.extend({
+  key: z
+    .string()
+    .nullable()
+    .meta({ description: 'Shown this once; only a hash is stored. Null in the answer to a repeated `Idempotency-Key`.' }),
+}).meta({ id: 'CreatedAccountKey' })
+export type CreatedAccountKey = z.infer<typeof CreatedAccountKey>
+
+export const RotateKeyRequest = z
+  .strictObject({
+    overlapSeconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_OVERLAP_SECONDS)
+      .optional()
+      .meta({ default: KEY_OVERLAP_SECONDS, description: 'How long the former key is still good.' }),
+  })
+  .meta({ id: 'RotateKeyRequest', example: { overlapSeconds: 3600 } })
+export type RotateKeyRequest = z.infer<typeof RotateKeyRequest>

@@ -1,0 +1,100 @@
+import { and, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { Role } from '../../domain/access.ts'
+import type { Database, Statement } from '../client.ts'
+import { isNullFailure } from '../refusals.ts'
+import { apiKeys, memberships } from '../schema.ts'
+import type { ApiKeyRow } from './api-keys.ts'
+import { withinBudget } from './budgets.ts'
+
+/** How long a revoked or expired key is still listed; the audit log knows it longer. */
+const ENDED_KEPT_MS = 30 * 86_400_000
+const MAX_LISTED = 1000
+
+/** A member's role in a team; null for somebody else. */
+export async function findRole(db: Database, teamId: string, userId: string): Promise<Role | null> {
+  const row = await db
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(and(eq(memberships.teamId, teamId), eq(memberships.userId, userId)))
+    .get()
+  return row?.role ?? null
+}
+
+/** Keys of a team, or those that one of its members made; newest first, those that ended long ago left out. */
+export function listTeamKeys(db: Database, teamId: string, userId: string | null, nowMs: number): Promise<ApiKeyRow[]> {
+  const since = nowMs - ENDED_KEPT_MS
+  const isRecent = and(
+    or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, since)),
+    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, since)),
+  )
+  return db
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.teamId, teamId), userId === null ? undefined : eq(apiKeys.userId, userId), isRecent))
+    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+    .limit(MAX_LISTED)
+    .all()
+}
+
+/** A key of a team. */
+export function findTeamKey(db: Database, teamId: string, id: string): Promise<ApiKeyRow | undefined> {
+  return db.select().from(apiKeys).where(ownedBy(teamId, id)).get()
+}
+
+/** Stores a key with what belongs to it; false when its team has no room for one more (PP-203). Removes what ended long ago. */
+export async function insertOwnKey(db: Database, row: ApiKeyRow, together: readonly Statement[]): Promise<boolean> {
+  const id = sql<string>`(CASE WHEN ${withinBudget(row.teamId, 'apiKeys', 1)} THEN ${row.id} END)`
+  try {
+    await db.batch([removeLongEnded(db, row), db.insert(apiKeys).values({ ...row, id }), ...together])
+    return true
+  } catch (error) {
+    if (isNullFailure(error, 'api_keys.id')) return false
+    throw error
+  }
+}
+
+/** Puts a key in the place of another, which is good until `untilMs` at most; false when that one is not good any more, or replaced already. */
+export async function replaceKey(db: Database, former: ApiKeyRow, row: ApiKeyRow, untilMs: number, note: Statement): Promise<boolean> {
+  const expiresAt = sql`MIN(COALESCE(${apiKeys.expiresAt}, ${untilMs}), ${untilMs})`
+  const [{ meta }] = await db.batch([
+    db
+      .update(apiKeys)
+      .set({ expiresAt, replacedBy: row.id })
+      .where(and(ownedBy(former.teamId, former.id), isGood(row.createdAt), isNull(apiKeys.replacedBy))),
+    insertIfChanged(db, row),
+    note,
+  ])
+  return meta.changes > 0
+}
+
+/** Revokes a key; false when it is revoked already. */
+export async function revokeTeamKey(db: Database, { teamId, id }: ApiKeyRow, nowMs: number, note: Statement): Promise<boolean> {
+  const [{ meta }] = await db.batch([
+    db
+      .update(apiKeys)
+      .set({ revokedAt: nowMs })
+      .where(and(ownedBy(teamId, id), isNull(apiKeys.revokedAt))),
+    note,
+  ])
+  return meta.changes > 0
+}
+
+// Rotation takes no more room for long: what it replaces ends within days.
+function insertIfChanged(db: Database, row: ApiKeyRow): Statement {
+  const { id, teamId, userId, name, permission, secretHash, createdAt, expiresAt } = row
+  const values = sql`${id}, ${teamId}, ${userId}, ${name}, ${permission}, ${JSON.stringify(row.scopes)}, ${secretHash}, ${createdAt}, ${expiresAt}`
+  return db.insert(apiKeys).select(sql`SELECT ${values}, NULL, NULL, NULL WHERE changes() > 0`)
+}
+
+function removeLongEnded(db: Database, { teamId, createdAt: nowMs }: ApiKeyRow): Statement {
+  const since = nowMs - ENDED_KEPT_MS
+  return db.delete(apiKeys).where(and(eq(apiKeys.teamId, teamId), or(lt(apiKeys.revokedAt, since), lt(apiKeys.expiresAt, since))))
+}
+
+function isGood(nowMs: number): SQL | undefined {
+  return and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)))
+}
+
+function ownedBy(teamId: string, id: string): SQL | undefined {
+  return and(eq(apiKeys.teamId, teamId), eq(apiKeys.id, id))
+}

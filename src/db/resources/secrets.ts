@@ -1,0 +1,198 @@
+import { and, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { boundOf, withinBudget } from '../accounts/budgets.ts'
+import type { Database, Records, Statement } from '../client.ts'
+import { secretParts, secrets } from '../schema.ts'
+
+export type SecretRow = typeof secrets.$inferSelect
+type PartRow = typeof secretParts.$inferSelect
+
+/** A secret whose parts are still being written: nobody sees it, and its name is not taken yet (SEC-1). */
+const UNPUBLISHED = 0
+/** What was not published for this long is left over: no request writes that long. */
+const LEFTOVER_AFTER_MS = 10 * 60_000
+/** Statements of one batch; each writes at most one part, of about a megabyte. */
+const BATCH_STATEMENTS = 6
+/** What the parts of a team may take for each byte of its budget: the present values and those that replace them, sealed. */
+const STORED_FACTOR = 3
+/** And for what every envelope adds, however short the value is. */
+const STORED_SLACK_BYTES = 2 ** 20
+const VERSIONS_PER_MS = 1_000
+
+/** The number of a value: unlike every other of its secret, and rising with time. */
+export function newVersion(nowMs: number): number {
+  return nowMs * VERSIONS_PER_MS + Math.floor(Math.random() * VERSIONS_PER_MS)
+}
+
+/** A team's secret, or undefined when it is unknown, deleted or another team's. */
+export function findSecret(db: Database, teamId: string, id: string): Promise<SecretRow | undefined> {
+  return db
+    .select()
+    .from(secrets)
+    .where(and(eq(secrets.id, id), published(teamId)))
+    .get()
+}
+
+/** A team's secrets, newest first; with `name` that one alone. */
+export function listSecrets(db: Database, teamId: string, name?: string): Promise<SecretRow[]> {
+  const isNamed = name === undefined ? undefined : eq(secrets.name, name)
+  return db
+    .select()
+    .from(secrets)
+    .where(and(published(teamId), isNamed))
+    .orderBy(desc(secrets.createdAt), desc(secrets.id))
+    .all()
+}
+
+/**
+ * Stores a secret in as many batches as its parts need; the last one publishes it, so that nobody ever sees half of one (SEC-1). `together` is
+ * for statements that look at whether it was. A budget that is spent is 'full' (PP-203).
+ */
+export async function insertSecret(
+  db: Database,
+  row: SecretRow,
+  parts: readonly string[],
+  together: readonly Statement[],
+): Promise<'written' | 'nameTaken' | 'full'> {
+  const { id, teamId, description, bytes, createdAt } = row
+  // No name begins with a colon, so a claim takes nobody's.
+  const claim = db.insert(secrets).select(
+    sql`SELECT ${id}, ${teamId}, ${`:${id}`}, ${description}, ${UNPUBLISHED}, ${bytes}, ${createdAt}, NULL
+      WHERE ${withinBudget(teamId, 'secrets', 1)} AND ${withinBudget(teamId, 'secretBytes', bytes)}`,
+  )
+  const isFree = sql`NOT EXISTS (SELECT 1 FROM secrets WHERE team_id = ${teamId} AND name = ${row.name})`
+  const publish = db
+    .update(secrets)
+    .set({ name: row.name, version: row.version })
+    .where(and(eq(secrets.id, id), eq(secrets.teamId, teamId), eq(secrets.version, UNPUBLISHED), hasParts(row, parts.length), isFree))
+    .returning({ id: secrets.id })
+  const writes = [...leftovers(db, teamId, createdAt), claim, ...parts.map((sealed, part) => insertPart(db, row, part, sealed))]
+  if (await runInBatches(db, writes, [publish, ...together])) return 'written'
+  await db.delete(secrets).where(and(eq(secrets.id, id), eq(secrets.version, UNPUBLISHED)))
+  return (await listSecrets(db, teamId, row.name)).length > 0 ? 'nameTaken' : 'full'
+}
+
+/**
+ * Writes a secret as `after`, unless somebody changed its value since `before` was read: 'changed'. The parts of a new value are written first;
+ * the batch that points to them removes the former ones (SEC-1).
+ */
+export async function updateSecret(
+  db: Database,
+  before: SecretRow,
+  after: SecretRow,
+  parts: readonly string[],
+  nowMs: number,
+  together: readonly Statement[],
+): Promise<'written' | 'changed' | 'full'> {
+  const { id, teamId, description, version, bytes, valueUpdatedAt } = after
+  const isSame = version === before.version
+  const fits = bytes <= before.bytes ? undefined : withinBudget(teamId, 'secretBytes', bytes - before.bytes)
+  const point = db
+    .update(secrets)
+    .set({ description, version, bytes, valueUpdatedAt })
+    .where(
+      and(
+        eq(secrets.id, id),
+        eq(secrets.teamId, teamId),
+        eq(secrets.version, before.version),
+        hasParts(after, isSame ? 0 : parts.length),
+        fits,
+      ),
+    )
+    .returning({ id: secrets.id })
+  const isFormer = sql`version = ${before.version} AND version <> (SELECT version FROM secrets WHERE id = ${id})`
+  const removeFormer = db.delete(secretParts).where(and(eq(secretParts.secretId, id), isFormer))
+  const writes = [...leftovers(db, teamId, nowMs), ...parts.map((sealed, part) => insertPart(db, after, part, sealed))]
+  if (await runInBatches(db, writes, [point, ...together, removeFormer])) return 'written'
+  if (!isSame) await db.delete(secretParts).where(and(eq(secretParts.secretId, id), eq(secretParts.version, version)))
+  const now = await findSecret(db, teamId, id)
+  return now?.version === before.version ? 'full' : 'changed'
+}
+
+/** Deletes a team's secret with its parts; false when it has none of this id. */
+export async function deleteSecret(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<boolean> {
+  const remove = db
+    .delete(secrets)
+    .where(and(eq(secrets.id, id), published(teamId)))
+    .returning({ id: secrets.id })
+  const [removed] = await db.batch([remove, ...together])
+  return removed.length > 0
+}
+
+/** How large the values of a team's secrets of these names are, and which version each has. */
+export function measureSecrets(db: Database, teamId: string, names: readonly string[]): Promise<SecretRow[]> {
+  return db
+    .select()
+    .from(secrets)
+    .where(and(published(teamId), sql`${secrets.name} IN (SELECT value FROM json_each(${JSON.stringify(names)}))`))
+    .all()
+}
+
+/** The values of secrets as they were measured; one that has changed since is not there. Throws when one cannot be opened. */
+export async function readSecretValues(db: Records, measured: readonly SecretRow[]): Promise<Map<string, string>> {
+  const wanted = JSON.stringify(measured.map(({ id, version }) => [id, version]))
+  const parts = await db
+    .select()
+    .from(secretParts)
+    .where(sql`(secret_id, version) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${wanted}))`)
+    .orderBy(secretParts.secretId, secretParts.part)
+    .all()
+  const values = measured.flatMap((row) => {
+    const own = parts.filter(({ secretId }) => secretId === row.id)
+    // An empty value has no parts.
+    return own.length === 0 && row.bytes > 0 ? [] : [[row.name, own.map((part) => openPart(db, row, part)).join('')] as const]
+  })
+  return new Map(values)
+}
+
+function openPart({ vault }: Records, { id, teamId }: Pick<SecretRow, 'id' | 'teamId'>, { version, part, sealed }: PartRow): string {
+  const text = vault.open(placeOfPart({ id, teamId, version }, part), sealed)
+  if (text !== null) return text
+  throw new Error(`secret ${id} was sealed under a TOKEN_SECRET that this plane does not have: add it to TOKEN_SECRET_PREVIOUS`)
+}
+
+/** Where a part of a value belongs: it opens for no other secret, value, place in it, or account (PP-211). */
+export function placeOfPart({ id, teamId, version }: Pick<SecretRow, 'id' | 'teamId' | 'version'>, part: number) {
+  return ['secrets', id, String(version), String(part), teamId] as const
+}
+
+function published(teamId: string) {
+  return and(eq(secrets.teamId, teamId), gt(secrets.version, UNPUBLISHED))
+}
+
+/** What requests that died have left of a team: claims, and parts that no secret points to. */
+function leftovers(db: Database, teamId: string, nowMs: number): Statement[] {
+  const beforeMs = nowMs - LEFTOVER_AFTER_MS
+  const isUnused = sql`secret_id IN (SELECT id FROM secrets WHERE team_id = ${teamId})
+    AND version <> (SELECT version FROM secrets WHERE id = secret_id)`
+  return [
+    db.delete(secrets).where(and(eq(secrets.teamId, teamId), eq(secrets.version, UNPUBLISHED), lt(secrets.createdAt, beforeMs))),
+    db.delete(secretParts).where(and(isUnused, lt(secretParts.version, beforeMs * VERSIONS_PER_MS))),
+  ]
+}
+
+// What is being written counts too, or requests that are broken off on purpose would fill the database with what nobody points to.
+function insertPart(db: Database, { id, teamId, version }: SecretRow, part: number, sealed: string): Statement {
+  const stored = sql`(SELECT COALESCE(SUM(octet_length(sealed)), 0) FROM secret_parts WHERE secret_id IN (SELECT id FROM secrets WHERE team_id = ${teamId}))`
+  const bound = sql`${STORED_FACTOR} * ${boundOf(teamId, 'secretBytes')} + ${STORED_SLACK_BYTES}`
+  return db.insert(secretParts).select(
+    sql`SELECT ${id}, ${version}, ${part}, ${sealed}
+      WHERE EXISTS (SELECT 1 FROM secrets WHERE id = ${id} AND team_id = ${teamId}) AND ${stored} + ${sealed.length} <= ${bound}`,
+  )
+}
+
+function hasParts({ id, version }: SecretRow, count: number): SQL {
+  return sql`(SELECT COUNT(*) FROM secret_parts WHERE secret_id = ${id} AND version = ${version}) >= ${count}`
+}
+
+/** Whether the first of `last` found its row; what comes behind it looks at that. One batch is one transaction, and bounded in bytes. */
+async function runInBatches(db: Database, writes: readonly Statement[], last: readonly Statement[]): Promise<boolean> {
+  const rest = [...writes]
+  while (rest.length > BATCH_STATEMENTS) await runBatch(db, rest.splice(0, BATCH_STATEMENTS))
+  const results = await runBatch(db, [...rest, ...last])
+  const found = results[rest.length]
+  return Array.isArray(found) && found.length > 0
+}
+
+function runBatch(db: Database, [first, ...others]: readonly Statement[]): Promise<unknown[]> {
+  return first ? db.batch([first, ...others]) : Promise.resolve([])
+}

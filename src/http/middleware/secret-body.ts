@@ -1,0 +1,49 @@
+import type { Next } from 'hono'
+import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
+import { Problem } from '../../contract/problems.ts'
+import { MAX_SECRET_BODY_BYTES, VALUE_FORM } from '../../contract/resources/secrets.ts'
+import { announcedBytes } from '../../domain/text/body-length.ts'
+import { MAX_JSON_MEMBERS, scanJson } from '../../domain/text/json-scan.ts'
+import type { AppContext } from '../app-env.ts'
+import { countBody } from '../jobs/in-flight-body.ts'
+import { readCapped } from './body-limit.ts'
+
+const OPENING = '[{'
+
+/**
+ * Takes in the body of a secret, which may be large (ACC-5): behind the key, so that strangers send nothing, counted with what the account has
+ * under way (PP-207), and read only as far as one with a value may reach.
+ */
+export async function secretBody(c: AppContext, next: Next): Promise<void> {
+  const request = c.req.raw
+  if ((announcedBytes(request.headers) ?? 0) > MAX_SECRET_BODY_BYTES) throw tooLarge()
+  await countBody(c.env, request, c.var.principal.teamId, MAX_SECRET_BODY_BYTES)
+  const body = request.body && (await readCapped(request.body, MAX_SECRET_BODY_BYTES))
+  if (request.body && !body) throw tooLarge()
+  c.req.raw = new Request(request, { body })
+  if (body && body.byteLength > MAX_REST_BODY_BYTES) refuseNesting(await c.req.text())
+  await next()
+}
+
+// Megabytes of small members cost a parser seconds of everybody's time, and no secret has any.
+function refuseNesting(text: string): void {
+  let nested: string | null = null
+  const shape = scanJson(
+    text,
+    (nameStart, nameEnd, valueStart) => {
+      if (OPENING.includes(text.charAt(valueStart))) nested ??= text.slice(nameStart + 1, nameEnd - 1)
+    },
+    MAX_JSON_MEMBERS,
+  )
+  if (nested !== null) throw new Problem('validationFailed', { errors: [`$.${nested}: want string`] })
+  // What is no JSON at all is told by whoever reads it next.
+  if (shape && (shape.kind !== 'object' || shape.count > MAX_JSON_MEMBERS)) {
+    throw new Problem('validationFailed', { errors: ['$: want an object with the members of a secret'] })
+  }
+}
+
+function tooLarge(): Problem {
+  return new Problem('validationFailed', {
+    errors: [`$.value: ${VALUE_FORM}; the whole body has more than ${MAX_SECRET_BODY_BYTES} bytes`],
+  })
+}

@@ -1,0 +1,76 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { CreatedAccountKey, CreateKeyRequest, ListAccountKeysResponse, RotateKeyRequest } from '../../../contract/accounts/keys.ts'
+import { CreateHeaders } from '../../../contract/idempotency-key.ts'
+import * as keys from '../../../services/accounts/own-keys.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const PATH = '/v2/account/keys'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of a key.' }) })
+// The verbs check the scope: a session may have keys of its own without it (TEAM-20).
+const common = { tags: ['Account'], security: BEARER }
+const changing = { ...common, 'x-scope': 'account:write' }
+
+const listRoute = createRoute({
+  ...common,
+  'x-scope': 'account:read',
+  method: 'get',
+  path: PATH,
+  operationId: 'listAccountKeys',
+  summary: 'API keys of the account, or one’s own',
+  responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const createKeyRoute = createRoute({
+  ...changing,
+  method: 'post',
+  path: PATH,
+  operationId: 'createAccountKey',
+  summary: 'Make an API key for the account',
+  middleware: [strictJson] as const,
+  request: { body: json(CreateKeyRequest), headers: CreateHeaders },
+  responses: {
+    201: ok('The key, shown this once.', CreatedAccountKey),
+    ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const rotateRoute = createRoute({
+  ...changing,
+  method: 'post',
+  path: `${PATH}/{id}/rotate`,
+  operationId: 'rotateAccountKey',
+  summary: 'Put a new key in the place of one’s own; the former is good for a while',
+  middleware: [strictJson] as const,
+  request: { params: Params, body: json(RotateKeyRequest) },
+  responses: {
+    201: ok('The new key, shown this once.', CreatedAccountKey),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const revokeRoute = createRoute({
+  ...changing,
+  method: 'delete',
+  path: `${PATH}/{id}`,
+  operationId: 'revokeAccountKey',
+  summary: 'Revoke a key: at once here, within 60 s everywhere',
+  request: { params: Params },
+  responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/account/keys` (TEAM-20 to TEAM-22). */
+export function registerAccountKeys(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ keys: await keys.listOwnKeys(verbContext(c)) }, 200))
+  app.openapi(createKeyRoute, async (c) =>
+    c.json(await keys.createOwnKey(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
+  app.openapi(rotateRoute, async (c) => c.json(await keys.rotateOwnKey(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 201))
+  app.openapi(revokeRoute, async (c) => {
+    await keys.revokeOwnKey(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

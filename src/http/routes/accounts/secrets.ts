@@ -1,0 +1,102 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { CreateHeaders } from '../../../contract/idempotency-key.ts'
+import {
+  CreateSecretRequest,
+  ListSecretsQuery,
+  ListSecretsResponse,
+  Secret,
+  UpdateSecretRequest,
+} from '../../../contract/resources/secrets.ts'
+import * as secrets from '../../../services/resources/secrets.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { secretBody } from '../../middleware/secret-body.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const PATH = '/v2/account/secrets'
+const ITEM_PATH = '/v2/account/secrets/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Secret id.' }) })
+const common = { tags: ['Account'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listSecrets',
+  summary: 'List all secrets, newest first, or the one of a name; values are never shown',
+  ...scoped('account:read', []),
+  request: { query: ListSecretsQuery },
+  responses: {
+    200: ok('The secrets, without their values.', ListSecretsResponse),
+    ...problemResponses([401, 403, 422, 429], RATE_HEADERS),
+  },
+})
+
+const createSecretRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createSecret',
+  summary: 'Store a value that the env of pods and workers can name',
+  ...scoped('account:write', [secretBody, strictJson]),
+  request: { body: json(CreateSecretRequest), headers: CreateHeaders },
+  responses: {
+    201: ok('The secret, without its value.', Secret),
+    ...problemResponses([400, 401, 403, 409, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getSecret',
+  summary: 'Read what is known of a secret but its value',
+  ...scoped('account:read', []),
+  request: { params: Params },
+  responses: { 200: ok('The secret, without its value.', Secret), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateSecret',
+  summary: 'Change the value or the description; what boots from now on gets the new value',
+  ...scoped('account:write', [secretBody, strictJson]),
+  request: { params: Params, body: json(UpdateSecretRequest) },
+  responses: {
+    200: ok('The secret as it is now, without its value.', Secret),
+    ...problemResponses([400, 401, 403, 404, 409, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteSecret',
+  summary: 'Delete a secret; what names it and boots from now on gets an empty text in its place',
+  ...scoped('account:write', []),
+  request: { params: Params },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/account/secrets` (ACC-2 to ACC-5). */
+export function registerSecrets(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ secrets: await secrets.listSecrets(verbContext(c), c.req.valid('query').name) }, 200))
+  app.openapi(createSecretRoute, async (c) =>
+    c.json(await secrets.createSecret(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
+  app.openapi(getRoute, async (c) => c.json(await secrets.getSecret(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(updateRoute, async (c) =>
+    c.json(await secrets.updateSecret(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
+  )
+  app.openapi(deleteRoute, async (c) => {
+    await secrets.deleteSecret(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,22 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { ActingUser } from '../../../contract/accounts/accounts.ts'
+import { getUser } from '../../../services/accounts/user.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const getRoute = createRoute({
+  tags: ['Account'],
+  security: BEARER,
+  'x-scope': 'account:read',
+  path: '/v2/user',
+  method: 'get',
+  operationId: 'getUser',
+  summary: 'The user who acts: who has signed in, or who made the key',
+  responses: { 200: ok('The user.', ActingUser), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/user` (ACC-7). */
+export function registerUser(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getRoute, async (c) => c.json(await getUser(verbContext(c)), 200))
+}

@@ -1,0 +1,93 @@
+import type { CreateKeyRequest, Key } from '../../contract/accounts/keys.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import * as keys from '../../db/accounts/api-keys.ts'
+import { openDatabase } from '../../db/client.ts'
+import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/key-text.ts'
+import type { Env } from '../../env.ts'
+import { hashKeySecret } from '../../platform/crypto.ts'
+import { newKeyId } from '../../platform/ids.ts'
+import { findUserOrThrow } from './accounts.ts'
+import { forgetVerdicts } from './authenticate.ts'
+
+// Keys as the operator makes and revokes them (AUT-4a), and how any key is made and shown.
+
+/** Makes an API key for a user's personal team. The key is returned this once. Throws 400 and 404. */
+export async function createKey(
+  env: Env,
+  userId: string,
+  body: CreateKeyRequest,
+  nowMs: number,
+): Promise<{ id: string; name: string; key: string }> {
+  const user = await findUserOrThrow(env, userId)
+  requireScopesWithRestricted(body)
+  const { row, key } = await newKey(env, { ...body, teamId: user.personalTeamId, userId }, nowMs)
+  await keys.insertApiKey(openDatabase(env.DB), row)
+  return { id: row.id, name: row.name, key }
+}
+
+/** A user's keys without their secrets, revoked ones included. Throws 404. */
+export async function listKeys(env: Env, userId: string): Promise<Key[]> {
+  await findUserOrThrow(env, userId)
+  return (await keys.listApiKeys(openDatabase(env.DB), userId)).map(toKey)
+}
+
+/** Revokes a key: refused at once here, within 60 s everywhere. Throws 404 for an unknown or already revoked key. */
+export async function revokeKey(env: Env, id: string, nowMs: number): Promise<void> {
+  if (!(await keys.revokeApiKey(openDatabase(env.DB), id, nowMs))) throw new Problem('notFound')
+  forgetVerdicts()
+}
+
+/** Throws 400 when a key has scopes without being RESTRICTED, or the other way round (KEY-4). */
+export function requireScopesWithRestricted({ permission, scopes }: Pick<CreateKeyRequest, 'permission' | 'scopes'>): void {
+  if ((permission === 'RESTRICTED') !== (scopes !== undefined)) {
+    throw new Problem('badRequest', { detail: 'scopes go with permission RESTRICTED, and only with it' })
+  }
+}
+
+/** A new key: its row, and its text, which nobody can tell again. */
+export async function newKey(
+  env: Env,
+  asked: Pick<CreateKeyRequest, 'name' | 'permission' | 'scopes'> & {
+    teamId: string
+    userId: string
+    expiresAt?: string | number | null | undefined
+  },
+  nowMs: number,
+): Promise<{ row: keys.ApiKeyRow; key: string }> {
+  const id = newKeyId()
+  const key = formatApiKey(id, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+  const row = {
+    id,
+    teamId: asked.teamId,
+    userId: asked.userId,
+    name: asked.name,
+    permission: asked.permission ?? 'ALL',
+    scopes: asked.scopes ?? [],
+    secretHash: await hashKeySecret(env.KEY_PEPPER, parseApiKey(key)?.secret ?? ''),
+    createdAt: nowMs,
+    expiresAt: typeof asked.expiresAt === 'string' ? Date.parse(asked.expiresAt) : (asked.expiresAt ?? null),
+    revokedAt: null,
+    lastUsedAt: null,
+    replacedBy: null,
+  }
+  return { row, key }
+}
+
+/** A key as it is shown: without its secret, which nobody has. */
+export function toKey(row: keys.ApiKeyRow): Key {
+  return {
+    id: row.id,
+    name: row.name,
+    permission: row.permission,
+    scopes: row.scopes,
+    createdAt: formatTime(row.createdAt),
+    expiresAt: timeOrNull(row.expiresAt),
+    revokedAt: timeOrNull(row.revokedAt),
+    lastUsedAt: timeOrNull(row.lastUsedAt),
+  }
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms)
+}

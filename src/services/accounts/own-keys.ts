@@ -1,0 +1,101 @@
+import type { AccountKey, CreatedAccountKey, CreateKeyRequest, RotateKeyRequest } from '../../contract/accounts/keys.ts'
+import { KEY_OVERLAP_SECONDS } from '../../contract/defaults.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { ApiKeyRow } from '../../db/accounts/api-keys.ts'
+import * as table from '../../db/accounts/own-keys.ts'
+import { openDatabase } from '../../db/client.ts'
+import { hasScope } from '../../domain/access.ts'
+import { type Grant, scopeNotHeld } from '../../domain/key-grant.ts'
+import { noteChange } from '../audit.ts'
+import type { Principal, VerbContext } from '../context.ts'
+import { onceForKey } from '../idempotency.ts'
+import { lacksScope, requireScope } from '../require-scope.ts'
+import { forgetVerdicts } from './authenticate.ts'
+import { requireBudget } from './budgets.ts'
+import { newKey, requireScopesWithRestricted, toKey } from './keys.ts'
+
+/** Keys of the account: all of them for who may change the account, else one's own (TEAM-20). Throws 403. */
+export async function listOwnKeys(ctx: VerbContext): Promise<AccountKey[]> {
+  const { principal, env, nowMs } = ctx
+  if (principal.via !== 'SESSION') requireScope(principal, 'account:read')
+  const maker = managesAccount(principal) ? null : principal.userId
+  return (await table.listTeamKeys(openDatabase(env.DB), principal.teamId, maker, nowMs)).map(toAccountKey)
+}
+
+/**
+ * Makes a key that acts for this account (TEAM-20, TEAM-21): a session makes it for its user, a key with `account:write` for its own maker. It
+ * is shown this once; a repeated `Idempotency-Key` answers without it, because only a hash is stored (KEY-2). Throws 400, 403, 409 and 422.
+ */
+export async function createOwnKey(
+  ctx: VerbContext,
+  body: CreateKeyRequest,
+  idempotencyKey: string | undefined,
+): Promise<CreatedAccountKey> {
+  const { principal, env } = ctx
+  if (principal.via !== 'SESSION') requireScope(principal, 'account:write')
+  requireScopesWithRestricted(body)
+  await requireHeld(ctx, { permission: body.permission ?? 'ALL', scopes: body.scopes ?? [] })
+  return onceForKey<CreatedAccountKey>(ctx, 'createAccountKey', idempotencyKey, body, async (store) => {
+    const { row, key } = await newKey(env, { ...body, teamId: principal.teamId, userId: principal.userId }, ctx.nowMs)
+    await requireBudget(env, principal.teamId, { apiKeys: 1 })
+    const shown = toAccountKey(row)
+    const note = noteChange(ctx, { action: 'keys.create', resourceKind: 'key', resourceId: row.id, before: null, after: shown })
+    if (!(await table.insertOwnKey(openDatabase(env.DB), row, [note, ...store({ ...shown, key: null })]))) {
+      await requireBudget(env, principal.teamId, { apiKeys: 1 })
+      throw new Problem('conflict', { detail: 'the account has no room for one more key at this moment' })
+    }
+    return { ...shown, key }
+  })
+}
+
+/**
+ * Puts a new key in the place of one's own; the former is good for as long as is asked (TEAM-22). Throws 403, 404 for any other key, and 409
+ * for one that has ended or was rotated already.
+ */
+export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<CreatedAccountKey> {
+  const { principal, env, nowMs } = ctx
+  const former = await findOwnKey(ctx, id)
+  if (former.userId !== principal.userId) throw new Problem('notFound')
+  await requireHeld(ctx, former)
+  const { row, key } = await newKey(env, former, nowMs)
+  const shown = toAccountKey(row)
+  const note = noteChange(ctx, { action: 'keys.rotate', resourceKind: 'key', resourceId: id, before: toAccountKey(former), after: shown })
+  const untilMs = nowMs + (overlapSeconds ?? KEY_OVERLAP_SECONDS) * 1000
+  if (!(await table.replaceKey(openDatabase(env.DB), former, row, untilMs, note))) {
+    throw new Problem('conflict', { detail: 'the key has ended or was rotated already' })
+  }
+  forgetVerdicts()
+  return { ...shown, key }
+}
+
+/** Revokes a key: at once here, within 60 s everywhere. Others' keys take `account:write`. Throws 403, and 404 also for a revoked one. */
+export async function revokeOwnKey(ctx: VerbContext, id: string): Promise<void> {
+  const row = await findOwnKey(ctx, id)
+  const after = { ...toAccountKey(row), revokedAt: new Date(ctx.nowMs).toISOString() }
+  const note = noteChange(ctx, { action: 'keys.revoke', resourceKind: 'key', resourceId: id, before: toAccountKey(row), after })
+  if (!(await table.revokeTeamKey(openDatabase(ctx.env.DB), row, ctx.nowMs, note))) throw new Problem('notFound')
+  forgetVerdicts()
+}
+
+/** A key that the caller may change: of the account for who may change that, else one that the session's user made. */
+async function findOwnKey({ principal, env }: VerbContext, id: string): Promise<ApiKeyRow> {
+  if (principal.via !== 'SESSION') requireScope(principal, 'account:write')
+  const row = await table.findTeamKey(openDatabase(env.DB), principal.teamId, id)
+  if (!row || (row.userId !== principal.userId && !managesAccount(principal))) throw new Problem('notFound')
+  return row
+}
+
+function managesAccount({ scopes }: Principal): boolean {
+  return hasScope(scopes, 'account:write')
+}
+
+async function requireHeld({ env, principal }: VerbContext, grant: Grant): Promise<void> {
+  const role = await table.findRole(openDatabase(env.DB), principal.teamId, principal.userId)
+  if (role === null) throw new Problem('accessDenied')
+  const missing = scopeNotHeld(grant, principal.scopes, role)
+  if (missing !== null) throw lacksScope(missing)
+}
+
+function toAccountKey(row: ApiKeyRow): AccountKey {
+  return { ...toKey(row), prefix: `pp_${row.id}`, userId: row.userId, replacedBy: row.replacedBy }
+}

@@ -1,0 +1,129 @@
+import { Problem } from '../../contract/problems.ts'
+import { type CreateSecretRequest, type Secret, type UpdateSecretRequest, utf8Bytes } from '../../contract/resources/secrets.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/resources/secrets.ts'
+import { splitText } from '../../domain/text/split-text.ts'
+import type { Env } from '../../env.ts'
+import { newResourceId } from '../../platform/ids.ts'
+import { vaultOf } from '../../platform/seal.ts'
+import { requireBudget } from '../accounts/budgets.ts'
+import { noteChange } from '../audit.ts'
+import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { requireScope } from '../require-scope.ts'
+
+/** Text of one part, bytes: sealed it takes a third more, and a row of D1 holds two megabytes. */
+const PART_BYTES = 768 * 1024
+
+/** All secrets of the account, newest first, or the one of a name (ACC-2). Throws 403. */
+export async function listSecrets(ctx: VerbContext, name?: string): Promise<Secret[]> {
+  requireScope(ctx.principal, 'account:read')
+  return (await table.listSecrets(openDatabase(ctx.env.DB), ctx.principal.teamId, name)).map(shown)
+}
+
+/** What is known of a secret but its value (ACC-2). Throws 403 and 404. */
+export async function getSecret(ctx: VerbContext, id: string): Promise<Secret> {
+  requireScope(ctx.principal, 'account:read')
+  const row = await table.findSecret(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
+  if (!row) throw new Problem('notFound')
+  return shown(row)
+}
+
+/** Stores a secret, sealed (ACC-2 to ACC-5, PP-125). Throws 400 (a budget), 403, 409 (name taken) and 422 (its key is in use). */
+export async function createSecret(ctx: VerbContext, body: CreateSecretRequest, key: string | undefined): Promise<Secret> {
+  requireScope(ctx.principal, 'account:write')
+  return onceForKey<Secret>(ctx, 'createSecret', key, body, (store) => writeSecret(ctx, body, store))
+}
+
+async function writeSecret(ctx: VerbContext, body: CreateSecretRequest, store: StoreAnswer<Secret>): Promise<Secret> {
+  const { env, nowMs } = ctx
+  const { teamId } = ctx.principal
+  const db = openDatabase(env.DB)
+  if ((await table.listSecrets(db, teamId, body.name)).length > 0) throw nameTaken(body.name)
+  const bytes = utf8Bytes(body.value)
+  await requireBudget(env, teamId, { secrets: 1, secretBytes: bytes })
+  const row: table.SecretRow = {
+    id: newResourceId(),
+    teamId,
+    name: body.name,
+    description: body.description || null,
+    version: table.newVersion(nowMs),
+    bytes,
+    createdAt: nowMs,
+    valueUpdatedAt: null,
+  }
+  const noted = noteChange(ctx, { action: 'secrets.create', resourceKind: 'secret', resourceId: row.id, before: null, after: auditOf(row) })
+  const outcome = await table.insertSecret(db, row, sealParts(env, row, body.value), [noted, ...store(shown(row))])
+  if (outcome === 'nameTaken') throw nameTaken(body.name)
+  if (outcome === 'full') throw await full(env, row, 1)
+  return shown(row)
+}
+
+/**
+ * Changes value or description (ACC-2). What runs keeps what it got. Throws 400 (a budget), 403, 404,
+ * and 409 when others kept changing it.
+ */
+export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSecretRequest): Promise<Secret> {
+  requireScope(ctx.principal, 'account:write')
+  const { env, nowMs, principal } = ctx
+  const db = openDatabase(env.DB)
+  return decideAgain('secret', async () => {
+    const before = await table.findSecret(db, principal.teamId, id)
+    if (!before) throw new Problem('notFound')
+    const after = patched(before, patch, nowMs)
+    // Whoever is beyond a bound may shrink.
+    if (after.bytes > before.bytes) await requireBudget(env, principal.teamId, { secretBytes: after.bytes - before.bytes })
+    const parts = patch.value === undefined ? [] : sealParts(env, after, patch.value)
+    const states = { before: auditOf(before), after: auditOf(after) }
+    const action = patch.value === undefined ? 'secrets.update' : 'secrets.rotate'
+    const noted = noteChange(ctx, { action, resourceKind: 'secret', resourceId: id, ...states })
+    const outcome = await table.updateSecret(db, before, after, parts, nowMs, [noted])
+    if (outcome === 'full') throw await full(env, after, 0)
+    return outcome === 'written' ? shown(after) : null
+  })
+}
+
+/** Deletes a secret with its value (ACC-2). Throws 403 and 404. */
+export async function deleteSecret(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'account:write')
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  const row = await table.findSecret(db, teamId, id)
+  if (!row) throw new Problem('notFound')
+  const noted = noteChange(ctx, { action: 'secrets.delete', resourceKind: 'secret', resourceId: id, before: auditOf(row), after: null })
+  if (!(await table.deleteSecret(db, teamId, id, [noted]))) throw new Problem('notFound')
+}
+
+function patched(before: table.SecretRow, { value, description }: UpdateSecretRequest, nowMs: number): table.SecretRow {
+  const described = { ...before, description: description === undefined ? before.description : description || null }
+  if (value === undefined) return described
+  return { ...described, version: table.newVersion(nowMs), bytes: utf8Bytes(value), valueUpdatedAt: nowMs }
+}
+
+function sealParts(env: Env, row: table.SecretRow, value: string): string[] {
+  const vault = vaultOf(env)
+  return splitText(value, PART_BYTES).map((text, part) => vault.seal(table.placeOfPart(row, part), text))
+}
+
+// Who came first has taken the last of a budget; or others are writing, whose former values count until they have.
+async function full(env: Env, { teamId, bytes }: table.SecretRow, more: number): Promise<Problem> {
+  await requireBudget(env, teamId, { secrets: more, secretBytes: more * bytes })
+  const detail = 'values of other secrets of the account are being written, and there is no room for more at once; try again'
+  return new Problem('badRequest', { detail, code: 'RULE' })
+}
+
+function nameTaken(name: string): Problem {
+  return new Problem('conflict', { detail: `the account has a secret ${name}; change that one, or choose another name` })
+}
+
+/** What the audit log says of one: nothing of the value but how long it is. */
+function auditOf({ name, description, bytes }: table.SecretRow) {
+  return { name, description, bytes }
+}
+
+function shown({ id, name, description, createdAt, valueUpdatedAt }: table.SecretRow): Secret {
+  const valueLastUpdatedAt = valueUpdatedAt === null ? null : formatTime(valueUpdatedAt)
+  return { id, name, description, createdAt: formatTime(createdAt), valueLastUpdatedAt }
+}
