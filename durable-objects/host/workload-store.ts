@@ -102,6 +102,13 @@ export class WorkloadStore {
     return Number(this.sql.exec(`SELECT COALESCE(SUM(${size}), 0) AS bytes FROM workloads`).one().bytes)
   }
 
+  /** The same of what one account has here. */
+  bytesOfAccount(teamId: string): number {
+    const size = `octet_length(spec) + CASE WHEN ${IS_TO_RUN} THEN COALESCE(octet_length(program), 0) ELSE 0 END`
+    const sql = `SELECT COALESCE(SUM(${size}), 0) AS bytes FROM workloads WHERE spec ->> 'account' = ?`
+    return Number(this.sql.exec(sql, teamId).one().bytes)
+  }
+
   get(id: string): HostWorkload | null {
     const row = this.sql.exec('SELECT * FROM workloads WHERE id = ?', id).toArray()[0]
     return row ? this.toHostWorkload(row) : null

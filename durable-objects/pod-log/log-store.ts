@@ -1,5 +1,6 @@
 import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
 import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/text/log-stream.ts'
+import { SECRETS_WRITER } from '../../src/effects/pod-notes.ts'
 import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
 
@@ -82,7 +83,9 @@ export class LogStore {
   /** The workload that was heard of last, and when. */
   lastTaken(): { workloadId: string; atMs: number } | null {
     if (!this.hasTables) return null
-    const row = this.sql.exec('SELECT workload_id, taken_at FROM streams ORDER BY taken_at DESC LIMIT 1').toArray()[0]
+    // The plane's own lines come last: they are not by whom a log is called.
+    const sql = 'SELECT workload_id, taken_at FROM streams ORDER BY workload_id = ?, taken_at DESC LIMIT 1'
+    const row = this.sql.exec(sql, SECRETS_WRITER).toArray()[0]
     return row ? { workloadId: String(row.workload_id), atMs: Number(row.taken_at) } : null
   }
 

@@ -5,6 +5,7 @@ import { addCapacityWaiter } from '../db/hosts/capacity-waiters.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { countConstraints } from '../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../domain/host/placement.ts'
+import { withoutPlatformNames } from '../domain/resources/container.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { asPlane } from '../objects/as-plane.ts'
@@ -12,7 +13,9 @@ import { hostStub } from '../objects/stubs.ts'
 import { freeCapacity } from './capacity.ts'
 import { grantLog } from './log-access.ts'
 import { makeRoom } from './make-room.ts'
+import { noteUnknownSecrets } from './pod-notes.ts'
 import { openLogin } from './registry-login.ts'
+import { fillEnv } from './secret-env.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
@@ -38,9 +41,22 @@ const MAX_CONSTRAINTS = 4
 
 /**
  * Finds a host for a worker, reserves its capacity and hands the workload to the host. Repeating it after a crash in the middle finds
- * the first reservation and continues from there.
+ * the first reservation and continues from there. The worker gets the secrets of this moment (ACC-6).
  */
-export async function placeWorker(env: Env, placement: WorkerPlacement): Promise<Placed> {
+export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Placed> {
+  const { config } = given
+  const filled = await fillEnv(env, config.teamId, withoutPlatformNames(config.container.env))
+  if (!filled.ok) return filled
+  const placement = { ...given, config: { ...config, container: { ...config.container, env: filled.env } } }
+  const placed = await placeFilled(env, placement)
+  if (placed.ok) {
+    const log = { kind: 'worker', id: given.workerId, ownerId: config.id, start: 1 } as const
+    await noteUnknownSecrets(env, log, filled.unknown)
+  }
+  return placed
+}
+
+async function placeFilled(env: Env, placement: WorkerPlacement): Promise<Placed> {
   const db = openDatabase(env.DB)
   const request = placementRequestOf(placement.config)
   const existing = await findAllocation(db, placement.workerId)

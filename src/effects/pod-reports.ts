@@ -44,6 +44,14 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
   return changePodRow(openRecords(env), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 
+/** A container of a pod cannot be started, as its host would say it: the pod is ERROR with the reason (SEC-6). */
+export async function failPodStart(env: Env, { id, hostId, generation }: PodRow, reason: string): Promise<void> {
+  const nowMs = Date.now()
+  const report = { generation, state: 'error', reason, atMs: nowMs } as const
+  const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, nowMs) : null)
+  await changePodRow(openRecords(env), id, decide, (_, after) => notePod(env, after, `start: ${reason}`))
+}
+
 /**
  * Decides on the row as it is and writes what was decided, until nobody else came between; `written` is told what was. Returns the row as it is
  * then.

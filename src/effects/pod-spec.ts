@@ -7,17 +7,26 @@ import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../hos
 import { grantLog } from './log-access.ts'
 import { issuePodKey } from './pod-key.ts'
 import { openLogin } from './registry-login.ts'
+import { fillEnv } from './secret-env.ts'
 
 /** SIGTERM to SIGKILL of a pod's container. */
 const STOP_GRACE_MS = 10_000
 
-/** What a host is asked to run for one container of a pod (ENV-1). It is made once a generation and never changes but in what is desired. */
-export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContainer): Promise<Workload> {
+/** A workload, with the names in its env that stand for no secret; or why there can be none. */
+export type MadeWorkload = { ok: true; workload: Workload; unknownSecrets: string[]; hasSecrets: boolean } | { ok: false; reason: string }
+
+/**
+ * What a host is asked to run for one container of a pod (ENV-1), with the secrets of this moment (ACC-6). It is made once a generation and
+ * never changes but in what is desired.
+ */
+export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContainer): Promise<MadeWorkload> {
   const id = workloadIdOf(pod.id, desired.generation)
   const { container } = pod.spec
+  const filled = await fillEnv(env, pod.teamId, withoutPlatformNames(container.env))
+  if (!filled.ok) return filled
   const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry, container.image)
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
-  return applyDesired(
+  const workload = applyDesired(
     {
       id,
       kind: 'pod',
@@ -26,7 +35,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
       account: pod.teamId,
       image: container.image,
       ...decodeArgs(container.args),
-      env: withoutPlatformNames(envOf(pod.spec)),
+      env: withoutPlatformNames(envOf({ ...pod.spec, container: { ...container, env: filled.env } })),
       platformEnv: { ...podEnv(pod), RUNPOD_API_KEY: await issuePodKey(env, pod.id) },
       ports: container.ports,
       resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },
@@ -37,6 +46,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
     pod.id,
     desired,
   )
+  return { ok: true, workload, unknownSecrets: filled.unknown, hasSecrets: filled.hasSecrets }
 }
 
 /** A workload as it is desired now. */

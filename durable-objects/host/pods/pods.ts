@@ -4,8 +4,10 @@ import { isToRun } from '../../../src/domain/pod/pod.ts'
 import { type DesiredContainer, desiredContainers, generationOf } from '../../../src/domain/pod/workloads.ts'
 import type { PodHost } from '../../../src/effects/marked-pod.ts'
 import { loseHostOfPods, movePodsAway, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
-import { isDown, releasePod } from '../../../src/effects/pod-reports.ts'
+import { noteUnknownSecrets } from '../../../src/effects/pod-notes.ts'
+import { failPodStart, isDown, releasePod } from '../../../src/effects/pod-reports.ts'
 import { applyDesired, podWorkload } from '../../../src/effects/pod-spec.ts'
+import { refuseBytes } from '../../../src/effects/secret-env.ts'
 import type { Env } from '../../../src/env.ts'
 import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
@@ -154,8 +156,13 @@ export class HostPods {
     const known = this.knownOf(podId)
     const wanted: Workload[] = []
     for (const container of desiredContainers(pod, [...known.keys()])) {
-      const workload = await this.workloadOf(pod, podId, container, known)
-      if (workload) wanted.push(workload)
+      const made = await this.workloadOf(pod, podId, container, known)
+      if (made?.ok) wanted.push(made.workload)
+      // The row says so now: look at that.
+      if (pod && made?.ok === false) {
+        await failPodStart(this.deps.env, pod, made.reason)
+        return this.look(hostId, podId)
+      }
     }
     if (await this.want(podId, wanted, known)) await this.deps.desired.broadcast()
     await this.returnUnused(hostId, podId, row, known)
@@ -169,10 +176,22 @@ export class HostPods {
     return new Map(rows)
   }
 
-  private async workloadOf(pod: PodRow | null, podId: string, container: DesiredContainer, known: Map<number, HostWorkload>) {
+  // Made with the secrets of its start: what is known already never changes with them (ACC-6).
+  private async workloadOf(
+    pod: PodRow | null,
+    podId: string,
+    container: DesiredContainer,
+    known: Map<number, HostWorkload>,
+  ): Promise<{ ok: true; workload: Workload } | { ok: false; reason: string } | null> {
     const former = known.get(container.generation)
-    if (former) return applyDesired(former.workload, podId, container)
-    return pod && podWorkload(this.deps.env, pod, container)
+    if (former) return { ok: true, workload: applyDesired(former.workload, podId, container) }
+    const { env, store } = this.deps
+    const made = pod && (await podWorkload(env, pod, container))
+    if (!pod || !made?.ok) return made
+    const excess = made.hasSecrets ? await refuseBytes(env, pod.teamId, store.bytesOfAccount(pod.teamId), made.workload) : null
+    if (excess !== null) return { ok: false, reason: excess }
+    await noteUnknownSecrets(env, { kind: 'pod', id: podId, ownerId: podId, start: container.generation }, made.unknownSecrets)
+    return made
   }
 
   private async want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {
