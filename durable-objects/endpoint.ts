@@ -30,6 +30,7 @@ import { placeThrottled, runWorkerEffects } from './endpoint/effects/worker-effe
 import { refusal } from './endpoint/openai/openai-outcome.ts'
 import { endpointNotFound, plainProblem, problemReply } from './endpoint/replies.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
+import { passOver } from './endpoint/worker/post-body.ts'
 import { answerTake } from './endpoint/worker/take-replies.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
 import { takeResultText } from './endpoint/worker/worker-posts.ts'
@@ -63,7 +64,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   override async fetch(request: Request): Promise<Response> {
     const call = parseJobCall(new URL(request.url))
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
-    if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call)
+    if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call, request)
     return isWorkerCall(call) ? workerOperation(this.core, call, request) : this.clientCall(call, request)
   }
 
@@ -195,11 +196,12 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return config !== null
   }
 
-  private refuseUnknown(call: JobCall): Response {
+  private async refuseUnknown(call: JobCall, request: Request): Promise<Response> {
     if (call.operation === 'openai') return refusal('notFound', 'endpoint not found')
     if (call.route.caller === 'client') return endpointNotFound()
     // WRK-18: posts and pings are answered 200 whatever became of their job; only polls are told to slow down.
-    if (!isPoll(call)) return jsonReply('{}')
-    return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
+    if (isPoll(call)) return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
+    await passOver(request, call.endpointId)
+    return jsonReply('{}')
   }
 }

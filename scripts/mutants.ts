@@ -50,7 +50,8 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/pod-log|take-logs/, ['rest/worker-logs']],
   [/capacity|worker-effects/, ['queue/capacity', 'queue/room', 'queue/scaling']],
   [/make-room|room-effects/, ['queue/room']],
-  [/worker-posts|endpoint-calls/, ['queue/deliveries']],
+  [/watched-stream|authenticate/, ['rest/suspension']],
+  [/worker-posts|endpoint-calls|post-body|post-room/, ['queue/deliveries', 'queue/worker-posts']],
 ]
 /** Tests of the resources that pods refer to. */
 const RESOURCE_TESTS = [

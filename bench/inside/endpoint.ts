@@ -71,7 +71,7 @@ export class OpenEndpointObject extends EndpointObject {
     const jobId = dispatch(tx)[0]?.jobs[0]?.jobId
     parking.dropTake(take)
     if (jobId === undefined) throw new Error('the take got no job')
-    takeResult(tx, jobId, { ...from, delivery: null }, RESULT)
+    takeResult(tx, jobId, { ...from, delivery: null }, () => RESULT)
   }
 
   // The one worker that the plane wants here has no host to start on: it is said to run.

@@ -56,7 +56,12 @@ export class EndpointCore {
     const pingIntervalMs = this.settings.workerPingIntervalMs
     this.vault = vaultOf(env)
     const seal = { vault: this.vault, place: ctx.id.toString() }
-    this.state = new SqlState(ctx.storage, { takes: { open: () => this.parking.openTakes() }, pingIntervalMs, seal })
+    this.state = new SqlState(ctx.storage, {
+      takes: { open: () => this.parking.openTakes() },
+      pingIntervalMs,
+      seal,
+      room: (chars) => this.grant.takeAtHand(chars),
+    })
     this.limits = new CallLimits(this.settings.jobLimits)
     this.notes = new QueueNotes(this.state)
     this.alarm = new Alarm(ctx.storage, this.state.meta, pingIntervalMs)

@@ -17,7 +17,7 @@ export class StorageGrant {
   private readonly now: () => number
   /** What may still come before the database is measured again. */
   private leftBytes = 0
-  private refused: { refusal: Refused; untilMs: number } | null = null
+  private refused: { refusal: Refused; bytes: number; untilMs: number } | null = null
   private asking: Promise<void> = Promise.resolve()
 
   constructor(env: Env, storage: DurableObjectStorage, now: () => number) {
@@ -26,11 +26,19 @@ export class StorageGrant {
     this.now = now
   }
 
-  /** Room for a body of a submit, or why there is none. Asks D1 only when what was granted is used up. */
-  async take(config: EndpointConfig, bodyChars: number): Promise<Refused | null> {
-    const bytes = bytesToStore(bodyChars)
+  /** Room for a text, of what was granted. Asks nobody; false when there is none. */
+  takeAtHand(chars: number): boolean {
+    const bytes = bytesToStore(chars)
+    if (this.hasLeft(bytes)) return true
+    this.leftBytes = roomLeft(this.granted(), this.storage.sql.databaseSize)
+    return this.hasLeft(bytes)
+  }
+
+  /** Room for a text, or why there is none. Asks D1 only when what was granted is used up. */
+  async take(config: EndpointConfig, chars: number): Promise<Refused | null> {
+    const bytes = bytesToStore(chars)
     if (this.hasLeft(bytes)) return null
-    if (this.refused && this.now() < this.refused.untilMs) return this.refused.refusal
+    if (this.refused && this.now() < this.refused.untilMs && bytes >= this.refused.bytes) return this.refused.refusal
     // One after the other, so that those that come together ask once.
     const turn = this.asking.then(() => (this.hasLeft(bytes) ? null : this.ask(config, bytes)))
     this.asking = turn.then(
@@ -77,7 +85,7 @@ export class StorageGrant {
   private refuse({ used, bound }: { used: number; bound: number }, bytes: number): Refused {
     const detail = describeExcess('queuedBytes', used, bytes, bound)
     const refusal: Refused = { key: 'rateLimited', detail, headers: { 'retry-after': RETRY_SECONDS } }
-    this.refused = { refusal, untilMs: this.now() + REFUSED_MS }
+    this.refused = { refusal, bytes, untilMs: this.now() + REFUSED_MS }
     return refusal
   }
 

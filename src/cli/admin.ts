@@ -4,7 +4,7 @@ import { type ApiClient, ApiError, createApiClient } from '../local/api-client.t
 import { newOperatorKey } from '../local/data-dir.ts'
 import { errorText, OperatorError } from '../node/fail.ts'
 import { printAnswer } from './output.ts'
-import { resealAll } from './reseal.ts'
+import { resealAll, rotateMaster } from './reseal.ts'
 import { findTarget } from './target.ts'
 
 // `npm run admin -- …`: the operator API from a shell.
@@ -150,11 +150,20 @@ hosts
   .description('withdraw the enrolment of a machine that holds nothing')
   .action((id: string) => call((api) => api.request('DELETE', `${API}/hosts/${encodeURIComponent(id)}`)))
 
-program
-  .command('secrets')
-  .description('what the plane keeps sealed')
+const secrets = program.command('secrets').description('what the plane keeps sealed')
+secrets
+  .command('rotate-master')
+  .description('seal everything under the present TOKEN_SECRET until nothing is left of a former one; to be begun again at any time')
+  .action(() =>
+    call(async (api) => {
+      const report = await rotateMaster(api)
+      if (!report.done) process.exitCode = 1
+      return report
+    }),
+  )
+secrets
   .command('reseal')
-  .description('seal everything under the present TOKEN_SECRET, so that a former one can be taken out')
+  .description('one walk of that')
   .action(() =>
     call(async (api) => {
       const { isComplete, ...report } = await resealAll(api)

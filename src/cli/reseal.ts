@@ -35,3 +35,19 @@ export async function resealAll(api: Pick<ApiClient, 'request'>): Promise<{ part
   const list = [...parts.values()]
   return { parts: list, isComplete: list.every(({ failed }) => failed.length === 0) }
 }
+
+/** Walks after which whoever keeps writing under a former secret has to be looked for. */
+const MAX_WALKS = 10
+const OF_OBJECTS = / objects$/
+
+/**
+ * Walks again and again until nothing is left in D1 under a former TOKEN_SECRET, which may then be taken out (SEC-7): a row that changed under a
+ * walk, or was written by an isolate that had the former secret still, is found by the next one. Objects seal all that they have in each.
+ */
+export async function rotateMaster(api: Pick<ApiClient, 'request'>): Promise<{ parts: Part[]; walks: number; done: boolean }> {
+  for (let walks = 1; ; walks += 1) {
+    const { parts, isComplete } = await resealAll(api)
+    const isClean = parts.every(({ part, resealed }) => resealed === 0 || OF_OBJECTS.test(part))
+    if (!isComplete || isClean || walks === MAX_WALKS) return { parts, walks, done: isComplete && isClean }
+  }
+}

@@ -1,5 +1,6 @@
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
-import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts'
+import { IDEMPOTENCY_KEEP_MS, MAX_ANSWER_BYTES } from '../domain/idempotency.ts'
+import { withinBudget } from './accounts/budgets.ts'
 import type { Database, Statement } from './client.ts'
 import { isNullFailure } from './refusals.ts'
 import { idempotencyKeys } from './schema.ts'
@@ -13,25 +14,36 @@ export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
 /** Which key of whom, and for what. */
 export type KeyName = Pick<IdempotencyRow, 'teamId' | 'operation' | 'key'>
 
-/** Claims a key unless a request holds it, and returns who has it now: the caller if `claim` is its own (POD-22). */
-export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow> {
-  const { claimedAt: nowMs } = want
+/** What a new key takes of its team's budgets (PP-235). */
+export const KEY_TAKES = { keptAnswers: 1, keptAnswerBytes: MAX_ANSWER_BYTES } as const
+
+/**
+ * Claims a key unless a request holds it, and returns who has it now: the caller if `claim` is its own (POD-22). Null: the key is new and the
+ * team's budgets have no room for it.
+ */
+export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow | null> {
+  const { teamId, operation, key, claim, fingerprint, claimedAt: nowMs } = want
   const isAbandoned = and(isNull(idempotencyKeys.response), lt(idempotencyKeys.claimedAt, nowMs - CLAIM_TTL_MS))
-  const isExpired = lt(idempotencyKeys.claimedAt, nowMs - IDEMPOTENCY_KEEP_MS)
-  const [, , [row]] = await db.batch([
+  const isKnown = sql`EXISTS (SELECT 1 FROM idempotency_keys WHERE ${named(want)})`
+  const hasRoom = sql.join(
+    Object.entries(KEY_TAKES).map(([name, more]) => withinBudget(teamId, name as keyof typeof KEY_TAKES, more)),
+    sql` AND `,
+  )
+  const [, , , [row]] = await db.batch([
     deleteExpired(db, nowMs, REMOVED_WITH_A_CLAIM),
+    // What has had its day takes nothing of the budget.
+    db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.teamId, teamId), isExpired(nowMs))),
     db
       .insert(idempotencyKeys)
-      .values({ ...want, response: null })
+      .select(sql`SELECT ${teamId}, ${operation}, ${key}, ${claim}, ${fingerprint}, ${nowMs}, NULL WHERE ${isKnown} OR (${hasRoom})`)
       .onConflictDoUpdate({
         target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
-        set: { claim: want.claim, fingerprint: want.fingerprint, claimedAt: nowMs, response: null },
-        setWhere: sql`${isAbandoned} OR ${isExpired}`,
+        set: { claim, fingerprint, claimedAt: nowMs, response: null },
+        setWhere: sql`${isAbandoned}`,
       }),
     db.select().from(idempotencyKeys).where(named(want)),
   ])
-  if (!row) throw new Error('the claim of an idempotency key is not there')
-  return row
+  return row ?? null
 }
 
 /**
@@ -62,6 +74,10 @@ export async function releaseKey(db: Database, name: KeyName, claim: string): Pr
 /** Deletes keys that have had their day, at most `limit` of all teams; says how many (PP-235). */
 export async function deleteExpiredKeys(db: Database, nowMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, nowMs, limit)).meta.changes
+}
+
+function isExpired(nowMs: number) {
+  return lt(idempotencyKeys.claimedAt, nowMs - IDEMPOTENCY_KEEP_MS)
 }
 
 function deleteExpired(db: Database, nowMs: number, limit: number) {

@@ -1,18 +1,23 @@
-import { and, asc, eq, gt, isNull, ne } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Records } from './client.ts'
 import { openConfig, sealConfig } from './endpoints/endpoint-config.ts'
 import type { ReleaseRow } from './endpoints/endpoints.ts'
 import { openPod, sealPodSpec } from './pods/sealed-pod.ts'
 import type { RegistryRow } from './resources/registries.ts'
+import { openPart, placeOfPart } from './resources/secrets.ts'
 import { openTemplate, sealTemplate } from './resources/templates.ts'
-import { endpoints, hosts, pods, registries, releases, templates } from './schema.ts'
+import { endpoints, hosts, pods, registries, releases, secretParts, secrets, templates } from './schema.ts'
 import type { SealedContainer } from './sealed-env.ts'
 
 // Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
 
 /** Rows of one step. */
 const STEP_ROWS = 100
+/** Parts of secrets of one step: each may have a megabyte. */
+export const STEP_PARTS = 20
+/** Tells under which secret a text was sealed. */
+const ENVELOPE_HEAD = 32
 
 /** What a step has come to: the ids that it looked at, in order, and what it wrote. Fewer than asked for means that it was the last. */
 export interface Step {
@@ -36,8 +41,8 @@ export async function listObjects(db: Records, kind: 'endpoints' | 'hosts' | 'te
   return rows.map(({ id }) => id)
 }
 
-export function isLastStep(ids: readonly string[]): boolean {
-  return ids.length < STEP_ROWS
+export function isLastStep(ids: readonly string[], stepRows = STEP_ROWS): boolean {
+  return ids.length < stepRows
 }
 
 const OBJECTS = {
@@ -141,6 +146,31 @@ export async function resealRegistries(
     const sealed = seal(row)
     if (!sealed) throw new Error(`registries ${row.id} was sealed under a TOKEN_SECRET that this plane does not have`)
     await db.update(registries).set(sealed).where(eq(registries.id, row.id))
+  })
+}
+
+/** Parts of secrets. What a part says never changes, so one that is read meanwhile opens before and after. */
+export async function resealSecretParts(db: Records, afterId: string): Promise<Step> {
+  const [afterSecret = '', afterVersion = '0', afterPart = '0'] = afterId.split(':')
+  const { secretId, version, part, sealed } = secretParts
+  const found = await db
+    .select({ secretId, version, part, teamId: secrets.teamId, head: sql<string>`substr(${sealed}, 1, ${ENVELOPE_HEAD})` })
+    .from(secretParts)
+    .innerJoin(secrets, eq(secrets.id, secretId))
+    .where(sql`(${secretId}, ${version}, ${part}) > (${afterSecret}, ${Number(afterVersion)}, ${Number(afterPart)})`)
+    .orderBy(asc(secretId), asc(version), asc(part))
+    .limit(STEP_PARTS)
+  const rows = found.map((row) => ({ ...row, id: `${row.secretId}:${row.version}:${row.part}` }))
+  const stale = rows.filter(({ head }) => !db.vault.isCurrent(head))
+  return write(rows, stale, async (row) => {
+    const here = and(eq(secretId, row.secretId), eq(version, row.version), eq(part, row.part))
+    const kept = await db.select({ sealed }).from(secretParts).where(here).get()
+    // Rotated or deleted meanwhile.
+    if (!kept) return
+    const secret = { id: row.secretId, teamId: row.teamId, version: row.version }
+    const text = openPart(db, secret, { ...row, ...kept })
+    const fresh = db.vault.seal(placeOfPart(secret, row.part), text)
+    await db.update(secretParts).set({ sealed: fresh }).where(here)
   })
 }
 

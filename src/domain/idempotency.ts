@@ -2,6 +2,11 @@
 
 /** How long a key is remembered. */
 export const IDEMPOTENCY_KEEP_MS = 24 * 3600 * 1000
+/**
+ * The most that a kept answer of a create takes, bytes: a body without env has 100 KiB, its command is in the answer twice, and what is
+ * sealed is a third longer.
+ */
+export const MAX_ANSWER_BYTES = 384 * 1024
 const MAX_KEY_CHARS = 255
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 

@@ -2,60 +2,98 @@ import { isRepeat, noteDelivery } from '../domain/job/delivery.ts'
 import { addChunk, finishJob, type Holder, type Job, judgePost, renewLease } from '../domain/job/job.ts'
 import type { WorkerPost } from '../domain/job/worker-post.ts'
 import type { Delivery } from '../host-protocol/delivery.ts'
-import { applyJob, orderStop } from './jobs.ts'
-import { OUTPUT } from './state.ts'
+import { applyJob, orderStop, peekJob } from './jobs.ts'
+import { charsToKeep, type RoomAnswer, roomFor, withinRefusal } from './post-room.ts'
+import { OUTPUT, type QueueState } from './state.ts'
 import { currentJob, drainWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { workerOf } from './worker-rows.ts'
-
-/** STR-8. */
-export const MAX_CHUNK_BYTES = 1_000_000
 
 /** Who posts, and how its host numbered the post; null when no host did. */
 export interface Sender extends Holder {
   delivery: Delivery | null
 }
 
-/** A result or a progress update. What cannot be applied is ignored, because a worker drops what is refused (WRK-18). */
-export function takeResult(tx: Tx, jobId: string, from: Sender, post: WorkerPost): void {
-  const job = currentJob(tx, jobId)
-  const worker = workerOf(tx.state, from)
-  if (job) applyPost(tx, job, from, post)
-  if (post.kind === 'result' && post.stopWorker && worker) drainWorker(tx, worker, 'the worker asked to be stopped')
+/** A post that has been applied or ignored, or what its text needs: room, which the account has to be asked for (PP-231). */
+export type PostOutcome = 'done' | { askRoomFor: number }
+
+/** One chunk of a stream, or why it cannot be kept. */
+export type ChunkPost = { json: string } | { refusal: string }
+
+/**
+ * Whether a post can change anything, by the rows as they are: what cannot is not read (PP-230). `final`: it may be a result. What a worker
+ * at work says with a result of a job that is over is whether it wants to be stopped.
+ */
+export function mayMatter(state: QueueState, jobId: string, from: Holder, final: boolean): boolean {
+  const job = peekJob(state, jobId)
+  const verdict = job ? judgePost(job, from, final) : 'superseded'
+  if (verdict === 'accept' || verdict === 'accept-late') return true
+  const phase = final ? workerOf(state, from)?.phase : undefined
+  return phase !== undefined && phase !== 'DRAINING' && phase !== 'FAILED'
 }
 
-function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost): void {
+/** A post that was not read: nothing changes but the count of what came too late. */
+export function noteUnread(tx: Tx, jobId: string, from: Holder, final: boolean): void {
+  const job = currentJob(tx, jobId)
+  if (job && judgePost(job, from, final) === 'superseded') tx.state.meta.add('superseded')
+}
+
+/**
+ * A result or a progress update. What cannot be applied is ignored, because a worker drops what is refused (WRK-18). It is read when there is
+ * anybody whom it may concern. `answer`: what the account's budget says, once it was asked.
+ */
+export function takeResult(tx: Tx, jobId: string, from: Sender, read: () => WorkerPost, answer: RoomAnswer | null = null): PostOutcome {
+  const job = currentJob(tx, jobId)
+  const worker = workerOf(tx.state, from)
+  if (!job && !worker) return 'done'
+  const post = read()
+  const outcome = job ? applyPost(tx, job, from, post, answer) : 'done'
+  if (outcome !== 'done') return outcome
+  if (post.kind === 'result' && post.stopWorker && worker) drainWorker(tx, worker, 'the worker asked to be stopped')
+  return 'done'
+}
+
+function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost, answer: RoomAnswer | null): PostOutcome {
   const { jobs, payloads, meta, pingIntervalMs } = tx.state
   const verdict = judgePost(job, from, post.kind === 'result')
   if (verdict === 'superseded') meta.add('superseded')
-  if (verdict !== 'accept' && verdict !== 'accept-late') return
-  if (isRepeat(job, from.delivery)) return
+  if (verdict !== 'accept' && verdict !== 'accept-late') return 'done'
+  if (isRepeat(job, from.delivery)) return 'done'
+  const room = roomFor(tx.state, job, charsToKeep(post), post, answer)
+  if ('askRoomFor' in room) return room
   if (post.kind === 'progress') {
-    payloads.put(job.seq, OUTPUT, post.output)
+    // The next update, or the result, takes its place; an old one that stays says less than it could, and nothing wrong.
+    if (room.refusal === null) payloads.put(job.seq, OUTPUT, post.output)
     jobs.save(job, noteDelivery(renewLease(job, tx.nowMs, { pingIntervalMs }), from.delivery))
-    return
+    return 'done'
   }
-  applyJob(tx, job, finishJob(job, post.error === null ? 'COMPLETED' : 'FAILED', tx.nowMs, post.error), post.output)
+  const { output, error } = room.refusal === null ? post : withinRefusal(post, room.refusal)
+  applyJob(tx, job, finishJob(job, error === null ? 'COMPLETED' : 'FAILED', tx.nowMs, error), output)
+  return 'done'
 }
 
-/** One chunk of a job's stream; null for one that was larger than a chunk may be (STR-8). */
-export function takeChunk(tx: Tx, jobId: string, from: Sender, chunk: string | null): void {
+/** One chunk of a job's stream (STR-8). */
+export function takeChunk(tx: Tx, jobId: string, from: Sender, read: () => ChunkPost, answer: RoomAnswer | null = null): PostOutcome {
   const { jobs, payloads, meta, pingIntervalMs } = tx.state
   const job = currentJob(tx, jobId)
-  if (!job) return
+  if (!job) return 'done'
   if (judgePost(job, from, false) !== 'accept') {
     meta.add('superseded')
-    return
+    return 'done'
   }
-  if (isRepeat(job, from.delivery)) return
+  if (isRepeat(job, from.delivery)) return 'done'
+  const chunk = read()
+  const room = 'json' in chunk ? roomFor(tx.state, job, chunk.json.length, null, answer) : chunk
+  if ('askRoomFor' in room) return room
   const longer = noteDelivery(addChunk(job, tx.nowMs, { pingIntervalMs }), from.delivery)
-  if (chunk !== null && payloads.appendChunk(job.seq, longer.chunks, chunk)) {
+  if ('json' in chunk && room.refusal === null && payloads.appendChunk(job.seq, longer.chunks, chunk.json)) {
     jobs.save(job, longer)
     tx.effects.changedJobs.add(job.seq)
-    return
+    return 'done'
   }
   // Dropping a chunk silently would hand the client a stream with a hole in it.
-  const reason = chunk === null ? `a stream chunk is larger than ${MAX_CHUNK_BYTES} bytes` : 'the stream holds too many undelivered chunks'
+  const reason = room.refusal ?? 'the stream holds too many undelivered chunks'
   applyJob(tx, job, finishJob(job, 'FAILED', tx.nowMs, reason))
   orderStop(tx, job)
+  return 'done'
 }

@@ -22,6 +22,8 @@ export interface QueueState {
   readonly pingIntervalMs: number
   /** Whether new inputs have to wait until old results are gone (PP-75). */
   isFull(): boolean
+  /** Takes room for so many characters that a worker put out; false when there is none without asking the account's budget (PP-231). */
+  takeRoom(chars: number): boolean
   randomBytes(count: number): Uint8Array
 }
 

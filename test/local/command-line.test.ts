@@ -167,7 +167,10 @@ describe('npm run admin -- secrets reseal', () => {
   ]
 
   /** Runs it against a plane that answers with these steps. */
-  async function reseal(steps: readonly object[]): Promise<{ code: number | null; report: unknown; cursors: unknown[] }> {
+  async function reseal(
+    steps: readonly object[],
+    command = 'reseal',
+  ): Promise<{ code: number | null; report: unknown; cursors: unknown[] }> {
     const left = [...steps]
     const cursors: unknown[] = []
     const plane = createHttpServer((request, response) => {
@@ -181,7 +184,7 @@ describe('npm run admin -- secrets reseal', () => {
     await new Promise<void>((resolve) => plane.listen(0, LOOPBACK, resolve))
     const url = `http://${LOOPBACK}:${(plane.address() as AddressInfo).port}`
     const env = { ...process.env, PODPLANE_OPERATOR_KEY: 'ppo_0123456789abcdef' }
-    const child = spawn(process.execPath, ['src/cli/admin.ts', '--json', '--url', url, 'secrets', 'reseal'], { env })
+    const child = spawn(process.execPath, ['src/cli/admin.ts', '--json', '--url', url, 'secrets', command], { env })
     const pieces: Buffer[] = []
     child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
@@ -201,6 +204,21 @@ describe('npm run admin -- secrets reseal', () => {
       cursors: [undefined, 'pods/b', 'endpoints/'],
     })
     expect((await reseal(STEPS.slice(1))).code).toBe(0)
+  })
+
+  it('[SEC-7] rotate-master walks until rows need nothing any more, and is not done before', async () => {
+    const walk = (resealed: number, failed: string[] = []) => [
+      { step: 'secrets', looked: 3, resealed, failed, nextCursor: 'host objects/' },
+      { step: 'host objects', looked: 2, resealed: 2, failed: [], nextCursor: null },
+    ]
+    const parts = [
+      { part: 'secrets', looked: 3, resealed: 0, failed: [] },
+      { part: 'host objects', looked: 2, resealed: 2, failed: [] },
+    ]
+    const done = await reseal([...walk(3), ...walk(1), ...walk(0)], 'rotate-master')
+    expect([done.code, done.report]).toEqual([0, { parts, walks: 3, done: true }])
+    const failed = await reseal(walk(0, ['secrets/a:1:0']), 'rotate-master')
+    expect([failed.code, failed.report]).toMatchObject([1, { walks: 1, done: false }])
   })
 })
 

@@ -185,7 +185,7 @@ export class MemoryQueue implements QueueUnderTest {
   }
 
   async chunk(boot: Boot, job: string): Promise<void> {
-    this.commit((tx) => takeChunk(tx, job, { ...holderOf(boot), delivery: null }, readChunk('{"output":"chunk"}')))
+    this.commit((tx) => takeChunk(tx, job, { ...holderOf(boot), delivery: null }, () => ({ json: readChunk('{"output":"chunk"}') })))
   }
 
   async crash(boot: Boot): Promise<void> {
@@ -202,7 +202,7 @@ export class MemoryQueue implements QueueUnderTest {
 
   private post(boot: Boot, job: string, body: Record<string, unknown> | PostBody): void {
     const post = readWorkerPost(JSON.stringify(body))
-    this.commit((tx) => takeResult(tx, job, { ...holderOf(boot), delivery: null }, post))
+    this.commit((tx) => takeResult(tx, job, { ...holderOf(boot), delivery: null }, () => post))
   }
 
   private end(id: string, exitCode: number): void {

@@ -190,19 +190,19 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'a repeated chunk is appended',
     file: 'src/queue/posts.ts',
-    find: '  if (isRepeat(job, from.delivery)) return\n  const longer',
-    replace: '  const longer',
+    find: "  if (isRepeat(job, from.delivery)) return 'done'\n  const chunk",
+    replace: '  const chunk',
   },
   {
     id: 'a repeated progress update is taken',
     file: 'src/queue/posts.ts',
-    find: '  if (isRepeat(job, from.delivery)) return\n  if (post',
-    replace: '  if (post',
+    find: "  if (isRepeat(job, from.delivery)) return 'done'\n  const room = roomFor",
+    replace: '  const room = roomFor',
   },
   {
     id: 'a failed result completes',
     file: 'src/queue/posts.ts',
-    find: "post.error === null ? 'COMPLETED' : 'FAILED'",
+    find: "error === null ? 'COMPLETED' : 'FAILED'",
     replace: "'COMPLETED'",
   },
   {
@@ -438,8 +438,26 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'oversize results are kept without output',
     file: 'durable-objects/endpoint/worker/worker-posts.ts',
-    find: 'const post = body === null ? tooLarge()',
-    replace: "const post: WorkerPost = body === null ? { kind: 'result', output: undefined, error: null, stopWorker: false }",
+    find: "if (body.kind === 'refused') return failedResult(body.reason)",
+    replace: "if (body.kind === 'refused') return { kind: 'result', output: undefined, error: null, stopWorker: false }",
+  },
+  {
+    id: 'posts are read whoever sends them',
+    file: 'durable-objects/endpoint/worker/post-body.ts',
+    find: 'const entry = matters() ?',
+    replace: 'const entry = bytes > 0 ?',
+  },
+  {
+    id: 'posts have no bound of bytes',
+    file: 'durable-objects/endpoint/worker/post-body.ts',
+    find: 'if (used + bytes <= bound) return',
+    replace: 'if (used >= 0) return',
+  },
+  {
+    id: 'results take no room',
+    file: 'src/queue/post-room.ts',
+    find: 'if (chars === 0 || state.takeRoom(chars)) return',
+    replace: 'if (chars >= 0) return',
   },
   {
     id: 'nobody looks at the outbox again',

@@ -70,6 +70,30 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
 /** Killed by test/worker/rest/pods*. */
 export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a kept answer holds env',
+    file: 'src/services/replayed-env.ts',
+    find: 'keep: (answer) => put(answer, {}),',
+    replace: 'keep: (answer) => answer,',
+  },
+  {
+    id: 'a repeat shows env to whoever may write',
+    file: 'src/services/pods/create-pod.ts',
+    find: "hasScope(principal.scopes, 'pods:read') ?",
+    replace: 'true ?',
+  },
+  {
+    id: 'a repeat may name any template',
+    file: 'src/services/pods/create-pod.ts',
+    find: '  await requireTemplateScope(ctx, body.templateId)\n',
+    replace: '',
+  },
+  {
+    id: 'a repeat may name any credential',
+    file: 'src/services/pods/create-pod.ts',
+    find: '  requireRegistryScope(ctx, body.registry)\n  await',
+    replace: '  await',
+  },
+  {
     id: 'stopped pods without bound',
     file: 'src/services/pods/create-pod.ts',
     find: 'return { pods: 1, stoppedPods: 1,',

@@ -58,6 +58,7 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'failed.push({ id: row.id, error })',
     replace: 'throw error',
   },
+  { id: 'any number of answers is kept', file: KEYS, find: 'WHERE ${isKnown} OR (${hasRoom})`', replace: 'WHERE 1`' },
   { id: 'an answer is stored for what was not made', file: KEYS, find: ' WHERE changes() > 0`', replace: ' WHERE 1`' },
   {
     id: 'one key for all operations',

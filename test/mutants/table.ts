@@ -26,6 +26,7 @@ const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'words of Python are replaced one by one', file: TEXT, find: 'const PART_CHARS = 32_768', replace: 'const PART_CHARS = 1' },
   { id: '[DONE] found inside a line', file: OPENAI_TEXT, find: '/(?:^|[\\r\\n])data: ?', replace: '/data: ?' },
   { id: '[DONE] forgotten', file: OPENAI_TEXT, find: 'sent.done || DONE_LINE.test(seen)', replace: 'DONE_LINE.test(seen)' },
   { id: 'pieces of [DONE] not put together', file: OPENAI_TEXT, find: 'const seen = sent.line + text', replace: 'const seen = text' },
@@ -281,8 +282,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'NaN inside strings replaced',
     file: TEXT,
-    find: '    pieces.push(text.slice(quote, i))',
-    replace: "    pieces.push(text.slice(quote, i).replace('NaN', 'null'))",
+    find: 'i = skipString(text, quote)\n      quote = nextQuote',
+    replace: 'i = quote + 1\n      quote = nextQuote',
   },
   { id: 'any number of members', file: SUBMIT, find: 'if (shape.count > MAX_JSON_MEMBERS)', replace: 'if (false)' },
   { id: 'control characters in strings', file: SCAN, find: 'if (code < FIRST_PRINTABLE) return', replace: 'if (false) return' },

@@ -327,13 +327,14 @@ export class FakeWorker {
   }
 
   private call(template: string, jobId: string, extra: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const headers = {
       Authorization: this.token,
       'Content-Type': body === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+      ...(text !== undefined && { 'Content-Length': String(new TextEncoder().encode(text).length) }),
       ...(this.delivery !== undefined && { 'podplane-delivery': this.delivery }),
     }
-    const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: text }
+    const init = text === undefined ? { headers } : { method: 'POST', headers, body: text }
     return send(this.url(template, jobId) + extra, signal ? { ...init, signal } : init)
   }
 }

@@ -76,6 +76,10 @@ export class MemoryState implements QueueState {
     return false
   }
 
+  takeRoom(): boolean {
+    return true
+  }
+
   /** Different every time, and the same for every repetition of a history. */
   randomBytes(count: number): Uint8Array {
     this.kept.random += 1

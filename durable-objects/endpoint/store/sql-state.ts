@@ -27,12 +27,16 @@ export class SqlState implements QueueState {
   readonly pingIntervalMs: number
   /** Above this, no new jobs; tests set their own. */
   maxStoredBytes = MAX_STORED_BYTES
+  private readonly room: (chars: number) => boolean
   private readonly storage: DurableObjectStorage
   private readonly sql: SqlStorage
   /** Asked of the database once a commit. */
   private full: boolean | null = null
 
-  constructor(storage: DurableObjectStorage, options: { takes: OpenTakes; pingIntervalMs: number; seal: MetaSeal }) {
+  constructor(
+    storage: DurableObjectStorage,
+    options: { takes: OpenTakes; pingIntervalMs: number; seal: MetaSeal; room: (chars: number) => boolean },
+  ) {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.storage = storage
     this.sql = storage.sql
@@ -45,6 +49,7 @@ export class SqlState implements QueueState {
     this.outbox = new OutboxStore(this.sql)
     this.series = new RequestSeries(this.sql)
     this.takes = options.takes
+    this.room = options.room
     this.pingIntervalMs = options.pingIntervalMs
   }
 
@@ -64,6 +69,10 @@ export class SqlState implements QueueState {
   isFull(): boolean {
     this.full ??= this.sql.databaseSize >= this.maxStoredBytes
     return this.full
+  }
+
+  takeRoom(chars: number): boolean {
+    return this.room(chars)
   }
 
   randomBytes(count: number): Uint8Array {

@@ -1,39 +1,98 @@
-import { MAX_RESULT_BYTES } from '../../../src/contract/jobs/job-routes.ts'
+import { MAX_CHUNK_BYTES, MAX_RESULT_BYTES } from '../../../src/contract/jobs/job-routes.ts'
 import { readChunk, readWorkerPost, type WorkerPost } from '../../../src/domain/job/worker-post.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
-import { MAX_CHUNK_BYTES, type Sender, takeChunk, takeResult } from '../../../src/queue/posts.ts'
+import { logEvent } from '../../../src/platform/log.ts'
+import type { RoomAnswer } from '../../../src/queue/post-room.ts'
+import { type ChunkPost, mayMatter, noteUnread, type PostOutcome, type Sender, takeChunk, takeResult } from '../../../src/queue/posts.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
-import { readText } from '../replies.ts'
+import { problemReply } from '../replies.ts'
+import { type PostLimit, type ReadBody, readPost } from './post-body.ts'
 
 /** Room for the JSON around a result of the largest size. */
 const BODY_SLACK_BYTES = 64 * 1024
+const RETRY_SECONDS = '1'
 
-/** `job-done`: a result or a progress update. Answers 200 whatever comes of it, because a worker drops what is refused (WRK-18). */
-export async function postResult(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
-  await takeResultText(core, jobId, from, await readText(request, MAX_RESULT_BYTES + BODY_SLACK_BYTES))
-  return jsonReply('{}')
+/** What a post changes, with what the account's budget has said about it. */
+type Apply = (tx: Tx, answer: RoomAnswer | null) => PostOutcome
+
+interface PostKind extends PostLimit {
+  /** Whether it can be a result. */
+  final: boolean
+  applyOf(jobId: string, from: Sender, body: ReadBody): Apply
 }
 
-/** A `job-done` as text; null when it was larger than any result may be. */
-export async function takeResultText(core: EndpointCore, jobId: string, from: Sender, body: string | null): Promise<void> {
-  const post = body === null ? tooLarge() : limitResult(readWorkerPost(body))
-  await core.transact((tx) => takeResult(tx, jobId, from, post))
+const RESULT: PostKind = {
+  maxBytes: MAX_RESULT_BYTES + BODY_SLACK_BYTES,
+  tooLarge: `the result is larger than the limit of ${MAX_RESULT_BYTES} bytes`,
+  final: true,
+  applyOf: (jobId, from, body) => (tx, answer) => takeResult(tx, jobId, from, () => readResult(body), answer),
+}
+const CHUNK: PostKind = {
+  maxBytes: MAX_CHUNK_BYTES,
+  tooLarge: `a stream chunk is larger than ${MAX_CHUNK_BYTES} bytes`,
+  final: false,
+  applyOf: (jobId, from, body) => (tx, answer) => takeChunk(tx, jobId, from, () => readChunkPost(body), answer),
 }
 
-function tooLarge(): WorkerPost {
-  return { kind: 'result', output: undefined, error: `the result is larger than the limit of ${MAX_RESULT_BYTES} bytes`, stopWorker: false }
+/**
+ * `job-done`: a result or a progress update. Answers 200 whatever comes of it, because a worker drops what is refused (WRK-18); 503 when the
+ * account sends too much at a time, for that passes.
+ */
+export function postResult(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
+  return answerPost(core, RESULT, jobId, from, request)
 }
 
-// INV-32: never COMPLETED without output because the output was too large. A text of n units has at least n bytes.
-function limitResult(post: WorkerPost): WorkerPost {
-  if (post.output === undefined || post.output.length <= MAX_RESULT_BYTES / 3) return post
-  return new TextEncoder().encode(post.output).length > MAX_RESULT_BYTES ? tooLarge() : post
+/** A `job-done` as text. */
+export function takeResultText(core: EndpointCore, jobId: string, from: Sender, text: string): Promise<void> {
+  return commitPost(core, RESULT.applyOf(jobId, from, { kind: 'text', text }))
 }
 
 /** `job-stream`: one chunk of a job's stream. */
-export async function postChunk(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
-  const body = await readText(request, MAX_CHUNK_BYTES)
-  const chunk = body === null ? null : readChunk(body)
-  await core.transact((tx) => takeChunk(tx, jobId, from, chunk))
+export function postChunk(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
+  return answerPost(core, CHUNK, jobId, from, request)
+}
+
+async function answerPost(core: EndpointCore, kind: PostKind, jobId: string, from: Sender, request: Request): Promise<Response> {
+  const body = await readPost(core, request, kind, () => mayMatter(core.state, jobId, from, kind.final))
+  if (body.kind === 'busy') return problemReply('unavailable', body.detail, { 'retry-after': RETRY_SECONDS })
+  if (body.kind === 'unread') await core.transact((tx) => noteUnread(tx, jobId, from, kind.final))
+  else await commitPost(core, kind.applyOf(jobId, from, body))
   return jsonReply('{}')
+}
+
+// Most posts find room at hand. Who does not asks the account's budget, outside of the transaction, and comes again.
+async function commitPost(core: EndpointCore, apply: Apply): Promise<void> {
+  const outcome = await core.transact((tx) => apply(tx, null))
+  if (outcome === 'done') return
+  const answer = await askRoom(core, outcome.askRoomFor)
+  await core.transact((tx) => apply(tx, answer))
+}
+
+async function askRoom(core: EndpointCore, chars: number): Promise<RoomAnswer> {
+  const config = core.config()
+  if (!config) return { refusal: null }
+  try {
+    return { refusal: (await core.grant.take(config, chars))?.detail ?? null }
+  } catch (error) {
+    // What has been worked for is not lost because nobody can be asked right now.
+    logEvent('warn', 'no room could be asked for; the post is kept', { endpointId: config.id, error })
+    return { refusal: null }
+  }
+}
+
+// INV-32: never COMPLETED without output because the output was too large. A text of n units has at least n bytes.
+function readResult(body: ReadBody): WorkerPost {
+  if (body.kind === 'refused') return failedResult(body.reason)
+  const post = readWorkerPost(body.text)
+  if (post.output === undefined || post.output.length <= MAX_RESULT_BYTES / 3) return post
+  return new TextEncoder().encode(post.output).length > MAX_RESULT_BYTES ? failedResult(RESULT.tooLarge) : post
+}
+
+function failedResult(error: string): WorkerPost {
+  return { kind: 'result', output: undefined, error, stopWorker: false }
+}
+
+function readChunkPost(body: ReadBody): ChunkPost {
+  return body.kind === 'text' ? { json: readChunk(body.text) } : { refusal: body.reason }
 }

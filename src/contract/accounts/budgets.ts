@@ -27,6 +27,18 @@ export const BUDGETS = {
     counts: 'bytes of configurations: endpoints, their releases, templates',
     free: 'delete one or shorten its env',
   },
+  keptAnswers: {
+    bound: 5_000,
+    unit: 'count',
+    counts: 'answers kept for an Idempotency-Key, for 24 hours',
+    free: 'try again when the oldest have had their day, or send no Idempotency-Key',
+  },
+  keptAnswerBytes: {
+    bound: 64 * MIB,
+    unit: 'bytes',
+    counts: 'bytes of those answers',
+    free: 'try again when the oldest have had their day, or send no Idempotency-Key',
+  },
   secrets: { bound: 1_000, unit: 'count', counts: 'secrets', free: 'delete one' },
   secretBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of the values of secrets', free: 'delete one or shorten its value' },
   queuedBytes: {

@@ -19,10 +19,12 @@ export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 export const MAX_RUN_BYTES = 10 * 2 ** 20
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
-/** A post of a worker is read to its end and judged then (LIM-3): a refusal would make the worker drop its result. */
+/** A post of a worker is judged by the endpoint's object, which fails its job (LIM-3): a refusal would make the worker drop its result. */
 const ANY_SIZE = Number.MAX_SAFE_INTEGER
 /** Largest result that is kept. A larger one fails the job with that reason (LIM-3). */
 export const MAX_RESULT_BYTES = 20 * 2 ** 20
+/** Largest chunk of a stream. A larger one fails the job with that reason (STR-8). */
+export const MAX_CHUNK_BYTES = 1_000_000
 
 const READ = ['GET', 'POST'] as const
 /** OAI-3: every method with which a call can be a job. */

@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { BUDGETS, type BudgetName, type BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import { MAX_ANSWER_BYTES } from '../../domain/idempotency.ts'
 import type { Database } from '../client.ts'
 import { budgets } from '../tables/budgets.ts'
 
@@ -22,6 +23,10 @@ const USES: Record<StoredBudget, (teamId: string) => SQL> = {
   storedBytes: (teamId) => sql`((SELECT COALESCE(SUM(octet_length(config)), 0) FROM endpoints WHERE team_id = ${teamId})
     + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId})
     + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE team_id = ${teamId}))`,
+  keptAnswers: (teamId) => sql`(SELECT COUNT(*) FROM idempotency_keys WHERE team_id = ${teamId})`,
+  // A request that is under way may become the largest answer.
+  keptAnswerBytes: (teamId) => sql`(SELECT COALESCE(SUM(COALESCE(octet_length(response), ${MAX_ANSWER_BYTES})), 0)
+    FROM idempotency_keys WHERE team_id = ${teamId})`,
   secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE team_id = ${teamId})`,
   secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE team_id = ${teamId})`,
   queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,

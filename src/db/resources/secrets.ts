@@ -144,7 +144,12 @@ export async function readSecretValues(db: Records, measured: readonly SecretRow
   return new Map(values)
 }
 
-function openPart({ vault }: Records, { id, teamId }: Pick<SecretRow, 'id' | 'teamId'>, { version, part, sealed }: PartRow): string {
+/** The text of a part. Throws when it cannot be opened. */
+export function openPart(
+  { vault }: Records,
+  { id, teamId }: Pick<SecretRow, 'id' | 'teamId'>,
+  { version, part, sealed }: Pick<PartRow, 'version' | 'part' | 'sealed'>,
+): string {
   const text = vault.open(placeOfPart({ id, teamId, version }, part), sealed)
   if (text !== null) return text
   throw new Error(`secret ${id} was sealed under a TOKEN_SECRET that this plane does not have: add it to TOKEN_SECRET_PREVIOUS`)

@@ -11,9 +11,9 @@ const OVERHEAD_FACTOR = 1.1
 /** How long a refusal is repeated without asking again. */
 export const REFUSED_MS = 5_000
 
-/** What a body will take in the database. */
-export function bytesToStore(bodyChars: number): number {
-  return Math.ceil(bodyChars * OVERHEAD_FACTOR) + OVERHEAD_BYTES
+/** What a text will take in the database. */
+export function bytesToStore(chars: number): number {
+  return Math.ceil(chars * OVERHEAD_FACTOR) + OVERHEAD_BYTES
 }
 
 /** What to ask for, best first: whole slices, else what is needed. Empty: there is room already. */

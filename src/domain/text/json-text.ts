@@ -9,6 +9,9 @@ export type JsonObjectText = Map<string, string>
 
 /** The longest spelling of a name that is read: every character of it as an escape. */
 const MAX_ESCAPED_NAME_CHARS = 256
+/** Parts of a text that are joined at a time. */
+const MAX_PARTS = 8_192
+const PART_CHARS = 32_768
 
 /**
  * Those members of a top-level JSON object that are named, as raw text; null when the text is not a JSON object or nests deeper than anybody
@@ -52,21 +55,58 @@ export function jsonElements(text: string, most = Number.POSITIVE_INFINITY): str
   return elements
 }
 
-/** WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are read as null. Valid JSON is returned unchanged. */
+/**
+ * WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are read as null. Valid JSON is returned unchanged, and so is, at
+ * once, whatever has none of them: a text of millions of strings costs one search (PP-230).
+ */
 export function repairPythonJson(text: string): string {
-  if (isJson(text)) return text
-  // Piece by piece, strings left alone: one expression over all of it runs out of stack on large texts.
-  const pieces: string[] = []
+  const word = /\b(?:NaN|Infinity)\b/g
+  const repaired = new TextInParts()
+  let copied = 0
   let i = 0
-  while (i < text.length) {
-    const quote = text.indexOf('"', i)
-    const end = quote === -1 ? text.length : quote
-    pieces.push(text.slice(i, end).replace(/-?\bInfinity\b|\bNaN\b/g, 'null'))
-    if (quote === -1) break
-    i = skipString(text, quote)
-    pieces.push(text.slice(quote, i))
+  let quote = nextQuote(text, 0)
+  for (let found = word.exec(text); found !== null; found = word.exec(text)) {
+    while (quote < found.index) {
+      i = skipString(text, quote)
+      quote = nextQuote(text, i)
+    }
+    if (i <= found.index) {
+      // Up to the next string at once, or so far that what is made of it is small: there a comma ends every word.
+      const comma = quote - i > PART_CHARS ? text.indexOf(',', i + PART_CHARS) : -1
+      const end = comma === -1 ? quote : Math.min(quote, comma)
+      repaired.add(text.slice(copied, i), replaceWords(text.slice(i, end)))
+      copied = i = end
+    }
+    word.lastIndex = i
   }
-  return pieces.join('')
+  return copied === 0 ? text : repaired.text() + text.slice(copied)
+}
+
+// `replace` would make a tree of a string out of it, with nodes that are larger than the words.
+function replaceWords(part: string): string {
+  return part.split(/-?\b(?:Infinity|NaN)\b/).join('null')
+}
+
+function nextQuote(text: string, from: number): number {
+  const at = text.indexOf('"', from)
+  return at === -1 ? text.length : at
+}
+
+/** A text of very many parts, of which only so many are in memory at a time. */
+class TextInParts {
+  private whole = ''
+  private parts: string[] = []
+
+  add(...parts: string[]): void {
+    this.parts.push(...parts)
+    if (this.parts.length > MAX_PARTS) this.text()
+  }
+
+  text(): string {
+    this.whole += this.parts.join('')
+    this.parts = []
+    return this.whole
+  }
 }
 
 /** JSON.parse that answers undefined instead of throwing. */

@@ -1,8 +1,8 @@
 import { describeExcess } from '../../contract/accounts/budgets.ts'
 import { Problem } from '../../contract/problems.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
+import { drainRefused, enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
-import { enterInFlight, inFlightUse, mayDrain } from '../../services/accounts/in-flight.ts'
 
 /** Smaller bodies are not worth counting: limits of calls hold them. */
 const MIN_COUNTED_BYTES = 64 * 1024
@@ -19,7 +19,7 @@ export async function countBody(env: Env, request: Request, teamId: string, maxB
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
   if (used + bytes > bound) {
     // Unread, it resets the connection, and its sender may not hear why: that is for those who go on in spite of having heard it.
-    if (mayDrain(teamId, bytes, nowMs)) await request.body?.pipeTo(new WritableStream())
+    await drainRefused(request.body, teamId, bytes, nowMs)
     const detail = describeExcess('inFlightBytes', used, bytes, bound)
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
   }

@@ -2,13 +2,13 @@ import { type JobCall, parseJobCall } from '../../contract/jobs/job-routes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
+import { drainRefused } from '../../effects/in-flight.ts'
 import { ownByWorkerToken } from '../../effects/worker-token.ts'
 import type { Env } from '../../env.ts'
 import { type Admitted, callEndpoint } from '../../objects/endpoint-calls.ts'
 import { type BoundedLook, ownQueue } from '../../objects/own-queue.ts'
 import { logEvent } from '../../platform/log.ts'
 import { authenticate } from '../../services/accounts/authenticate.ts'
-import { mayDrain } from '../../services/accounts/in-flight.ts'
 import { lookUpFor } from '../../services/accounts/lookups.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import type { Principal } from '../../services/context.ts'
@@ -113,7 +113,7 @@ async function requireKey(incoming: Incoming): Promise<Principal> {
 // is read to its end first, within what is read of refused bodies at all (PP-207); nobody else's is.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
   const principal = await requireKey(incoming).catch(() => null)
-  if (principal && mayDrain(principal.teamId, length, Date.now())) await incoming.request.body?.pipeTo(new WritableStream())
+  if (principal) await drainRefused(incoming.request.body, principal.teamId, length, Date.now())
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 

@@ -3,10 +3,10 @@ import { Problem } from '../../contract/problems.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
 import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../../db/accounts/budgets.ts'
 import { openDatabase } from '../../db/client.ts'
+import { forgetInFlightBound, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
-import { forgetInFlightBound, inFlightUse } from './in-flight.ts'
 
 const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes')
 

@@ -8,6 +8,8 @@ import {
   resealRegistries,
   resealReleases,
   resealRows,
+  resealSecretParts,
+  STEP_PARTS,
   type Step,
 } from '../../db/reseal.ts'
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
@@ -19,7 +21,7 @@ import { logEvent } from '../../platform/log.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
 
 type StepName = (typeof STEPS)[number]
-const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'endpoint objects', 'host objects', 'sender objects'] as const
+const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'secrets', 'endpoint objects', 'host objects', 'sender objects'] as const
 
 /**
  * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
@@ -37,6 +39,7 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   if (isTable(step)) return resealRows(db, step, afterId)
   if (step === 'registries') return resealRegistries(db, afterId, (row) => resealLogin(env, row))
   if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
+  if (step === 'secrets') return resealSecretParts(db, afterId)
   if (step === 'endpoint objects')
     return tellObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
   if (step === 'host objects') return tellObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
@@ -73,7 +76,8 @@ function isTable(step: StepName): step is ResealedTable {
 
 function nextCursor(step: StepName, ids: readonly string[]): string | null {
   const lastId = ids.at(-1)
-  if (lastId !== undefined && !isLastStep(ids)) return `${step}/${lastId}`
+  const isLast = step === 'secrets' ? isLastStep(ids, STEP_PARTS) : isLastStep(ids)
+  if (lastId !== undefined && !isLast) return `${step}/${lastId}`
   const next = STEPS[STEPS.indexOf(step) + 1]
   return next === undefined ? null : `${next}/`
 }

@@ -3,6 +3,7 @@ import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
+import { hasScope } from '../../domain/access.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
@@ -18,10 +19,11 @@ import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { putEnv, replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
-import { assertMergedSize, useTemplate } from '../resources/templates.ts'
+import { assertMergedSize, requireTemplateScope, useTemplate } from '../resources/templates.ts'
 
 const LIST_BINDING = 'listEndpoints'
 
@@ -29,7 +31,13 @@ const LIST_BINDING = 'listEndpoints'
 export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest, key: string | undefined): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
   requireRegistryScope(ctx, body.registry)
-  return onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store))
+  await requireTemplateScope(ctx, body.templateId)
+  const { env, principal } = ctx
+  const replay = replayEnv<EndpointConfig>(body.env, putEnv, async ({ id }) => {
+    if (!hasScope(principal.scopes, 'serverless:read')) return null
+    return (await table.findEndpoint(openRecords(env), principal.teamId, id))?.container.env ?? null
+  })
+  return onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store), replay)
 }
 
 async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {

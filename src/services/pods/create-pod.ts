@@ -1,12 +1,14 @@
 import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
-import { specBytes } from '../../db/pods/pods.ts'
+import { findPod, specBytes } from '../../db/pods/pods.ts'
+import { hasScope } from '../../domain/access.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
+import { envOf } from '../../domain/pod/container.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
 import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
 import { etagOf } from '../../domain/text/etag.ts'
@@ -17,8 +19,10 @@ import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/
 import { requireBudget } from '../accounts/budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
+import { requireTemplateScope } from '../resources/templates.ts'
 import { loadReferences } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
@@ -33,7 +37,17 @@ const MAX_HOSTS_SHOWN = 100
  */
 export async function createPod(ctx: VerbContext, body: CreatePodRequest, idempotencyKey: string | undefined): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:write')
-  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store))
+  requireRegistryScope(ctx, body.registry)
+  await requireTemplateScope(ctx, body.templateId)
+  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store), replayOf(ctx, body))
+}
+
+function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
+  const put = ({ pod, etag }: TaggedPod, variables: Record<string, string>) => ({ pod: { ...pod, env: variables }, etag })
+  return replayEnv<TaggedPod>(body.env, put, async ({ pod: { id } }) => {
+    const row = hasScope(principal.scopes, 'pods:read') ? await findPod(openRecords(env), principal.teamId, id) : null
+    return row && envOf(row.spec)
+  })
 }
 
 /** Where the pod of a body would go now, or what each host lacks; nothing is written (PP-83). Throws what the create would. */

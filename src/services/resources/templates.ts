@@ -19,6 +19,7 @@ import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { putEnv, replayEnv } from '../replayed-env.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -31,7 +32,11 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024
 export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest, key: string | undefined): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   requireRegistryScope(ctx, registryIdOf(body.registry ?? null))
-  return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store))
+  const replay = replayEnv<TemplateConfig>(body.env, putEnv, async ({ id }) => {
+    if (!hasScope(ctx.principal.scopes, 'templates:read')) return null
+    return (await findTemplate(ctx.env, ctx.principal.teamId, id))?.container.env ?? null
+  })
+  return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store), replay)
 }
 
 async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
@@ -114,6 +119,14 @@ export async function useTemplate(
   if (template.serverless === serverless) return template
   const kind = serverless ? 'is not for serverless endpoints' : 'is for serverless endpoints'
   throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })
+}
+
+/** Naming a private template takes the scope for reading it, whether or not it is looked at again (PP-236). Throws 403 and 404. */
+export async function requireTemplateScope({ env, principal }: VerbContext, id: string | undefined): Promise<void> {
+  if (id === undefined || hasScope(principal.scopes, 'templates:read')) return
+  const template = await findTemplate(env, principal.teamId, id)
+  if (!template) throw new Problem('notFound', { detail: 'template not found' })
+  if (!template.isPublic) throw lacksScope('templates:read')
 }
 
 /** Refuses a request that has become too large by its template (RATE-6). Throws 413. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { jsonMembers, repairPythonJson } from '../../../src/domain/text/json-text.ts'
 
 test('members keep their text byte for byte', () => {
@@ -35,4 +35,21 @@ test('any object: each member parses to what JSON.parse finds there', () => {
 
 test('[WRK-5] NaN and Infinity are read as null outside strings only', () => {
   expect(repairPythonJson('{"output":[NaN,-Infinity,Infinity,"NaN \\" Infinity"]}')).toBe('{"output":[null,null,null,"NaN \\" Infinity"]}')
+})
+
+test('[PP-233] Python texts of very many strings or words are repaired in few pieces', () => {
+  const slice = vi.spyOn(String.prototype, 'slice')
+  const piecesOf = (text: string, repaired: string) => {
+    slice.mockClear()
+    expect(repairPythonJson(text) === repaired).toBe(true)
+    return slice.mock.calls.length
+  }
+  const count = 100_000
+  const strings = `[${'"NaN",'.repeat(count)}`
+  const plain = `[${'"",'.repeat(count)}`
+  const words = (word: string) => `[${`${word},`.repeat(count)}"NaN"`
+  expect([piecesOf(strings, strings), piecesOf(plain, plain)]).toEqual([0, 0])
+  expect(piecesOf(words('NaN'), words('null'))).toBeLessThan(100)
+  expect(piecesOf(words('-Infinity'), words('null'))).toBeLessThan(100)
+  slice.mockRestore()
 })

@@ -1,5 +1,18 @@
+import { MAX_ANSWER_BYTES } from '../../../src/domain/idempotency.ts'
 import { restDocument } from '../../../src/http/rest-api.ts'
-import { type Account, api, createAccount, describe, endpointBody, env, expect, it, teamOf } from '../../support/harness.ts'
+import {
+  type Account,
+  admin,
+  api,
+  createAccount,
+  createKey,
+  describe,
+  endpointBody,
+  env,
+  expect,
+  it,
+  teamOf,
+} from '../../support/harness.ts'
 import { multiply } from '../../support/resources.ts'
 
 interface Create {
@@ -114,5 +127,66 @@ describe('Idempotency-Key of every create', () => {
     expect(rows).toHaveLength(1)
     expect(JSON.stringify(rows)).not.toContain(plainDigest)
     expect(JSON.stringify(rows)).not.toContain('password')
+  })
+
+  it('[PP-236] endpoints and templates: a repeat shows the present env to readers, and others what they have sent', async () => {
+    const account = await createAccount()
+    for (const [path, scope] of [
+      ['/v2/serverless', 'serverless'],
+      ['/v2/templates', 'templates'],
+    ] as const) {
+      const asked =
+        scope === 'templates' ? { name: 't', image: 'acme/model:1', env: { A: 'first' } } : endpointBody({ env: { A: 'first' } })
+      const writer = api((await createKey(account.userId, { permission: 'RESTRICTED', scopes: [`${scope}:write`] })).key)
+      const { id } = (await api(account.key).post(path, asked, WITH('k-6'))).body
+      expect((await api(account.key).patch(`${path}/${id}`, { env: { A: 'rotated' } })).status).toBe(200)
+      expect((await api(account.key).post(path, asked, WITH('k-6'))).body, path).toMatchObject({ id, env: { A: 'rotated' } })
+      expect((await writer.post(path, asked, WITH('k-6'))).body, path).toMatchObject({ id, env: { A: 'first' } })
+    }
+  })
+
+  it('[PP-236] an endpoint from a private template is shown again to nobody who may not read templates', async () => {
+    const account = await createAccount()
+    const template = { name: 'private', image: 'acme/model:1', serverless: true, env: { T: 'of-the-template' } }
+    const templateId = (await api(account.key).post('/v2/templates', template)).body.id
+    const body = { ...endpointBody({ templateId }), image: undefined }
+    expect((await api(account.key).post('/v2/serverless', body, WITH('k-7'))).status).toBe(201)
+    const { key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['serverless:write'] })
+    expect(await api(key).post('/v2/serverless', body, WITH('k-7'))).toMatchObject({
+      status: 403,
+      body: { errors: ['the key lacks the scope templates:read'] },
+    })
+  })
+
+  it('[H5][PP-235] kept answers are bounded: beyond, a new key is refused and a known one answered', async () => {
+    const account = await createAccount()
+    const setBudgets = (budgets: object) => admin().put(`/admin/v1/users/${account.userId}/budgets`, budgets)
+    const post = (name: string, headers = {}) => api(account.key).post('/v2/global-volumes', { name }, headers)
+    const names = async () =>
+      (await api(account.key).get('/v2/global-volumes')).body.globalVolumes.map(({ name }: { name: string }) => name)
+    await setBudgets({ keptAnswers: 2 })
+    const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => post(name, WITH(`bound-${name}`))))
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400])
+    const made: string[] = await names()
+    expect(made).toHaveLength(2)
+    const detail =
+      /^the account's budget keptAnswers .* is 2: 2 are in use and 1 more were asked for; try again when .*, or send no Idempotency-Key, or ask/
+    expect(await post('e', WITH('bound-e'))).toMatchObject({ status: 400, body: { code: 'RULE', detail: expect.stringMatching(detail) } })
+    expect((await post(String(made[0]), WITH(`bound-${made[0]}`))).status).toBe(201)
+    expect((await post('f')).status).toBe(201)
+    expect((await names()).toSorted()).toEqual([...made, 'f'].toSorted())
+    // In bytes too: a request that is under way counts as the largest answer.
+    await setBudgets({ keptAnswerBytes: MAX_ANSWER_BYTES })
+    expect((await post('g', WITH('bound-g'))).body.detail).toContain('budget keptAnswerBytes')
+    const { keptAnswers, keptAnswerBytes } = (await api(account.key).get('/v2/account/limits')).body
+    expect({ keptAnswers, isSmall: keptAnswerBytes.used > 0 && keptAnswerBytes.used < 2_000 }).toEqual({
+      keptAnswers: { used: 2, bound: 5_000, unit: 'count' },
+      isSmall: true,
+    })
+    // What has had its day takes no room.
+    await setBudgets({ keptAnswers: 2 })
+    await env.DB.prepare("UPDATE idempotency_keys SET claimed_at = 1 WHERE key LIKE 'bound-%'").run()
+    expect((await post('h', WITH('bound-h'))).status).toBe(201)
+    expect(await stored(account)).toHaveLength(1)
   })
 })

@@ -1,4 +1,4 @@
-import { enterInFlight, inFlightUse, mayDrain } from '../../../src/services/accounts/in-flight.ts'
+import { enterInFlight, inFlightUse, mayDrain } from '../../../src/effects/in-flight.ts'
 import { admin, api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 
 const MIB = 2 ** 20

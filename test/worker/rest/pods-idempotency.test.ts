@@ -1,8 +1,9 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { claimKey, isClaimLost, storeResponse } from '../../../src/db/idempotency.ts'
 import { placePod } from '../../../src/effects/place-pod.ts'
+import { type Place, vaultOf } from '../../../src/platform/seal.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
-import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { api, createAccount, createKey, describe, env, expect, it } from '../../support/harness.ts'
 import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 import { compute, draftPod } from '../../support/pods.ts'
 
@@ -26,7 +27,8 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
     expect(await countPods(scene)).toBe(1)
     await scene.act(first.body.id, 'terminate')
-    expect((await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))).body).toEqual(first.body)
+    // Of a terminated pod no env is kept (PP-234).
+    expect((await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))).body).toEqual({ ...first.body, env: {} })
     expect(await countPods(scene)).toBe(0)
     scene.leave()
   })
@@ -102,8 +104,8 @@ describe('Idempotency-Key', () => {
     const claimBy = (claim: string, claimedAt: number) => claimKey(db, { ...name, claim, fingerprint: 'x', claimedAt })
     const draft = draftPod(name.teamId, `lost${Date.now()}`, { compute: compute('NVIDIA A40') })
     const place = (claim: string) => placePod(env, draft, () => [storeResponse(db, name, claim, '{}')])
-    expect((await claimBy('first', Date.now() - 61_000)).claim).toBe('first')
-    expect((await claimBy('second', Date.now())).claim).toBe('second')
+    expect((await claimBy('first', Date.now() - 61_000))?.claim).toBe('first')
+    expect((await claimBy('second', Date.now()))?.claim).toBe('second')
     const failure = await place('first').catch((error: unknown) => error)
     expect(isClaimLost(failure)).toBe(true)
     expect(await countPods(scene)).toBe(0)
@@ -119,6 +121,45 @@ describe('Idempotency-Key', () => {
     expect(await errorsFor('k'.repeat(129))).toEqual(['$.Idempotency-Key: maxLength: got 129, want 128'])
     expect(await errorsFor('a b')).toEqual(['$.Idempotency-Key: does not match pattern: want visible ASCII characters without spaces'])
     expect((await scene.call.post(PODS, podBody(), WITH('k'.repeat(128)))).status).toBe(201)
+    scene.leave()
+  })
+
+  it('[PP-236] a repeat is decided anew: who may not name the credential or the template is 403, repeat or not', async () => {
+    const scene = await podScene(gpus(4))
+    const { key } = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })
+    const registry = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
+    const template = { name: `t-${Date.now()}`, image: 'acme/idle:1', env: { T: 'of-the-template' } }
+    const templateId = (await scene.call.post('/v2/templates', template)).body.id
+    for (const [body, scope] of [
+      [podBody({ registry }), 'registries:read'],
+      [podBody({ image: undefined, templateId }), 'templates:read'],
+    ] as const) {
+      const name = WITH(`replay-${scope}`)
+      expect((await scene.call.post(PODS, body, name)).status).toBe(201)
+      expect((await scene.call.post(PODS, body, name)).status).toBe(201)
+      expect(await api(key).post(PODS, body, name)).toMatchObject({ status: 403, body: { errors: [`the key lacks the scope ${scope}`] } })
+    }
+    expect(await countPods(scene)).toBe(2)
+    scene.leave()
+  })
+
+  it('[PP-236] no env is kept: a repeat shows the present one to readers, and others what they have sent', async () => {
+    const scene = await podScene(gpus(4))
+    const writer = api((await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })).key)
+    const body = podBody({ env: { A: 'first' }, startJupyter: true })
+    const repeat = async (call = scene.call) => (await call.post(PODS, body, WITH('env-key'))).body.env
+    const { id, env: made } = (await scene.call.post(PODS, body, WITH('env-key'))).body
+    expect(made).toEqual({ A: 'first', JUPYTER_PASSWORD: expect.any(String) })
+    const kept = await env.DB.prepare("SELECT team_id, response FROM idempotency_keys WHERE key = 'env-key'").first<
+      Record<string, string>
+    >()
+    const place: Place = ['idempotency keys', kept?.team_id ?? '', 'createPod', 'env-key', 'response']
+    expect(JSON.parse(vaultOf(env).open(place, kept?.response ?? '') ?? '').pod).toMatchObject({ id, env: {} })
+    expect(await repeat()).toEqual(made)
+    expect((await scene.call.patch(`${PODS}/${id}`, { env: { A: 'rotated' } })).status).toBe(200)
+    expect(await repeat()).toEqual({ ...made, A: 'rotated' })
+    expect(await repeat(writer)).toEqual({ A: 'first' })
+    expect(await countPods(scene)).toBe(1)
     scene.leave()
   })
 })

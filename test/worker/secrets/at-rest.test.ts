@@ -41,8 +41,15 @@ async function plant() {
   await call.patch(`/v2/templates/${templateId}`, { env: { T: 'plant-template-env-2' } })
   const login = { name: 'r', username: 'plant-registry-user', password: 'plant-registry-pass' }
   expect((await call.post('/v2/registries', login)).status).toBe(201)
-  const pod = await scene.create({ env: { DB_PASSWORD: 'plant-pod-env' }, startJupyter: true, ports: ['8888/http'] })
+  const named = await call.post('/v2/account/secrets', { name: 'NAMED', value: 'plant-secret-value' })
+  expect((await call.patch(`/v2/account/secrets/${named.body.id}`, { value: 'plant-secret-value-2' })).status).toBe(200)
+  const pod = await scene.create({
+    env: { DB_PASSWORD: 'plant-pod-env', NAMED: '{{ RUNPOD_SECRET_NAMED }}' },
+    startJupyter: true,
+    ports: ['8888/http'],
+  })
   const podWorkload = await host.waitFor(({ id }) => id.startsWith(`${pod.id}-`))
+  expect(podWorkload.env.NAMED).toBe('plant-secret-value-2')
   await call.patch(`/v2/pods/${pod.id}`, { env: { DB_PASSWORD: 'plant-pod-env-2' } })
   const once = await call.post('/v2/pods', podBody({ env: { K: 'plant-idempotent-env' } }), { 'Idempotency-Key': 'once' })
   expect(once).toMatchObject({ status: 201, body: { env: { K: 'plant-idempotent-env' } } })
@@ -61,7 +68,7 @@ async function plant() {
     apiKey: account.key,
     ownerKey: queue.account.key,
   }
-  const written = ['endpoint-env', 'template-env', 'registry-user', 'registry-pass', 'pod-env', 'idempotent-env'].map(
+  const written = ['endpoint-env', 'template-env', 'registry-user', 'registry-pass', 'pod-env', 'idempotent-env', 'secret-value'].map(
     (name) => `plant-${name}`,
   )
   const secrets = [...Object.values(made), ...written, ...Object.values(S3)].filter((text) => text !== undefined)
@@ -72,7 +79,7 @@ describe('secrets at rest', () => {
   it('[M4][PP-211] of all kinds that a tenant plants, none stands in a row of D1 or of an object', async () => {
     const { scene, queue, pod, secrets, made } = await plant()
     expect(Object.values(made)).not.toContain(undefined)
-    expect(new Set(secrets).size).toBeGreaterThanOrEqual(16)
+    expect(new Set(secrets).size).toBeGreaterThanOrEqual(17)
     const team = await env.DB.prepare('SELECT team_id FROM endpoints WHERE id = ?').bind(queue.endpointId).first<string>('team_id')
     const rows = [
       await d1Rows(),
@@ -154,7 +161,7 @@ describe('rotation', () => {
       steps.push(reply.body.step)
       cursor = reply.body.nextCursor
     }
-    expect(new Set(steps).size).toBe(8)
+    expect(new Set(steps).size).toBe(9)
     const rows = [await d1Rows(), await objectRows(hostStub(env, queue.host.id))].join('\n')
     expect(rows).not.toContain('lies-open')
     expect((await scene.call.get(`/v2/templates/${templateId}`)).body.env).toEqual({ T: 'lies-open' })

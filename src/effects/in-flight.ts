@@ -1,8 +1,8 @@
-import { BUDGETS } from '../../contract/accounts/budgets.ts'
-import { findOverrides } from '../../db/accounts/budgets.ts'
-import { openDatabase } from '../../db/client.ts'
-import type { Env } from '../../env.ts'
-import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { BUDGETS } from '../contract/accounts/budgets.ts'
+import { findOverrides } from '../db/accounts/budgets.ts'
+import { openDatabase } from '../db/client.ts'
+import type { Env } from '../env.ts'
+import { ExpiringCache } from '../platform/expiring-cache.ts'
 
 /** How long a changed bound may stay unnoticed by another isolate. */
 const BOUND_TTL_MS = 60_000
@@ -33,10 +33,12 @@ class RecentBytes {
     return used
   }
 
-  enter(teamId: string, bytes: number, nowMs: number): void {
+  enter(teamId: string, bytes: number, nowMs: number): Body {
     const bodies = this.byTeam.get(teamId) ?? new Set()
-    bodies.add({ bytes, untilMs: nowMs + MAX_BODY_MS })
+    const body = { bytes, untilMs: nowMs + MAX_BODY_MS }
+    bodies.add(body)
     this.byTeam.set(teamId, bodies)
+    return body
   }
 
   private leave(teamId: string, body: Body): void {
@@ -57,9 +59,9 @@ export async function inFlightUse(env: Env, teamId: string, nowMs: number): Prom
   return { used: taken.of(teamId, nowMs), bound }
 }
 
-/** Counts a body for the next seconds. */
-export function enterInFlight(teamId: string, bytes: number, nowMs: number): void {
-  taken.enter(teamId, bytes, nowMs)
+/** Counts a body for the next seconds. Who learns only later how long it is says so in what this returns. */
+export function enterInFlight(teamId: string, bytes: number, nowMs: number): { bytes: number } {
+  return taken.enter(teamId, bytes, nowMs)
 }
 
 /** Whether a refused body is worth reading to its end. Counts it if so: what is read costs everybody time, whatever becomes of it. */
@@ -67,6 +69,19 @@ export function mayDrain(teamId: string, bytes: number, nowMs: number): boolean 
   if (drained.of(teamId, nowMs) + bytes > MAX_DRAINED_BYTES) return false
   drained.enter(teamId, bytes, nowMs)
   return true
+}
+
+/**
+ * Reads a refused body to its end, so that its sender hears why, within what is read of refused bodies at all and no further than it was
+ * announced.
+ */
+export async function drainRefused(body: ReadableStream<Uint8Array> | null, teamId: string, bytes: number, nowMs: number): Promise<void> {
+  if (!body || !mayDrain(teamId, bytes, nowMs)) return
+  let read = 0
+  for await (const piece of body) {
+    read += piece.byteLength
+    if (read > bytes) return
+  }
 }
 
 /** Forgets a bound in this isolate, after it was changed here. */

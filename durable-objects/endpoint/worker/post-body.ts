@@ -1,0 +1,65 @@
+import { describeExcess } from '../../../src/contract/accounts/budgets.ts'
+import { announcedBytes } from '../../../src/domain/text/body-length.ts'
+import { drainRefused, enterInFlight, inFlightUse } from '../../../src/effects/in-flight.ts'
+import type { EndpointCore } from '../core.ts'
+import { readText } from '../replies.ts'
+
+/** A body up to this size costs less to read than to ask about. */
+const UNASKED_BYTES = 64 * 1024
+
+/** A body as text, or why one so large is never taken. */
+export type ReadBody = { kind: 'text'; text: string } | { kind: 'refused'; reason: string }
+
+/** What was made of the body of a post. */
+export type PostBody =
+  | ReadBody
+  /** It can change nothing, so it was not read. */
+  | { kind: 'unread' }
+  /** The account sends too much at once; later there is room. */
+  | { kind: 'busy'; detail: string }
+
+export interface PostLimit {
+  maxBytes: number
+  /** What is said of a larger one. */
+  tooLarge: string
+}
+
+/**
+ * Reads the body of a worker's post, which can be large, once it is known to matter (PP-230): by the job and the worker as they are, and within
+ * the bytes that the endpoint's account may send at a time. What is not read is passed over, so that its sender hears the answer.
+ */
+export async function readPost(core: EndpointCore, request: Request, limit: PostLimit, matters: () => boolean): Promise<PostBody> {
+  const announced = announcedBytes(request.headers)
+  if (announced !== null && announced <= UNASKED_BYTES) return readWhole(request, limit)
+  // One whose length nobody announced is taken for the longest until it has been read.
+  const bytes = announced ?? limit.maxBytes
+  const teamId = core.state.meta.config()?.teamId ?? ''
+  const entry = matters() ? await enter(core, teamId, bytes, limit) : ({ kind: 'unread' } as const)
+  if ('kind' in entry) {
+    await drainRefused(request.body, teamId, bytes, Date.now())
+    return entry
+  }
+  const read = await readWhole(request, limit)
+  if (announced === null && read.kind === 'text') entry.bytes = read.text.length
+  return read
+}
+
+async function readWhole(request: Request, limit: PostLimit): Promise<ReadBody> {
+  const text = await readText(request, limit.maxBytes)
+  return text === null ? { kind: 'refused', reason: limit.tooLarge } : { kind: 'text', text }
+}
+
+/** Passes over the body of a post for nobody, so that its sender hears the answer. */
+export function passOver(request: Request, endpointId: string): Promise<void> {
+  return drainRefused(request.body, endpointId, announcedBytes(request.headers) ?? UNASKED_BYTES, Date.now())
+}
+
+/** Counts a body, or says why it may not come. */
+async function enter(core: EndpointCore, teamId: string, bytes: number, limit: PostLimit): Promise<{ bytes: number } | PostBody> {
+  if (bytes > limit.maxBytes) return { kind: 'refused', reason: limit.tooLarge }
+  const nowMs = Date.now()
+  const { used, bound } = await inFlightUse(core.env, teamId, nowMs)
+  if (used + bytes <= bound) return enterInFlight(teamId, bytes, nowMs)
+  const detail = describeExcess('inFlightBytes', used, bytes, bound)
+  return bytes > bound ? { kind: 'refused', reason: detail } : { kind: 'busy', detail }
+}
