@@ -9,6 +9,9 @@ const SECRETS = {
   TOKEN_SECRET: 'token-secret-for-tests-only-32-bytes-long',
 }
 
+/** The identity provider that tests of sessions play (test/support/provider.ts). */
+const PROVIDER = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'podplane-console' }
+
 /** These start processes or a runtime; a busy machine with two cores needs more than the runner's five seconds. */
 const SLOW_MACHINE_MS = 30_000
 
@@ -36,7 +39,7 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
-              bindings: { ...SECRETS, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') },
+              bindings: { ...SECRETS, ...PROVIDER, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') },
               // Optional for an operator; tests of a plane without it take it away from the object they look at.
               r2Buckets: ['LOGS'],
               // Nothing leaves the machine: whatever the plane calls is answered here.

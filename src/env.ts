@@ -1,5 +1,6 @@
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
+import { parseSessionSettings, type SessionSettings, type SessionVariables } from './domain/session/settings.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
 import type { EndpointRpc } from './objects/endpoint.ts'
@@ -11,7 +12,7 @@ import type { LogLevel } from './platform/log.ts'
 import { masterSecrets, requireSecret } from './platform/seal.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
-export interface Env {
+export interface Env extends SessionVariables {
   DB: D1Database
   ASSETS: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
@@ -70,6 +71,8 @@ export interface Settings {
   hostSilenceMaxMs: number
   /** How long the row of a terminated pod stays, milliseconds (PP-234). */
   terminatedPodsKeptMs: number
+  /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
+  sessions: SessionSettings
 }
 
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
@@ -123,6 +126,7 @@ function parseSettings(env: Env): Settings {
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
+    sessions: parseSessionSettings(env),
   }
 }
 

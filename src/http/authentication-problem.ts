@@ -1,9 +1,26 @@
 import { Problem } from '../contract/problems.ts'
-import type { Authentication } from '../services/accounts/authenticate.ts'
+import type { Refused } from '../services/credentials/authentication.ts'
+import { ACCOUNT_HEADER } from './session-headers.ts'
 
-/** The answer to a caller who is not let in: 401 (ERR-8), or 429 where too many unknown keys came from the same address (PP-200). */
-export function authenticationProblem(refused: Extract<Authentication, { ok: false }>): Problem {
-  if (refused.problem !== 'rateLimited') return new Problem(refused.problem)
-  const detail = `too many unknown keys from this address; try again in ${refused.waitSeconds} seconds`
-  return new Problem('rateLimited', { detail, headers: { 'Retry-After': String(refused.waitSeconds) } })
+/**
+ * The answer to a caller who is not let in: 401 (ERR-8), 403 for whom the plane knows and refuses, 429 where too many unknown keys came from
+ * the same address (PP-200), 503 while nobody can tell (SES-4).
+ */
+export function authenticationProblem(refused: Refused): Problem {
+  switch (refused.problem) {
+    case 'rateLimited': {
+      const detail = `too many unknown keys from this address; try again in ${refused.waitSeconds} seconds`
+      return new Problem('rateLimited', { detail, headers: { 'Retry-After': String(refused.waitSeconds) } })
+    }
+    case 'unavailable':
+      return new Problem('unavailable', { detail: refused.detail, headers: { 'Retry-After': String(refused.waitSeconds) } })
+    case 'accountSuspended':
+      return new Problem('accountSuspended', {
+        headers: refused.sessionAccount === null ? {} : { [ACCOUNT_HEADER]: refused.sessionAccount },
+      })
+    case 'accessDenied':
+      return new Problem('accessDenied', { detail: refused.detail })
+    default:
+      return new Problem(refused.problem, refused.errors && { errors: refused.errors })
+  }
 }

@@ -3,7 +3,7 @@ import { RESERVED_WORDS } from '../contract/reserved-words.ts'
 import type { AppEnv } from './app-env.ts'
 import { openApiDocument } from './document.ts'
 import { registerJobDocumentation } from './jobs/documented-jobs.ts'
-import { requireApiKey } from './middleware/authentication.ts'
+import { requireCaller } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { limitRate } from './middleware/rate-limit.ts'
 import { openApiApp } from './openapi-app.ts'
@@ -32,17 +32,22 @@ const INFO = {
   description: 'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
 }
 
+const CREDENTIALS = [
+  'An API key, or the JWT of a session: `Authorization: Bearer <key>`.',
+  'A session may name a team of its user in `X-Team-Id`; `X-Account-Id` of the answer names the account that it ran for.',
+].join(' ')
+
 /**
  * REST v2: everything below a reserved word (CFG-2). Size, then key, then rate, then path and method (ERR-6); only these paths carry
  * that middleware, because the job API beside them has limits of its own.
  */
 export function restApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
-  registerSecurity(app, 'An API key: `Authorization: Bearer <key>`.')
+  registerSecurity(app, CREDENTIALS)
   registerRateHeaders(app)
   // CFG-3: the document is not an endpoint, so it stands before the key check.
   app.get(DOCUMENT_PATH, (c) => c.body(restDocumentText(), 200, { 'Content-Type': 'application/json' }))
-  for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireApiKey, limitRate)
+  for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireCaller, limitRate)
   registerServerless(app)
   registerWebhooks(app)
   registerEndpointWorkers(app)

@@ -1,20 +1,21 @@
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { isStillGood } from '../services/accounts/authenticate.ts'
+import type { Principal } from '../services/context.ts'
 
 /**
- * How often the key of an open stream is asked about, and how old what is known of it may be: together less than a minute (PP-215). Tests
+ * How often the key or session of an open stream is asked about, and how old what is known of it may be: together less than a minute (PP-215). Tests
  * shorten both.
  */
 export const STREAM_CHECKS = { everyMs: 5_000, maxAgeMs: 54_000 }
 
 /**
- * A response that stays open, as long as the key that asked for it is good: when the key is revoked, expires or its account is suspended, the
- * stream ends (PP-215). Whoever reads on connects again, and is refused.
+ * A response that stays open, as long as the key or session that asked for it is good: when it is revoked, expires, its account is suspended
+ * or its user's role there changes, the stream ends (PP-215). Whoever reads on connects again, and is judged anew.
  */
-export function watchedByKey(response: Response, env: Env, authorization: string | null): Response {
+export function watchedByKey(response: Response, env: Env, authorization: string | null, principal: Principal): Response {
   if (!response.body) return response
-  const isGood = () => isStillGood(env, authorization, Date.now(), STREAM_CHECKS.maxAgeMs)
+  const isGood = () => isStillGood(env, authorization, principal, Date.now(), STREAM_CHECKS.maxAgeMs)
   return new Response(streamWhile(response.body, isGood, STREAM_CHECKS.everyMs), response)
 }
 

@@ -25,6 +25,11 @@ const WORKER_VARS = [
   'SSH_HOST',
   'SSH_PORT',
   'ADMIN_HOST',
+  'OIDC_ISSUER',
+  'OIDC_AUDIENCE',
+  'OIDC_JWKS_URL',
+  'OIDC_ALGORITHMS',
+  'OIDC_EMAIL_DOMAINS',
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'

@@ -42,15 +42,49 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
 
 const KEYS = 'src/db/idempotency.ts'
 const BODY = 'src/http/middleware/strict-json.ts'
-const LOGIN = 'src/services/accounts/authenticate.ts'
+const KEY_CALLERS = 'src/services/credentials/key-callers.ts'
+const VERIFY_TOKEN = 'src/services/sessions/verify-token.ts'
+const VERDICTS = 'src/services/credentials/verdicts.ts'
 
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'senders whose addresses nobody knows lock one another out',
-    file: LOGIN,
-    find: 'parseApiKey(token) ? visit.source() : null',
-    replace: "parseApiKey(token) ? (visit.source() ?? 'unknown') : null",
+    file: KEY_CALLERS,
+    find: 'parseApiKey(key) ? visit.source() : null',
+    replace: "parseApiKey(key) ? (visit.source() ?? 'unknown') : null",
+  },
+  {
+    id: 'a session acts for any team that it names',
+    file: 'src/domain/session/accounts.ts',
+    find: 'if (askedTeam !== null && asked) return { teamId: askedTeam, membership: asked }',
+    replace: "if (askedTeam !== null) return { teamId: askedTeam, membership: asked ?? { role: 'OWNER', isSuspended: false } }",
+  },
+  { id: 'a token for others is a session', file: VERIFY_TOKEN, find: 'audience: [...provider.audiences],', replace: '' },
+  { id: 'any published key may sign in any way', file: VERIFY_TOKEN, find: 'algorithms: [...provider.algorithms],', replace: '' },
+  {
+    id: 'an address that is said to be unverified counts',
+    file: 'src/domain/session/claims.ts',
+    find: '(claims.email_verified === undefined && isListed)',
+    replace: 'isListed',
+  },
+  {
+    id: 'a reassigned address inherits an account',
+    file: 'src/services/sessions/sign-in.ts',
+    find: 'if (await hasIdentityAt(db, provider.issuer, user.id)) return TAKEN',
+    replace: '',
+  },
+  {
+    id: 'each unknown key is asked for',
+    file: 'src/services/sessions/provider-keys.ts',
+    find: 'if (!mayFetchKeys(set.triedAtMs, nowMs)) return',
+    replace: 'if (set.triedAtMs === nowMs + 1) return',
+  },
+  {
+    id: 'a stream outlives the membership of its session',
+    file: 'src/services/sessions/session-callers.ts',
+    find: 'answer.ok && answer.principal.teamId === principal.teamId && answer.principal.scopes === principal.scopes',
+    replace: 'answer.ok',
   },
   {
     id: 'one row that cannot be opened ends a re-seal',
@@ -90,8 +124,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: '${bytes} <= granted_bytes OR ',
     replace: '1 OR ',
   },
-  { id: 'verdicts are kept by the header', file: LOGIN, find: 'verdicts.set(token,', replace: 'verdicts.set(`${token} ${nowMs}`,' },
-  { id: 'unknown keys are looked up again', file: LOGIN, find: 'if (refused.get(token, nowMs)) return', replace: 'if (false) return' },
+  { id: 'verdicts are kept by the header', file: KEY_CALLERS, find: 'keys.keepGood(key,', replace: 'keys.keepGood(`${key} ${nowMs}`,' },
+  { id: 'unknown keys are looked up again', file: KEY_CALLERS, find: 'if (keys.badOf(key, nowMs)) return', replace: 'if (false) return' },
   {
     id: 'unknown keys of an address are not counted',
     file: 'src/services/accounts/lookups.ts',
@@ -102,9 +136,9 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },
   {
     id: 'a suspended account is let in',
-    file: 'src/services/accounts/authenticate.ts',
-    find: 'return verdict.isSuspended ? SUSPENDED : ',
-    replace: 'return ',
+    file: KEY_CALLERS,
+    find: 'if (verdict.isSuspended) return',
+    replace: 'if (false) return',
   },
   {
     id: 'a stream outlives its key',
@@ -114,8 +148,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'every stream looks its key up by itself',
-    file: 'src/services/accounts/authenticate.ts',
-    find: 'if (looking.get(token, nowMs)) return true',
+    file: VERDICTS,
+    find: 'if (this.looking.get(id, nowMs)) return true',
     replace: '',
   },
 ]

@@ -5,6 +5,7 @@ import type { LayerFile } from './layers/archive.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
+import { plainConfig } from './plain-config.ts'
 import { PullError, tooLarge } from './pull-error.ts'
 import type { Reference } from './reference.ts'
 import { type RegistryClient, readBytes } from './registry-client.ts'
@@ -57,8 +58,9 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   const { client, pulled, space, shares, account, reference } = deps
   const packed = manifest.layers.reduce((sum, { size }) => sum + size, manifest.config.size)
   if (packed > maxBytesOf(deps)) throw tooLarge('packed it has', packed, maxBytesOf(deps))
-  const config = await readConfigBlob(client, manifest)
-  const diffIds = readConfig(config, manifest, machinePlatform())
+  const given = await readConfigBlob(client, manifest)
+  const diffIds = readConfig(given, manifest, machinePlatform())
+  const config = plainConfig(given)
   const proven = pulled.layersFrom(reference.host)
   const dir = mkdtempSync(join(deps.spoolDir, 'pull-'))
   try {

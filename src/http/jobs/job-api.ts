@@ -13,9 +13,9 @@ import { lookUpFor } from '../../services/accounts/lookups.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
-import { clientSource } from '../client-address.ts'
 import { problemResponse } from '../problem-response.ts'
 import { requestIdOf } from '../request-id.ts'
+import { ACCOUNT_HEADER, accountToName, visitOf } from '../session-headers.ts'
 import { watchedByKey } from '../watched-stream.ts'
 import { countBody } from './in-flight-body.ts'
 
@@ -27,6 +27,8 @@ interface Incoming {
   request: Request
   env: Env
   ctx: ExecutionContext
+  /** Who calls, once that is known; a worker is nobody here. */
+  principal: Principal | null
 }
 
 /**
@@ -35,58 +37,66 @@ interface Incoming {
  */
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)
+  const incoming: Incoming = { request, env, ctx, principal: null }
   try {
-    const admitted = await admit({ request, env, ctx }, call)
+    const admitted = await admit(incoming, call)
     if (!call) throw new Problem('pathNotFound')
-    const response = await callCounted({ request, env, ctx }, call, admitted)
-    const isStream = admitted.caller !== null && response.headers.get('content-type')?.startsWith('text/event-stream')
-    return ofItsType(isStream ? watchedByKey(response, env, request.headers.get('authorization')) : response)
+    const response = await callCounted(incoming, call, admitted)
+    return labelled(watched(response, incoming), incoming.principal)
   } catch (error) {
-    return ofItsType(refuse(request, call, error))
+    return labelled(refuse(request, call, error), incoming.principal)
   }
 }
 
-// PP-225: what a worker made is shown as the type that it has, whatever it looks like. What came from another isolate has headers that cannot be set.
-function ofItsType(response: Response): Response {
+function watched(response: Response, { request, env, principal }: Incoming): Response {
+  if (principal === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response
+  return watchedByKey(response, env, request.headers.get('authorization'), principal)
+}
+
+// What came from another isolate has headers that cannot be set.
+function labelled(response: Response, principal: Principal | null): Response {
   try {
-    response.headers.set(NO_SNIFFING, 'nosniff')
+    setLabels(response.headers, principal)
     return response
   } catch {
     const copy = new Response(response.body, response)
-    copy.headers.set(NO_SNIFFING, 'nosniff')
+    setLabels(copy.headers, principal)
     return copy
   }
 }
 
-async function callCounted({ request, env }: Incoming, call: JobCall, admitted: AdmittedCall): Promise<Response> {
-  if (admitted.teamId !== null) await countBody(env, request, admitted.teamId, call.route.maxBodyBytes ?? 0)
+// PP-225: what a worker made is shown as the type that it has, whatever it looks like.
+function setLabels(headers: Headers, principal: Principal | null): void {
+  headers.set(NO_SNIFFING, 'nosniff')
+  const account = accountToName(principal ?? undefined)
+  if (account !== null) headers.set(ACCOUNT_HEADER, account)
+}
+
+/** Bodies under way count for the account; a worker's do not, which its queue has asked for. */
+async function callCounted({ request, env, principal }: Incoming, call: JobCall, admitted: Admitted): Promise<Response> {
+  if (principal !== null) await countBody(env, request, principal.teamId, call.route.maxBodyBytes ?? 0)
   return callEndpoint(env, request, call, admitted)
 }
 
-/** What was admitted, and with whose bodies under way its own counts. Null: a worker's, which its queue has asked for. */
-type AdmittedCall = Admitted & { teamId: string | null }
-
 /** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
-async function admit(incoming: Incoming, call: JobCall | null): Promise<AdmittedCall> {
+async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted> {
   const length = announcedBytes(incoming.request.headers) ?? 0
   const limit = call?.route.maxBodyBytes ?? null
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
   if (call?.route.caller === 'worker') return admitWorker(incoming, call)
-  const principal = await requireKey(incoming)
+  const principal = await requireCaller(incoming)
   if (!call) throw new Problem('pathNotFound')
   checkMethod(incoming, call)
   // API-5: on the job API an under-privileged key is 401, not 403.
   if (call.route.scope && !hasScope(principal.scopes, call.route.scope, call.endpointId)) {
-    throw new Problem('invalidToken', { detail: `this key lacks the scope ${call.route.scope}` })
+    throw new Problem('invalidToken', {
+      detail: `this ${principal.via === 'SESSION' ? 'session' : 'key'} lacks the scope ${call.route.scope}`,
+    })
   }
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
   const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
-  return {
-    teamId: principal.teamId,
-    endpoint,
-    caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) },
-  }
+  return { endpoint, caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) } }
 }
 
 // Endpoints that a key has called are not looked for, so its other calls go on.
@@ -99,29 +109,27 @@ function boundedFor({ via, credentialId }: Principal): BoundedLook {
   }
 }
 
-async function requireKey(incoming: Incoming): Promise<Principal> {
+async function requireCaller(incoming: Incoming): Promise<Principal> {
   const { request, env, ctx } = incoming
-  const authentication = await authenticate(env, request.headers.get('authorization'), Date.now(), {
-    source: () => clientSource(request),
-    waitUntil: (promise) => ctx.waitUntil(promise),
-  })
+  const authentication = await authenticate(env, request.headers.get('authorization'), Date.now(), visitOf(request, ctx))
   if (!authentication.ok) throw authenticationProblem(authentication)
+  incoming.principal = authentication.principal
   return authentication.principal
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
 // is read to its end first, within what is read of refused bodies at all (PP-207); nobody else's is.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
-  const principal = await requireKey(incoming).catch(() => null)
+  const principal = await requireCaller(incoming).catch(() => null)
   if (principal) await drainRefused(incoming.request.body, principal.teamId, length, Date.now())
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
-async function admitWorker(incoming: Incoming, call: JobCall): Promise<AdmittedCall> {
+async function admitWorker(incoming: Incoming, call: JobCall): Promise<Admitted> {
   const endpoint = await ownByWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
   if (!endpoint) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
-  return { endpoint, caller: null, teamId: null }
+  return { endpoint, caller: null }
 }
 
 function checkMethod(incoming: Incoming, call: JobCall): void {

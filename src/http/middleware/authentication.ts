@@ -3,14 +3,12 @@ import { Problem } from '../../contract/problems.ts'
 import { authenticate, authenticateOperator } from '../../services/accounts/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
-import { clientSource } from '../client-address.ts'
+import { visitOf } from '../session-headers.ts'
 
-/** Lets in callers with a good API key and sets `principal`; everyone else gets 401 (ERR-8). */
-export async function requireApiKey(c: AppContext, next: Next): Promise<void> {
-  const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), {
-    source: () => clientSource(c.req.raw),
-    waitUntil: (promise) => c.executionCtx.waitUntil(promise),
-  })
+/** Lets in callers with a good API key or session and sets `principal`; everyone else is answered at once (ERR-8). */
+export async function requireCaller(c: AppContext, next: Next): Promise<void> {
+  const visit = visitOf(c.req.raw, c.executionCtx)
+  const result = await authenticate(c.env, c.req.header('authorization') ?? null, Date.now(), visit)
   if (!result.ok) throw authenticationProblem(result)
   c.set('principal', result.principal)
   await next()

@@ -3,6 +3,7 @@ import { logEvent, logs } from '../../platform/log.ts'
 import type { Principal } from '../../services/context.ts'
 import type { AppContext } from '../app-env.ts'
 import { requestIdOf } from '../request-id.ts'
+import { ACCOUNT_HEADER, accountToName } from '../session-headers.ts'
 
 const SERVER_FAULT = 500
 /** What is not served is no fault, and anybody can ask for it. */
@@ -19,6 +20,8 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
   if (c.res.status !== 101) {
     c.res.headers.set('X-Request-ID', c.var.requestId)
     c.res.headers.set('X-Content-Type-Options', 'nosniff')
+    const account = accountToName(principalOf(c))
+    if (account !== null) c.res.headers.set(ACCOUNT_HEADER, account)
   }
   writeLog(c, startedAtMs)
 }
@@ -27,16 +30,19 @@ function writeLog(c: AppContext, startedAtMs: number): void {
   const { status } = c.res
   const level = isFault(status) ? 'error' : c.req.path === QUIET_PATH ? 'debug' : 'info'
   if (!logs(level)) return
-  // A route without a key check sets none.
-  const principal = c.var.principal as Principal | undefined
   logEvent(level, 'request', {
     requestId: c.var.requestId,
     method: c.req.method,
     path: c.req.path,
     status,
     durationMs: Date.now() - startedAtMs,
-    teamId: principal?.teamId,
+    teamId: principalOf(c)?.teamId,
   })
+}
+
+/** A route without a key check sets none. */
+function principalOf(c: AppContext): Principal | undefined {
+  return c.var.principal as Principal | undefined
 }
 
 function isFault(status: number): boolean {

@@ -30,5 +30,5 @@ export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, 
 
 /** The answer that carries a log, for as long as the reader's key is good. */
 export function logResponse(c: AppContext, body: ReadableStream): Response {
-  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, c.req.header('authorization') ?? null)
+  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, c.req.header('authorization') ?? null, c.var.principal)
 }

@@ -1,6 +1,7 @@
 import type { Role } from '../../../src/domain/access.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
-import { authenticate, forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import {
   type Account,
   admin,

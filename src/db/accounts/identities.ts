@@ -1,0 +1,91 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Accounts } from '../../domain/session/accounts.ts'
+import { type AuditRow, insertAuditRow } from '../audit.ts'
+import type { Database, Statement } from '../client.ts'
+import { identities, memberships, teams, users } from '../schema.ts'
+import type { UserRow } from './accounts.ts'
+
+type IdentityRow = typeof identities.$inferSelect
+
+/** A user who has signed in, with the live accounts that they belong to. */
+export interface SignedIn {
+  userId: string
+  isDeleted: boolean
+  accounts: Accounts
+}
+
+/** Which row of the audit log tells of a first sign-in. */
+type Note = Pick<AuditRow, 'id' | 'at' | 'credentialId' | 'teamId'>
+
+/** The user whom a provider calls `subject`, in one query; null when nobody has signed in as that. */
+export async function findSignedIn(db: Database, issuer: string, subject: string): Promise<SignedIn | null> {
+  const rows = await db
+    .select({
+      userId: users.id,
+      own: users.personalTeamId,
+      deletedAt: users.deletedAt,
+      teamId: teams.id,
+      role: memberships.role,
+      suspendedAt: teams.suspendedAt,
+    })
+    .from(identities)
+    .innerJoin(users, eq(users.id, identities.userId))
+    .leftJoin(memberships, eq(memberships.userId, users.id))
+    .leftJoin(teams, and(eq(teams.id, memberships.teamId), isNull(teams.deletedAt)))
+    .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))
+  const [first] = rows
+  if (!first) return null
+  const all = new Map(
+    rows.flatMap(({ teamId, role, suspendedAt }) =>
+      teamId === null || role === null ? [] : [[teamId, { role, isSuspended: suspendedAt !== null }] as const],
+    ),
+  )
+  return { userId: first.userId, isDeleted: first.deletedAt !== null, accounts: { own: first.own, all } }
+}
+
+/** Whether a user has signed in at a provider, as whomever. */
+export async function hasIdentityAt(db: Database, issuer: string, userId: string): Promise<boolean> {
+  const row = await db
+    .select({ userId: identities.userId })
+    .from(identities)
+    .where(and(eq(identities.userId, userId), eq(identities.issuer, issuer)))
+    .limit(1)
+    .get()
+  return row !== undefined
+}
+
+/** Says that an identity is a user who is there, unless either has changed meanwhile. */
+export async function linkIdentity(db: Database, identity: IdentityRow, note: Note): Promise<void> {
+  await db.batch([insertIdentity(db, identity), noteSignIn(db, 'users.link', identity, note)])
+}
+
+/** Makes a user with the personal team and an identity, all of it or nothing: nothing when the address or the identity is taken by then. */
+export async function signUp(db: Database, user: Omit<UserRow, 'deletedAt'>, identity: IdentityRow, note: Note): Promise<void> {
+  const { id, email, personalTeamId, createdAt } = user
+  const isFree = sql`NOT EXISTS (SELECT 1 FROM users WHERE email = ${email})
+    AND NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${identity.issuer} AND subject = ${identity.subject})`
+  // The team's id is new: if it is there, the statement before has made it.
+  const isMade = sql`EXISTS (SELECT 1 FROM teams WHERE id = ${personalTeamId})`
+  await db.batch([
+    db.insert(teams).select(sql`SELECT ${personalTeamId}, ${email}, 'PERSONAL', ${createdAt}, NULL, NULL, NULL WHERE ${isFree}`),
+    db.insert(users).select(sql`SELECT ${id}, ${email}, ${personalTeamId}, ${createdAt}, NULL WHERE ${isMade}`),
+    db.insert(memberships).select(sql`SELECT ${personalTeamId}, ${id}, 'OWNER', ${createdAt} WHERE ${isMade}`),
+    insertIdentity(db, identity),
+    noteSignIn(db, 'users.create', identity, note),
+  ])
+}
+
+/** Of one user, a provider knows one identity: an address that it gives to somebody else does not bring them the account (SES-8). */
+function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow): Statement {
+  const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL)`
+  const isFirst = sql`NOT EXISTS (SELECT 1 FROM identities WHERE user_id = ${userId} AND issuer = ${issuer})`
+  const isNew = sql`NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`
+  return db
+    .insert(identities)
+    .select(sql`SELECT ${issuer}, ${subject}, ${userId}, ${createdAt} WHERE ${isThere} AND ${isFirst} AND ${isNew}`)
+}
+
+function noteSignIn(db: Database, action: string, { userId, issuer, subject }: IdentityRow, note: Note): Statement {
+  const resource = { action, resourceKind: 'user', resourceId: userId, before: null, after: { issuer, subject } }
+  return insertAuditRow(db, { actorKind: 'SESSION', userId, requestId: null, ...resource, ...note })
+}

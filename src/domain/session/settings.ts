@@ -1,0 +1,62 @@
+/** The identity provider whose sessions the plane takes, as the operator has named it (SES-1). */
+export interface Provider {
+  issuer: string
+  /** The token has to be meant for one of them. */
+  audiences: readonly string[]
+  /** Where its keys are; null: its discovery document says so. */
+  jwksUrl: string | null
+  algorithms: readonly string[]
+  /** Domains whose addresses may sign in for the first time; null: those of all domains. */
+  emailDomains: readonly string[] | null
+}
+
+/** Null: no provider. A fault: one is named, and cannot be used as it stands. */
+export type SessionSettings = Provider | { fault: string } | null
+
+/** The operator's variables, as texts. */
+export interface SessionVariables {
+  OIDC_ISSUER?: string
+  OIDC_AUDIENCE?: string
+  OIDC_JWKS_URL?: string
+  OIDC_ALGORITHMS?: string
+  OIDC_EMAIL_DOMAINS?: string
+}
+
+/** Signatures by a private key alone: whoever may read the key that checks a shared secret could sign with it. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+const DEFAULT_ALGORITHMS = ['RS256', 'ES256']
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/** Reads what names the provider (SES-1). A mistake turns sessions off, with a text that names the variable, and leaves keys alone. */
+export function parseSessionSettings(vars: SessionVariables): SessionSettings {
+  const issuer = (vars.OIDC_ISSUER ?? '').trim()
+  if (issuer === '') return null
+  if (!isSafeUrl(issuer)) return { fault: 'OIDC_ISSUER is no https:// address' }
+  const audiences = listOf(vars.OIDC_AUDIENCE)
+  if (audiences.length === 0) return { fault: 'OIDC_AUDIENCE is not set' }
+  const jwksUrl = (vars.OIDC_JWKS_URL ?? '').trim() || null
+  if (jwksUrl !== null && !isSafeUrl(jwksUrl)) return { fault: 'OIDC_JWKS_URL is no https:// address' }
+  const algorithms = listOf(vars.OIDC_ALGORITHMS)
+  const unsafe = algorithms.filter((name) => !ALGORITHMS.includes(name))
+  if (unsafe.length > 0) return { fault: `OIDC_ALGORITHMS names ${unsafe.join(', ')}: it may hold ${ALGORITHMS.join(', ')}` }
+  const domains = listOf(vars.OIDC_EMAIL_DOMAINS).map((domain) => domain.toLowerCase().replace(/^@/, ''))
+  return {
+    issuer,
+    audiences,
+    jwksUrl,
+    algorithms: algorithms.length > 0 ? algorithms : DEFAULT_ALGORITHMS,
+    emailDomains: domains.length > 0 ? domains : null,
+  }
+}
+
+/** Whether keys may be fetched from an address: plain http from this machine alone, for a provider that is tried out. */
+export function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.includes(hostname))
+}
+
+function listOf(text: string | undefined): string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim())
+  return names.filter((name) => name !== '')
+}

@@ -1,0 +1,21 @@
+import type { Principal } from '../services/context.ts'
+import type { Visit } from '../services/credentials/authentication.ts'
+import { clientSource } from './client-address.ts'
+
+/** Names the account that a session's request ran for (AUT-7). */
+export const ACCOUNT_HEADER = 'X-Account-Id'
+const TEAM_HEADER = 'X-Team-Id'
+
+/** What is to know of a request beside its `Authorization`. */
+export function visitOf(request: Request, ctx: Pick<ExecutionContext, 'waitUntil'>): Visit {
+  return {
+    askedTeam: request.headers.get(TEAM_HEADER),
+    source: () => clientSource(request),
+    waitUntil: (promise) => ctx.waitUntil(promise),
+  }
+}
+
+/** The account that an answer names: a session's, and of keys none. */
+export function accountToName(principal: Principal | undefined): string | null {
+  return principal?.via === 'SESSION' ? principal.teamId : null
+}

@@ -1,0 +1,78 @@
+import { touchApiKey } from '../../db/accounts/api-keys.ts'
+import { openDatabase } from '../../db/client.ts'
+import { parseApiKey } from '../../domain/key-text.ts'
+import { issuePodKey } from '../../effects/pod-key.ts'
+import type { Env } from '../../env.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { lookUpFor } from '../accounts/lookups.ts'
+import { type Authentication, INVALID, type Visit } from './authentication.ts'
+import { MAX_VERDICTS, Verdicts } from './verdicts.ts'
+import { isExpired, type KeyVerdict, verifyKey } from './verify-key.ts'
+
+/** How long a key that was good is looked up again whatever else comes from its address. */
+const FAMILIAR_TTL_MS = 3_600_000
+
+/** By the key's text and not by the header: however a header is spelled, a key is one entry. */
+const keys = new Verdicts<KeyVerdict, true>()
+const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_VERDICTS)
+
+/**
+ * Tells who calls with a key. Zero D1 queries when warm; a malformed key never reaches D1, an unknown one only so often (PP-200). Without a
+ * `visit` nothing is counted and no note of last use is written.
+ */
+export async function authenticateKey(env: Env, key: string, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
+  const known = keys.goodOf(key, nowMs)
+  if (known) return answerOf(known, nowMs)
+  if (keys.badOf(key, nowMs)) return INVALID
+  const isFamiliar = visit === undefined || familiar.get(key, nowMs) !== undefined
+  const lookup = isFamiliar ? { found: await verifyKey(env, key, nowMs) } : await verifyStranger(env, key, nowMs, visit)
+  if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
+  return judge(env, key, lookup.found, nowMs, visit)
+}
+
+/** Whether a key is still good (PP-215). */
+export function isKeyStillGood(env: Env, key: string, nowMs: number, maxAgeMs: number): Promise<boolean> {
+  const holds = (known: KeyVerdict) => answerOf(known, nowMs).ok
+  return keys.isStillGood(key, nowMs, maxAgeMs, holds, async () => {
+    return judge(env, key, await verifyKey(env, key, nowMs), nowMs, undefined).ok
+  })
+}
+
+/** Forgets whose every key is. */
+export function forgetKeys(): void {
+  keys.clear()
+}
+
+/** Forgets the key of a pod that is terminated. */
+export async function forgetPodKey(env: Env, podId: string): Promise<void> {
+  keys.forget(await issuePodKey(env, podId))
+}
+
+/** How much this isolate remembers of keys. */
+export function rememberedKeys(): number {
+  return keys.size + familiar.size
+}
+
+function judge(env: Env, key: string, verdict: KeyVerdict | null, nowMs: number, visit: Visit | undefined): Authentication {
+  if (!verdict) {
+    keys.keepBad(key, true, nowMs)
+    return INVALID
+  }
+  keys.keepGood(key, verdict, nowMs)
+  familiar.set(key, true, nowMs)
+  if (parseApiKey(key)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.credentialId, nowMs))
+  return answerOf(verdict, nowMs)
+}
+
+function answerOf(verdict: KeyVerdict, nowMs: number): Authentication {
+  if (isExpired(verdict, nowMs)) return INVALID
+  if (verdict.isSuspended) return { ok: false, problem: 'accountSuspended', sessionAccount: null }
+  return { ok: true, principal: verdict.principal }
+}
+
+// What no formatter wrote costs D1 nothing, so it is no miss.
+function verifyStranger(env: Env, key: string, nowMs: number, visit: Visit) {
+  const find = () => verifyKey(env, key, nowMs)
+  const source = parseApiKey(key) ? visit.source() : null
+  return source === null ? find().then((found) => ({ found })) : lookUpFor(`key ${source}`, nowMs, find)
+}

@@ -1,0 +1,70 @@
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+
+/** How long a verdict may outlive its revocation. */
+export const VERDICT_TTL_MS = 60_000
+/** How long what was refused is refused without a look (PP-200). */
+const REFUSED_TTL_MS = 5_000
+/** How long a look for an open stream may take before another is made. */
+const LOOK_MS = 5_000
+/** Most credentials of a kind that an isolate remembers. */
+export const MAX_VERDICTS = 10_000
+
+/** What an isolate remembers of one kind of credential, so that a warm request asks nothing. In memory only. */
+export class Verdicts<Good, Bad> {
+  private readonly good = new ExpiringCache<Good>(VERDICT_TTL_MS, MAX_VERDICTS)
+  /** Ids are random, so nobody has asked for a new credential before it was made. */
+  private readonly bad = new ExpiringCache<Bad>(REFUSED_TTL_MS, MAX_VERDICTS)
+  /** What is being looked up for open streams. Nobody waits for another's look, and one that is never answered is forgotten. */
+  private readonly looking = new ExpiringCache<true>(LOOK_MS, MAX_VERDICTS)
+
+  goodOf(id: string, nowMs: number): Good | undefined {
+    return this.good.get(id, nowMs)
+  }
+
+  badOf(id: string, nowMs: number): Bad | undefined {
+    return this.bad.get(id, nowMs)
+  }
+
+  keepGood(id: string, verdict: Good, nowMs: number): void {
+    this.good.set(id, verdict, nowMs)
+  }
+
+  keepBad(id: string, verdict: Bad, nowMs: number): void {
+    this.bad.set(id, verdict, nowMs)
+  }
+
+  /**
+   * Whether a credential is still good, by a look that is at most `maxAgeMs` old, whoever needed it (PP-215): a thousand streams of one
+   * credential cost one look. While that is under way the others go by what they knew, and come again.
+   */
+  async isStillGood(
+    id: string,
+    nowMs: number,
+    maxAgeMs: number,
+    holds: (known: Good) => boolean,
+    look: () => Promise<boolean>,
+  ): Promise<boolean> {
+    if (this.bad.get(id, nowMs) !== undefined) return false
+    const known = this.good.get(id, nowMs + Math.max(0, VERDICT_TTL_MS - maxAgeMs))
+    if (known !== undefined) return holds(known)
+    if (this.looking.get(id, nowMs)) return true
+    this.looking.set(id, true, nowMs)
+    const isGood = await look()
+    this.looking.delete(id)
+    return isGood
+  }
+
+  forget(id: string): void {
+    this.good.delete(id)
+  }
+
+  clear(): void {
+    this.good.clear()
+    this.bad.clear()
+    this.looking.clear()
+  }
+
+  get size(): number {
+    return this.good.size + this.bad.size
+  }
+}

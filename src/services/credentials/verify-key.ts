@@ -1,0 +1,48 @@
+import { findOwner } from '../../db/accounts/accounts.ts'
+import { findApiKey } from '../../db/accounts/api-keys.ts'
+import { findSuspension } from '../../db/accounts/suspension.ts'
+import { openDatabase } from '../../db/client.ts'
+import { scopesOf, scopesWithin } from '../../domain/access.ts'
+import { parseApiKey } from '../../domain/key-text.ts'
+import { findPodOfKey } from '../../effects/pod-key.ts'
+import type { Env } from '../../env.ts'
+import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
+import type { Principal } from '../context.ts'
+
+/** Whose a key is. */
+export interface KeyVerdict {
+  principal: Principal
+  expiresAtMs: number | null
+  isSuspended: boolean
+}
+
+/** Asks the database whose the text of a key is; null: nobody's. What no formatter wrote is not asked for. */
+export async function verifyKey(env: Env, text: string, nowMs: number): Promise<KeyVerdict | null> {
+  const parsed = parseApiKey(text)
+  if (!parsed) return verifyPodKey(env, text)
+  const row = await findApiKey(openDatabase(env.DB), parsed.id)
+  if (!row || row.revokedAt !== null) return null
+  const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
+  if (!(await sameSecret(hash, row.secretHash))) return null
+  const scopes = scopesWithin(scopesOf(row.permission, row.scopes), row.role)
+  const principal = { via: 'KEY' as const, credentialId: row.id, userId: row.userId, teamId: row.teamId, scopes }
+  const verdict = { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
+  return isExpired(verdict, nowMs) ? null : verdict
+}
+
+/** Whether a key's time is over. */
+export function isExpired({ expiresAtMs }: Pick<KeyVerdict, 'expiresAtMs'>, nowMs: number): boolean {
+  return expiresAtMs !== null && expiresAtMs <= nowMs
+}
+
+/** A pod acts for the owner of its account, on itself alone (AUT-6, RATE-1). */
+async function verifyPodKey(env: Env, text: string): Promise<KeyVerdict | null> {
+  const found = await findPodOfKey(env, text)
+  if (!found) return null
+  const { podId, teamId } = found
+  const userId = await findOwner(openDatabase(env.DB), teamId)
+  if (userId === null) return null
+  const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
+  const isSuspended = (await findSuspension(openDatabase(env.DB), teamId)) !== null
+  return { principal: { via: 'POD', credentialId: podId, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
+}

@@ -1,0 +1,89 @@
+import { scopesOfRole } from '../../domain/access.ts'
+import { type Accounts, accountFor } from '../../domain/session/accounts.ts'
+import { type Env, readSettings } from '../../env.ts'
+import { sha256Hex } from '../../platform/crypto.ts'
+import type { Principal } from '../context.ts'
+import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
+import { Verdicts } from '../credentials/verdicts.ts'
+import type { Later } from './provider-keys.ts'
+import { signIn } from './sign-in.ts'
+import { verifyToken } from './verify-token.ts'
+
+/** Who is signed in with a token, and where they may act: the one look serves every team that they ask for. */
+interface Session {
+  credentialId: string
+  userId: string
+  accounts: Accounts
+  expiresAtMs: number
+}
+
+/** Of a digest's 64 characters as many as tell tokens apart: the name of a session in the audit log. */
+const CREDENTIAL_CHARS = 32
+/** When it is worth coming back, seconds: the keys of the provider are tried for again by then. */
+const RETRY_SECONDS = 30
+
+/** By digests of tokens: no memory holds a token for longer than its request. */
+const sessions = new Verdicts<Session, Refused>()
+
+/** Tells who calls with a token of the identity provider (SES-2), and for which account (AUT-7). Zero D1 queries when warm. */
+export async function authenticateSession(env: Env, token: string, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
+  const provider = readSettings(env).sessions
+  if (provider === null) return INVALID
+  const digest = await sha256Hex(token)
+  const refused = sessions.badOf(digest, nowMs)
+  if (refused) return refused
+  const session = sessions.goodOf(digest, nowMs) ?? (await openSession(env, token, digest, nowMs, (promise) => visit?.waitUntil(promise)))
+  return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
+}
+
+/** Whether a session may still do for its account what it might when `principal` was made (PP-215). */
+export async function isSessionStillGood(env: Env, token: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
+  const digest = await sha256Hex(token)
+  const holds = (session: Session) => {
+    const answer = answerOf(session, principal.teamId, nowMs)
+    return answer.ok && answer.principal.teamId === principal.teamId && answer.principal.scopes === principal.scopes
+  }
+  return sessions.isStillGood(digest, nowMs, maxAgeMs, holds, async () => {
+    const session = await openSession(env, token, digest, nowMs, () => undefined)
+    return !('problem' in session) && holds(session)
+  })
+}
+
+/** Forgets every session of this isolate; the keys of the provider stay. */
+export function forgetSessions(): void {
+  sessions.clear()
+}
+
+async function openSession(env: Env, token: string, digest: string, nowMs: number, later: Later): Promise<Session | Refused> {
+  const provider = readSettings(env).sessions
+  if (provider === null) return INVALID
+  if ('fault' in provider) return unavailable(`sessions are not set up: ${provider.fault}`)
+  const verified = await verifyToken(provider, token, nowMs, later)
+  if (verified === 'UNAVAILABLE')
+    return unavailable('the identity provider cannot be reached, so sessions cannot be checked; API keys work')
+  if ('fault' in verified) return verified.fault === null ? INVALID : { ...INVALID, errors: [verified.fault] }
+  const credentialId = digest.slice(0, CREDENTIAL_CHARS)
+  const { subject, claims, expiresAtMs } = verified
+  const found = await signIn(env, provider, { subject, claims, credentialId }, nowMs)
+  if ('refusal' in found) {
+    const refused: Refused = { ok: false, problem: 'accessDenied', detail: found.refusal }
+    sessions.keepBad(digest, refused, nowMs)
+    return refused
+  }
+  const session = { credentialId, userId: found.userId, accounts: found.accounts, expiresAtMs }
+  sessions.keepGood(digest, session, nowMs)
+  return session
+}
+
+function answerOf({ credentialId, userId, accounts, expiresAtMs }: Session, askedTeam: string | null, nowMs: number): Authentication {
+  if (expiresAtMs <= nowMs) return INVALID
+  const account = accountFor(accounts, askedTeam)
+  if (account === null) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: ask the operator of the plane' }
+  const { teamId, membership } = account
+  if (membership.isSuspended) return { ok: false, problem: 'accountSuspended', sessionAccount: teamId }
+  return { ok: true, principal: { via: 'SESSION', credentialId, userId, teamId, scopes: scopesOfRole(membership.role) } }
+}
+
+function unavailable(detail: string): Refused {
+  return { ok: false, problem: 'unavailable', detail, waitSeconds: RETRY_SECONDS }
+}

@@ -1,0 +1,54 @@
+import type { JWTPayload } from 'jose'
+import { findUserByEmail } from '../../db/accounts/accounts.ts'
+import { findSignedIn, hasIdentityAt, linkIdentity, type SignedIn, signUp } from '../../db/accounts/identities.ts'
+import { openDatabase } from '../../db/client.ts'
+import { judgeFirstSight } from '../../domain/session/claims.ts'
+import type { Provider } from '../../domain/session/settings.ts'
+import type { Env } from '../../env.ts'
+import { newAuditId, newResourceId } from '../../platform/ids.ts'
+
+/** Whom a token names, as far as it matters here. */
+export interface Newcomer {
+  subject: string
+  credentialId: string
+  claims: JWTPayload
+}
+
+const DELETED = { refusal: 'this account was deleted: ask the operator of the plane' }
+const TAKEN = {
+  refusal: 'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
+}
+/** Whoever loses a race for an address or an identity finds the winner's the next time. */
+const MAX_ATTEMPTS = 3
+
+/** The user of an identity, made or linked at first sight (SES-5 to SES-8), or why there is none. */
+export async function signIn(env: Env, provider: Provider, who: Newcomer, nowMs: number): Promise<SignedIn | { refusal: string }> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const known = await findSignedIn(openDatabase(env.DB), provider.issuer, who.subject)
+    if (known) return known.isDeleted ? DELETED : known
+    const refused = await enter(env, provider, who, nowMs)
+    if (refused) return refused
+  }
+  throw new Error('an identity keeps changing')
+}
+
+/** Makes the identity that is not there yet; what another request does first makes it do nothing. */
+async function enter(env: Env, provider: Provider, who: Newcomer, nowMs: number): Promise<{ refusal: string } | null> {
+  const db = openDatabase(env.DB)
+  const sight = judgeFirstSight(who.claims, provider.emailDomains)
+  if ('refusal' in sight) return sight
+  const { email, newcomerRefusal } = sight
+  const identity = { issuer: provider.issuer, subject: who.subject, createdAt: nowMs }
+  const note = { id: newAuditId(nowMs), at: nowMs, credentialId: who.credentialId }
+  const user = await findUserByEmail(db, email)
+  if (user) {
+    if (user.deletedAt !== null) return DELETED
+    if (await hasIdentityAt(db, provider.issuer, user.id)) return TAKEN
+    await linkIdentity(db, { ...identity, userId: user.id }, { ...note, teamId: user.personalTeamId })
+    return null
+  }
+  if (newcomerRefusal !== null) return { refusal: newcomerRefusal }
+  const account = { id: newResourceId(), email, personalTeamId: newResourceId(), createdAt: nowMs }
+  await signUp(db, account, { ...identity, userId: account.id }, { ...note, teamId: account.personalTeamId })
+  return null
+}

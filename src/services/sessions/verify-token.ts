@@ -1,0 +1,61 @@
+import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { CLOCK_TOLERANCE_SECONDS, isCallersType, type Subject, subjectOf } from '../../domain/session/claims.ts'
+import type { Provider } from '../../domain/session/settings.ts'
+import { currentKeys, type Later, newerKeys, type ProviderKeys } from './provider-keys.ts'
+
+/** A token that the provider has signed for this plane. */
+export interface Verified extends Subject {
+  claims: JWTPayload
+}
+
+/** What a token is worth: verified, worth nothing and why (null: it is not the provider's), or not to be told now. */
+export type TokenVerdict = Verified | { fault: string | null } | 'UNAVAILABLE'
+
+/** What is told of the claims of a token whose signature is good: which of them, never what was expected. */
+const FAULTS: Readonly<Record<string, string>> = {
+  iss: 'the token is of another issuer (iss) than OIDC_ISSUER of this plane',
+  aud: 'the token is for another audience (aud) than OIDC_AUDIENCE of this plane',
+  nbf: 'the token is not valid yet (nbf)',
+  exp: 'the token has no end (exp)',
+  sub: 'the token names nobody (sub)',
+}
+
+/** Verifies a token against the provider's keys (SES-2). Keys that its header brings along or points to (`jwk`, `jku`, `x5u`, `x5c`) are not looked at. */
+export async function verifyToken(provider: Provider, token: string, nowMs: number, later: Later): Promise<TokenVerdict> {
+  const keys = await currentKeys(provider, nowMs, later)
+  if (keys === null) return 'UNAVAILABLE'
+  const verdict = await verifyWith(keys, provider, token, nowMs)
+  if (verdict !== 'UNKNOWN_KEY') return verdict
+  const newer = await newerKeys(provider, keys, nowMs, later)
+  if (newer === null) return 'UNAVAILABLE'
+  const again = newer === keys ? 'UNKNOWN_KEY' : await verifyWith(newer, provider, token, nowMs)
+  return again === 'UNKNOWN_KEY' ? { fault: null } : again
+}
+
+async function verifyWith(
+  keys: ProviderKeys,
+  provider: Provider,
+  token: string,
+  nowMs: number,
+): Promise<Verified | { fault: string | null } | 'UNKNOWN_KEY'> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      algorithms: [...provider.algorithms],
+      issuer: provider.issuer,
+      audience: [...provider.audiences],
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(nowMs),
+    })
+    if (!isCallersType(protectedHeader.typ)) return { fault: 'the token is of a type (typ) for other uses' }
+    const subject = subjectOf(payload)
+    if (typeof subject === 'string') return { fault: subject }
+    return subject.expiresAtMs <= nowMs ? EXPIRED : { ...subject, claims: payload }
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return 'UNKNOWN_KEY'
+    if (error instanceof errors.JWTExpired) return EXPIRED
+    return { fault: error instanceof errors.JWTClaimValidationFailed ? (FAULTS[error.claim] ?? null) : null }
+  }
+}
+
+const EXPIRED = { fault: 'the session has expired: sign in again' }

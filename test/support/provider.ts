@@ -1,0 +1,85 @@
+import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose'
+import { type Reply, send, vi } from './harness.ts'
+
+/** As the tests' plane is set up (vitest.config.ts). */
+export const ISSUER = 'https://id.example.com'
+export const AUDIENCE = 'podplane-console'
+const JWKS_URL = `${ISSUER}/keys`
+const HOUR_SECONDS = 3600
+
+type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey']
+interface Key {
+  kid: string
+  alg: string
+  privateKey: PrivateKey
+}
+
+/** An identity provider that the plane under test can reach, until it is told that it is down. */
+export class FakeProvider {
+  /** What it publishes. */
+  jwks: { keys: object[] } = { keys: [] }
+  isDown = false
+  /** Paths that were asked for. */
+  readonly asked: string[] = []
+  private current!: Key
+
+  /** Starts with one key; the plane's `fetch` leads here until the mocks of the test are restored. */
+  static async start(): Promise<FakeProvider> {
+    const provider = new FakeProvider()
+    await provider.rotate()
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => provider.answer(String(input)))
+    return provider
+  }
+
+  get key(): Key {
+    return this.current
+  }
+
+  /** Signs with another key from now on, and publishes it alone. */
+  async rotate(alg = 'ES256'): Promise<Key> {
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+    const kid = crypto.randomUUID()
+    this.jwks = { keys: [{ ...(await exportJWK(publicKey)), kid, alg, use: 'sig' }] }
+    this.current = { kid, alg, privateKey }
+    return this.current
+  }
+
+  /** A token of a new subject with a verified address, unless claims say otherwise; a claim that is undefined is left out. */
+  async token(claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}, key: Key = this.current): Promise<string> {
+    const now = Math.floor(Date.now() / 1000)
+    const sub = crypto.randomUUID()
+    const standard = {
+      iss: ISSUER,
+      aud: AUDIENCE,
+      sub,
+      iat: now,
+      exp: now + HOUR_SECONDS,
+      email: `${sub}@example.com`,
+      email_verified: true,
+    }
+    const payload = Object.fromEntries(Object.entries({ ...standard, ...claims }).filter(([, value]) => value !== undefined))
+    return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header } as JWTHeaderParameters).sign(key.privateKey)
+  }
+
+  private answer(url: string): Response {
+    const path = url.slice(ISSUER.length)
+    this.asked.push(path)
+    if (this.isDown) throw new TypeError('the provider cannot be reached')
+    if (path === '/.well-known/openid-configuration') return Response.json({ issuer: ISSUER, jwks_uri: JWKS_URL })
+    return url === JWKS_URL ? Response.json(this.jwks) : new Response(null, { status: 404 })
+  }
+}
+
+/** Calls with a token as a console does, for a team if one is named. */
+export async function asSession(
+  token: string,
+  path: string,
+  team?: string,
+  init: RequestInit = {},
+): Promise<Reply & { account: string | null }> {
+  const headers = { Authorization: `Bearer ${token}`, ...(team === undefined ? {} : { 'X-Team-Id': team }) }
+  const response = await send(path, { ...init, headers: { ...headers, ...init.headers } })
+  const text = await response.text()
+  const account = response.headers.get('x-account-id')
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text), account }
+}

@@ -1,0 +1,127 @@
+import { KEYS_COOLDOWN_MS, KEYS_FRESH_MS, KEYS_STALE_MS } from '../../../src/domain/session/key-set.ts'
+import { authenticate, forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import type { Visit } from '../../../src/services/credentials/authentication.ts'
+import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
+import { asSession, FakeProvider } from '../../support/provider.ts'
+
+const DAY_SECONDS = 86_400
+const DISCOVERY = '/.well-known/openid-configuration'
+const UNAVAILABLE = {
+  ok: false,
+  problem: 'unavailable',
+  detail: 'the identity provider cannot be reached, so sessions cannot be checked; API keys work',
+  waitSeconds: 30,
+}
+
+let provider: FakeProvider
+/** Long enough for every clock of these tests. */
+let claims: { sub: string; exp: number; email: string }
+let startMs: number
+
+beforeEach(async () => {
+  forgetVerdicts()
+  forgetProviderKeys()
+  provider = await FakeProvider.start()
+  startMs = Date.now()
+  const sub = crypto.randomUUID()
+  claims = { sub, exp: Math.floor(startMs / 1000) + DAY_SECONDS, email: `${sub}@example.com` }
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** Asks as an isolate that remembers keys but no verdict, and waits for what goes on behind the answer. */
+async function ask(token: string, nowMs: number) {
+  forgetVerdicts()
+  const later: Promise<unknown>[] = []
+  const visit: Visit = { source: () => 'a', waitUntil: (promise) => later.push(promise) }
+  const answer = await authenticate(env, `Bearer ${token}`, nowMs, visit)
+  await Promise.all(later)
+  return answer
+}
+
+describe("the provider's keys", () => {
+  it('[SES-4] are fetched once, and again behind an answer when they have grown old', async () => {
+    const token = await provider.token(claims)
+    for (const afterMs of [0, 1, KEYS_FRESH_MS - 1]) expect((await ask(token, startMs + afterMs)).ok).toBe(true)
+    expect(provider.asked).toEqual([DISCOVERY, '/keys'])
+    expect((await ask(token, startMs + KEYS_FRESH_MS)).ok).toBe(true)
+    expect((await ask(token, startMs + KEYS_FRESH_MS + 1)).ok).toBe(true)
+    expect(provider.asked).toEqual([DISCOVERY, '/keys', '/keys'])
+  })
+
+  it('[SES-4] that are withdrawn are good no more once they have been fetched again', async () => {
+    const token = await provider.token(claims)
+    expect((await ask(token, startMs)).ok).toBe(true)
+    await provider.rotate()
+    expect((await ask(token, startMs + KEYS_FRESH_MS)).ok).toBe(true)
+    expect(await ask(token, startMs + KEYS_FRESH_MS + 1)).toEqual({ ok: false, problem: 'invalidToken' })
+  })
+
+  it('[SES-3] are fetched at once for one that is new: a rotation costs nobody a session', async () => {
+    expect((await ask(await provider.token(claims), startMs)).ok).toBe(true)
+    await provider.rotate()
+    expect((await ask(await provider.token(claims), startMs + KEYS_COOLDOWN_MS)).ok).toBe(true)
+    expect(provider.asked).toEqual([DISCOVERY, '/keys', '/keys'])
+  })
+
+  it('[SES-3] are fetched once in a cooldown, however many unknown ones are named', async () => {
+    expect((await ask(await provider.token(claims), startMs)).ok).toBe(true)
+    const unknown = await Promise.all(Array.from({ length: 50 }, () => provider.token({}, { kid: crypto.randomUUID() })))
+    for (const token of unknown) expect(await ask(token, startMs + KEYS_COOLDOWN_MS - 1)).toEqual({ ok: false, problem: 'invalidToken' })
+    expect(provider.asked).toEqual([DISCOVERY, '/keys'])
+    for (const token of unknown) expect(await ask(token, startMs + KEYS_COOLDOWN_MS)).toEqual({ ok: false, problem: 'invalidToken' })
+    expect(provider.asked).toEqual([DISCOVERY, '/keys', '/keys'])
+  })
+
+  it('[SES-4] are fetched once by many who come at the same time', async () => {
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token()))
+    const answers = await Promise.all(tokens.map((token) => authenticate(env, `Bearer ${token}`, startMs)))
+    expect(answers.map(({ ok }) => ok)).toEqual(tokens.map(() => true))
+    expect(provider.asked).toEqual([DISCOVERY, '/keys'])
+  })
+})
+
+describe('while the provider is down', () => {
+  it('[SES-4] known keys are good for an hour, then it is 503 until it is back', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const token = await provider.token(claims)
+    expect((await ask(token, startMs)).ok).toBe(true)
+    provider.isDown = true
+    for (const afterMs of [KEYS_FRESH_MS, KEYS_STALE_MS - 1]) expect((await ask(token, startMs + afterMs)).ok).toBe(true)
+    expect(await ask(token, startMs + KEYS_STALE_MS + KEYS_COOLDOWN_MS)).toEqual(UNAVAILABLE)
+    provider.isDown = false
+    expect(await ask(token, startMs + KEYS_STALE_MS + KEYS_COOLDOWN_MS + 1)).toEqual(UNAVAILABLE)
+    expect((await ask(token, startMs + KEYS_STALE_MS + 2 * KEYS_COOLDOWN_MS)).ok).toBe(true)
+  })
+
+  it('[SES-4] a caller is told so, with when to come again, and the operator reads it once a cooldown', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    provider.isDown = true
+    for (let i = 0; i < 3; i += 1) {
+      const reply = await asSession(await provider.token(), '/v2/serverless')
+      expect([reply.status, reply.body.detail, reply.headers.get('retry-after')]).toEqual([503, UNAVAILABLE.detail, '30'])
+    }
+    const lines = log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('keys of the identity provider'))
+    expect(lines.length).toBe(1)
+  })
+
+  it('[SES-4] a key that may be new is no wrong one', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect((await ask(await provider.token(claims), startMs)).ok).toBe(true)
+    await provider.rotate()
+    provider.isDown = true
+    expect(await ask(await provider.token(claims), startMs + KEYS_COOLDOWN_MS)).toEqual(UNAVAILABLE)
+  })
+
+  it.each([
+    ['no keys', { keys: [] }],
+    ['no set', {}],
+    ['a text', 'keys'],
+  ])('[SES-4] or answers with %s, the keys of before stay', async (_name, document) => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const token = await provider.token(claims)
+    expect((await ask(token, startMs)).ok).toBe(true)
+    provider.jwks = document as typeof provider.jwks
+    for (const afterMs of [KEYS_FRESH_MS, KEYS_FRESH_MS + 1]) expect((await ask(token, startMs + afterMs)).ok).toBe(true)
+  })
+})
