@@ -9,6 +9,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/accounts/admin-accounts.ts'
+import { registerAdminAudit } from './routes/accounts/admin-audit.ts'
 import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
@@ -35,6 +36,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
+  registerAdminAudit(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)

@@ -5,9 +5,9 @@ import * as table from '../../db/accounts/offboarding.ts'
 import { listEndpointIds, writeSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import { scopesOf } from '../../domain/access.ts'
-import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
-import type { VerbContext } from '../context.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext, VerbContext } from '../context.ts'
 import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
 import { findUserOrThrow } from './accounts.ts'
@@ -17,7 +17,8 @@ import { forgetVerdicts } from './authenticate.ts'
  * Deletes a user with the personal account (TEAM-23): keys first, so that nothing new begins, then what works, then what is kept. What billing
  * needs stays. Repeating it goes on with what could not be ended. Throws 404, and 409 for the only owner of an organization.
  */
-export async function deleteUser(env: Env, userId: string, requestId: string, nowMs: number): Promise<Offboarding> {
+export async function deleteUser(operator: OperatorContext, userId: string): Promise<Offboarding> {
+  const { env, nowMs } = operator
   const db = openDatabase(env.DB)
   const user = await findUserOrThrow(env, userId)
   const [sole] = await table.listSoleOwnerships(db, userId)
@@ -26,11 +27,12 @@ export async function deleteUser(env: Env, userId: string, requestId: string, no
     throw new Problem('conflict', { detail, code: 'IN_USE' })
   }
   const teamId = user.personalTeamId
-  await writeSuspension(db, teamId, nowMs)
+  const change = { action: 'users.delete', resourceKind: 'user', resourceId: userId, before: { email: user.email }, after: null }
+  await writeSuspension(db, teamId, nowMs, noteByOperator(operator, teamId, change))
   const keys = await table.revokeKeysOf(db, userId, nowMs)
   forgetVerdicts()
   const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const
-  const ctx = { env, principal, nowMs, requestId }
+  const ctx = { ...operator, principal }
   const failed: string[] = []
   const pods = await endAll(
     'pod',

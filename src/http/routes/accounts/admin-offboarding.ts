@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { Offboarding } from '../../../contract/accounts/offboarding.ts'
 import { deleteUser } from '../../../services/accounts/offboarding.ts'
-import type { AppEnv } from '../../app-env.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
 
@@ -22,5 +22,5 @@ const deleteRoute = createRoute({
 
 /** Registers the deletion of users (TEAM-23). */
 export function registerAdminOffboarding(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(deleteRoute, async (c) => c.json(await deleteUser(c.env, c.req.valid('param').id, c.var.requestId, Date.now()), 200))
+  app.openapi(deleteRoute, async (c) => c.json(await deleteUser(operatorContext(c), c.req.valid('param').id), 200))
 }
