@@ -1,6 +1,6 @@
 import { type ClientCall, isPoll, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
-import { openRecords } from '../src/db/client.ts'
-import { findEndpointConfig } from '../src/db/endpoints/endpoint-config.ts'
+import { openDatabase, openRecords } from '../src/db/client.ts'
+import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
 import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'
@@ -87,6 +87,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** Takes over a configuration; an older revision than the known one changes nothing. */
   async configure(config: EndpointConfig): Promise<void> {
+    // One that comes after the end of its endpoint must not begin another.
+    if (!this.core.isStored && !(await isLiveEndpoint(openDatabase(this.env.DB), config.id))) return
     await this.core.transact((tx) => takeConfig(tx, config))
   }
 
@@ -94,7 +96,11 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   async destroy(): Promise<void> {
     await this.core.transact(deleteEndpoint)
     await cancelQueued(this.core)
-    await this.core.freeStorage()
+  }
+
+  /** PP-208: the endpoint's row says that it is deleted. What is under way keeps its rows until it is over. */
+  async forget(): Promise<void> {
+    await this.core.forget()
   }
 
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
@@ -109,17 +115,19 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** The workers that take part in something (END-13), from the rows that `/health` counts. */
   async workers(): Promise<ActiveWorker[]> {
+    if (!this.core.isStored) return []
     return activeWorkers(this.core.state.workers.all(), occupiedWorkers(this.core.state))
   }
 
   /** Decisions of the scaler that changed something, newest first. */
   async decisions(): Promise<DecisionRecord[]> {
+    if (!this.core.isStored) return []
     return this.core.state.decisions.newest(MAX_DECISIONS)
   }
 
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
   async capacityAppeared(): Promise<boolean> {
-    return placeThrottled(this.core)
+    return this.core.isStored && placeThrottled(this.core)
   }
 
   /** Somebody looks for room (PP-180): what this endpoint holds. Who asks is told when more of it may go (PP-182). */
@@ -134,7 +142,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
   async recallWorker(workerId: string): Promise<'present' | 'former' | null> {
-    return this.core.state.workers.recall(workerId)
+    return this.core.isStored ? this.core.state.workers.recall(workerId) : null
   }
 
   /** PP-214: the operator suspends the account, or ends that. */
@@ -190,9 +198,9 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.
   private async adoptConfig(endpointId: string): Promise<boolean> {
-    if (this.core.state.meta.deleted()) return false
+    if (this.core.isStored && this.core.state.meta.deleted()) return false
     const config = await findEndpointConfig(openRecords(this.env), endpointId)
-    if (config) await this.configure(config)
+    if (config) await this.core.transact((tx) => takeConfig(tx, config))
     return config !== null
   }
 

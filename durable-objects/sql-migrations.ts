@@ -14,3 +14,8 @@ export function applySchema(storage: DurableObjectStorage, steps: readonly strin
     })
   }
 }
+
+/** Whether a schema was ever applied. Asking stores nothing. */
+export function hasTables({ sql }: DurableObjectStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = '_migrations'").toArray().length > 0
+}

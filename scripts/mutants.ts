@@ -52,6 +52,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/make-room|room-effects/, ['queue/room']],
   [/watched-stream|authenticate/, ['rest/suspension']],
   [/worker-posts|endpoint-calls|post-body|post-room/, ['queue/deliveries', 'queue/worker-posts']],
+  [/db\/resources\/secrets|host\/pods\/pods/, ['secrets/boot', 'secrets/secrets']],
 ]
 /** Tests of the resources that pods refer to. */
 const RESOURCE_TESTS = [

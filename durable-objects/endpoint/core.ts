@@ -1,3 +1,5 @@
+import { openDatabase } from '../../src/db/client.ts'
+import { isLiveEndpoint } from '../../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import { applyTime, type Job } from '../../src/domain/job/job.ts'
 import type { QueueNote } from '../../src/domain/job/record.ts'
@@ -9,6 +11,7 @@ import { peekJob } from '../../src/queue/jobs.ts'
 import { QueueNotes } from '../../src/queue/queue-notes.ts'
 import { settleJob } from '../../src/queue/transitions.ts'
 import { type Effects, liveConfig, type Tx } from '../../src/queue/tx.ts'
+import { hasTables } from '../sql-migrations.ts'
 import { Alarm } from './alarm.ts'
 import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
@@ -17,20 +20,29 @@ import { Parking } from './parking.ts'
 import { StorageGrant } from './storage-grant.ts'
 import { SqlState } from './store/sql-state.ts'
 
-/** What the tables of an endpoint without jobs take at the most. */
-const EMPTY_BYTES = 512 * 1024
+/** When an object without a live endpoint is looked at, so that nothing stays stored for it. */
+const FORGET_AFTER_MS = 60_000
+
+/** What works with the rows of an object. */
+interface Opened {
+  state: SqlState
+  outbox: Outbox
+  alarm: Alarm
+  notes: QueueNotes
+}
 
 /** What follows a commit. */
 export type AfterCommit = (core: EndpointCore, effects: Effects, end: CommitEnd) => void
 
-/** An endpoint at work: its rows, those who wait, its one alarm, and `transact`, the only way to change any of it. */
+/**
+ * An endpoint at work: its rows, those who wait, its one alarm, and `transact`, the only way to change any of it. The tables are made when
+ * something is to be stored: an object whose endpoint is deleted stores nothing, whoever asks it.
+ */
 export class EndpointCore {
   readonly ctx: DurableObjectState
   readonly env: Env
   readonly settings: Settings
-  readonly state: SqlState
   readonly vault: Vault
-  readonly outbox: Outbox
   readonly grant: StorageGrant
   readonly parking = new Parking()
   readonly limits: CallLimits
@@ -43,8 +55,7 @@ export class EndpointCore {
   /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
   keepaliveMs = 5_000
   private readonly commits: GroupCommit<CommitEnd>
-  private readonly alarm: Alarm
-  private readonly notes: QueueNotes
+  private opened: Opened | null = null
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
   private planned = false
   private scaleAtMs: number | null = null
@@ -53,40 +64,44 @@ export class EndpointCore {
     this.ctx = ctx
     this.env = env
     this.settings = readSettings(env)
-    const pingIntervalMs = this.settings.workerPingIntervalMs
     this.vault = vaultOf(env)
-    const seal = { vault: this.vault, place: ctx.id.toString() }
-    this.state = new SqlState(ctx.storage, {
-      takes: { open: () => this.parking.openTakes() },
-      pingIntervalMs,
-      seal,
-      room: (chars) => this.grant.takeAtHand(chars),
-    })
     this.limits = new CallLimits(this.settings.jobLimits)
-    this.notes = new QueueNotes(this.state)
-    this.alarm = new Alarm(ctx.storage, this.state.meta, pingIntervalMs)
     this.commits = new GroupCommit({
       storage: ctx.storage,
-      open: (effects) => ({ state: this.state, nowMs: this.now(), effects }),
+      open: (effects) => ({ state: this.open().state, nowMs: this.now(), effects }),
       begin: (tx) => this.begin(tx),
       end: (tx) => this.end(tx),
       perform: (effects, end) => {
         this.planned = true
         afterCommit(this, effects, end)
       },
-      reload: () => this.state.reload(),
+      reload: () => this.open().state.reload(),
     })
     this.grant = new StorageGrant(env, ctx.storage, () => this.now())
-    this.outbox = new Outbox({ env, state: this.state, now: () => this.now(), transact: (run) => this.transact(run) })
+    if (hasTables(ctx.storage)) this.open()
+  }
+
+  /** Whether the object stores anything. */
+  get isStored(): boolean {
+    return this.opened !== null
+  }
+
+  get state(): SqlState {
+    return this.reading().state
+  }
+
+  get outbox(): Outbox {
+    return this.reading().outbox
   }
 
   /** Runs one operation in the next commit. Its result arrives once the commit is done; its throw undoes only itself. */
   transact<T>(run: (tx: Tx) => T): Promise<T> {
+    this.open()
     return this.commits.transact(run)
   }
 
   config(): EndpointConfig | null {
-    return liveConfig(this.state)
+    return this.opened && liveConfig(this.opened.state)
   }
 
   /** Finds a job by its id, applying whatever time has done to it since: deadline columns are the truth, alarms only a reminder. */
@@ -99,44 +114,91 @@ export class EndpointCore {
 
   /** STA-2: why jobs of one priority wait. */
   queueNote(lowPriority: boolean): QueueNote | undefined {
-    return this.notes.of(lowPriority)
+    return this.reading().notes.of(lowPriority)
   }
 
   /** The alarm has fired: what is due, and storage that is not needed any more goes back. */
   async wake(): Promise<void> {
+    if (!this.isStored) return
     await this.transact((tx) => this.settleDue(tx))
     const config = this.config()
     if (config) await this.grant.trim(config)
-    else await this.freeStorage()
+    else await this.forget()
   }
 
-  /** PP-208: nobody can read what a deleted endpoint has kept, so all of it goes as soon as nothing of it is under way. */
-  async freeStorage(): Promise<void> {
-    const { jobs, workers, meta, outbox } = this.state
+  /**
+   * PP-208: of an object whose endpoint is deleted, or never was, all goes as soon as nothing of it is under way. Not before D1 says so: until
+   * then the object alone knows that a deletion has begun.
+   */
+  async forget(): Promise<void> {
+    if (!this.isForgettable() || (await this.isLive()) || !this.isForgettable()) return
+    const gone = this.ctx.storage.deleteAll()
+    this.opened = null
+    this.planned = false
+    this.scaleAtMs = null
+    await Promise.all([gone, this.ctx.storage.deleteAlarm()])
+  }
+
+  private isForgettable(): boolean {
+    if (!this.opened || this.config()) return false
+    const { jobs, workers, meta, outbox } = this.opened.state
+    // A row among those that wait for capacity is taken out first.
+    if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false
     const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0 || outbox.size > 0
-    if (!meta.deleted() || isBusy || this.ctx.storage.sql.databaseSize <= EMPTY_BYTES) return
-    await this.ctx.storage.deleteAll()
-    this.state.beginAgain()
-    await this.transact((tx) => tx.state.meta.setDeleted())
+    return !isBusy && this.inFlight.size === 0
+  }
+
+  private async isLive(): Promise<boolean> {
+    const endpointId = this.state.meta.endpointId()
+    return endpointId !== null && (await isLiveEndpoint(openDatabase(this.env.DB), endpointId))
   }
 
   /** Every deadline that has passed. */
   settleDue(tx: Tx): void {
-    this.alarm.fired()
+    this.open().alarm.fired()
     settleDue(tx)
   }
 
   private begin(tx: Tx): void {
-    this.notes.forget()
-    this.state.begin(tx.nowMs)
+    const { notes, state } = this.open()
+    notes.forget()
+    state.begin(tx.nowMs)
     beginCommit(tx)
   }
 
   private end(tx: Tx): CommitEnd {
     const end = endCommit(tx, !this.planned)
     if (end.scaleAtMs !== undefined) this.scaleAtMs = end.scaleAtMs
-    const dueAtMs = nextDueAtMs(this.state, tx.nowMs, this.inFlight)
-    this.alarm.arm(earliest([dueAtMs, this.scaleAtMs, this.outbox.dueAtMs(tx.nowMs)]), tx.nowMs)
+    const { state, outbox, alarm } = this.open()
+    const dueAtMs = nextDueAtMs(state, tx.nowMs, this.inFlight)
+    const forgetAtMs = liveConfig(state) ? null : tx.nowMs + FORGET_AFTER_MS
+    alarm.arm(earliest([dueAtMs, this.scaleAtMs, outbox.dueAtMs(tx.nowMs), forgetAtMs]), tx.nowMs)
     return end
+  }
+
+  // Who was under way when all was deleted finds empty tables, which go again.
+  private reading(): Opened {
+    if (this.opened) return this.opened
+    void this.ctx.storage.setAlarm(this.now() + FORGET_AFTER_MS)
+    return this.open()
+  }
+
+  private open(): Opened {
+    this.opened ??= this.openRows()
+    return this.opened
+  }
+
+  private openRows(): Opened {
+    const { ctx, env, vault, parking } = this
+    const pingIntervalMs = this.settings.workerPingIntervalMs
+    const seal = { vault, place: ctx.id.toString() }
+    const state = new SqlState(ctx.storage, {
+      takes: { open: () => parking.openTakes() },
+      pingIntervalMs,
+      seal,
+      room: (chars) => this.grant.takeAtHand(chars),
+    })
+    const outbox = new Outbox({ env, state, now: () => this.now(), transact: (run) => this.transact(run) })
+    return { state, outbox, alarm: new Alarm(ctx.storage, state.meta, pingIntervalMs), notes: new QueueNotes(state) }
   }
 }

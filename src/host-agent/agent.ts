@@ -1,6 +1,5 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import type { Inventory } from '../host-protocol/messages.ts'
 import { buildRuntimes, type RuntimesContext } from './build-runtimes.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
 import { readGpuUse } from './gpus/use.ts'
@@ -50,10 +49,10 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const clock = new PlaneClock()
   const key = await HostKey.load(options.stateDir)
   const survey = await surveyHost(context)
-  const host = await establishIdentity({ options, log, key, clock, inventory: survey.inventory, shutdown })
+  const host = await establishIdentity({ options, log, key, clock, inventory: survey.inventory(), shutdown })
   if (host === undefined) return
   const { hostId, dataCenterId } = host.identity
-  log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory.runtimes })
+  log.info('this host', { hostId, dataCenter: dataCenterId, stateDir: options.stateDir, runtimes: survey.inventory().runtimes })
 
   const volumes = new PersistentVolumes(options.volumeDir, log, survey.held)
   volumes.sweep()
@@ -76,13 +75,12 @@ export async function runAgent(context: AgentContext): Promise<void> {
     now: Date.now,
   })
   await supervisor.adopt()
-  // What they took from a former agent process, they had taken by now.
-  for (const id of supervisor.workerIds()) onTaken(id)
+  takes.adopt(supervisor.workerIds(), performance.now())
   queue.start()
   logs.start()
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey.inventory, host, { supervisor, ledger, clock, takes, relays })
+    outcome = await stayLinked(context, survey, host, { supervisor, ledger, clock, takes, relays })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -127,7 +125,7 @@ interface LinkedParts {
 
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
-  inventory: Inventory,
+  { inventory, network }: Pick<Survey, 'inventory' | 'network'>,
   host: Host,
   { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
@@ -142,7 +140,7 @@ async function stayLinked(
   const stats = createStats(supervisor, log)
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
   const gpuHealth = new GpuHealthWatch({ log })
-  if (inventory.gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
+  if (inventory().gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
@@ -151,7 +149,7 @@ async function stayLinked(
     hello: () => ({
       type: 'hello',
       takesParts: true,
-      inventory,
+      inventory: inventory(),
       workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)),
     }),
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
@@ -170,6 +168,8 @@ async function stayLinked(
       revoked.resolve('revoked')
     },
   })
+  // Where a container goes is decided by what the plane knows of it.
+  if (network !== undefined) network.onIsolationChange = () => link.sayHello()
   try {
     return await Promise.race([revoked.promise, aborted(shutdown), link.run().then(() => 'shutdown' as const)])
   } catch (error) {

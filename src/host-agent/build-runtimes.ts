@@ -26,6 +26,7 @@ import { readKernelFacts } from './profile/kernel-facts.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
+import type { EngineTrial } from './trial/engine-trial.ts'
 
 export interface RuntimesContext {
   options: AgentOptions
@@ -35,6 +36,7 @@ export interface RuntimesContext {
   engine: DockerEngine | undefined
   /** Of that engine's containers. */
   network: HostNetwork | undefined
+  trial: EngineTrial | undefined
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
   confinement: Confinement
@@ -101,7 +103,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
       }),
     )
   }
-  if (engine !== undefined && network !== undefined) {
+  if (engine !== undefined && network !== undefined && context.trial !== undefined) {
     const bridge = await findBridgeAddress(engine)
     const callers = containerCallers(engine, bridge, context.log)
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
@@ -115,7 +117,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         callers,
         ports: new HostPorts({ range: options.portRange }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
-        views: context.held.views,
+        trial: context.trial,
         images: await imagePolicyOf(options, engine),
         stateDir: options.stateDir,
         publicIp: options.publicIp,

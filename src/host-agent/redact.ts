@@ -1,8 +1,8 @@
 import type { Workload } from '../host-protocol/messages.ts'
 
 const SECRETS: readonly RegExp[] = [
-  // Platform keys: pp_ user, ppw_ worker, ppd_ pod, ppo_ operator, ppj_ join token.
-  /\bpp[wdoj]?_[A-Za-z0-9_-]{4,}/g,
+  // Platform keys: pp_ user, ppw_ worker, ppd_ pod, ppo_ operator, ppj_ join token, ppi_ invitation.
+  /\bpp[wdoji]?_[A-Za-z0-9_-]{4,}/g,
   /\bBearer\s+[^\s"',]+/gi,
 ]
 

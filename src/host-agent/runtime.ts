@@ -21,6 +21,8 @@ export interface RuntimeWorkload {
   ports: PublishedPort[]
   /** By this machine's clock; null when it is not known. */
   startedAtMs: number | null
+  /** Why less is known of it than of others. */
+  problem?: string
 }
 
 /** A main process that runs. */

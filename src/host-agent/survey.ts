@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import type { Inventory } from '../host-protocol/messages.ts'
 import { detectDocker, runsBuiltins } from './build-runtimes.ts'
 import type { DockerEngine } from './docker/engine.ts'
@@ -8,14 +9,17 @@ import { protectFromOom } from './machine/oom.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { GuardedViews } from './mounts/guarded-view.ts'
 import type { HeldVolumes } from './mounts/shared-volumes.ts'
+import { loadAgentKey } from './network/agent-key.ts'
 import { HostNetwork } from './network/host-network.ts'
 import type { AgentOptions } from './options.ts'
+import { readHostIdentity } from './plane/enrolment.ts'
 import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
 import { missingOfImages } from './pulls/missing.ts'
+import { EngineTrial } from './trial/engine-trial.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
 const NO_TOOLKIT = { offersGpus: true, problem: null }
@@ -27,10 +31,12 @@ export interface Survey {
   devices: GpuDevice[]
   engine: DockerEngine | undefined
   network: HostNetwork | undefined
+  trial: EngineTrial | undefined
   engineRuntime: string | undefined
   confinement: Confinement
   held: HeldVolumes
-  inventory: Inventory
+  /** As it is now. */
+  inventory(): Inventory
 }
 
 interface SurveyContext {
@@ -40,7 +46,7 @@ interface SurveyContext {
   command: readonly [string, ...string[]]
 }
 
-/** Looks at the machine once; what it finds is the inventory for the life of this process. */
+/** Looks at the machine. Most of what it finds holds for the life of this process. */
 export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
@@ -56,34 +62,53 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const devices = toolkit.offersGpus ? found.devices : []
   const confinement = await confining
   const held = { owner: facts?.remappedRoot ?? null, views: await viewing }
-  const isolation = judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel: readKernelFacts() }, [
+  const kernel = readKernelFacts()
+  const trial =
+    engine &&
+    new EngineTrial({
+      engine,
+      facts: { ...kernel, engineRuntime, realVcpus: cpus().length },
+      hasGpus: devices.length > 0,
+      views: held.views,
+      stateDir: options.stateDir,
+      key: loadAgentKey(options.stateDir),
+      log,
+    })
+  const hostId = readHostIdentity(options.stateDir)?.hostId
+  const opening = engine && HostNetwork.open({ options, engine, log, hostId })
+  // It says for itself what it could not find out.
+  await trial?.find().catch(() => {})
+  const network = await opening
+  const alsoMissing = () => [
     ...(toolkit.problem === null
       ? []
       : [`${toolkit.problem}${toolkit.offersGpus ? '' : '; no GPU is offered (--allow-old-nvidia-toolkit)'}`]),
     ...(protectFromOom() ? [] : [UNPROTECTED]),
+    ...(trial?.missing() ?? []),
     ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
     ...confinement.missing,
     ...(facts === undefined ? [] : missingOfImages(options, facts.dataRoot)),
-  ])
-  for (const text of isolation.missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
+  ]
+  const judge = () => judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel }, alsoMissing())
+  for (const text of judge().missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
   const runtimes: Inventory['runtimes'] = []
   if (runsBuiltins(options)) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')
-  const network = engine && (await HostNetwork.open({ options, engine, log }))
   return {
     machine,
     devices,
     engine,
     network,
+    trial,
     engineRuntime,
     confinement,
     held,
-    inventory: {
+    inventory: () => ({
       ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options),
-      isolation: { ...isolation, ...network?.isolation },
-    },
+      isolation: { ...judge(), ...network?.isolation },
+    }),
   }
 }

@@ -17,6 +17,9 @@ import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
+import { registerInvitations } from './routes/organizations/invitations.ts'
+import { registerOrganizationMembers } from './routes/organizations/members.ts'
+import { registerOrganizations } from './routes/organizations/organizations.ts'
 import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
@@ -61,6 +64,9 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerSshKeys(app)
   registerSecrets(app)
   registerAccountLimits(app)
+  registerInvitations(app)
+  registerOrganizationMembers(app)
+  registerOrganizations(app)
   registerAccountKeys(app)
   registerUser(app)
   const last = unmatched(app, DOCUMENT_PATH)

@@ -22,6 +22,7 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   configure(config: EndpointConfig): Promise<void>
   /** END-1: ends all workers and cancels all jobs. */
   destroy(): Promise<void>
+  forget(): Promise<void>
   /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
   workloadReport(report: WorkloadReport): Promise<void>
   /** What has become of the machine on which some workers of this endpoint are. */

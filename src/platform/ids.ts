@@ -4,14 +4,14 @@ import { isReservedWord } from '../contract/reserved-words.ts'
 const LOWER_ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyz'
 const RESOURCE_ID_LENGTH = 14
 const KEY_ID_LENGTH = 10
-/** 40 of 36 characters are above 200 bits: not to be guessed within a token's half hour. */
-const JOIN_TOKEN_LENGTH = 40
+/** 40 of 36 characters are above 200 bits: not to be guessed while a token is good. */
+const TOKEN_LENGTH = 40
 
 const randomId = customAlphabet(LOWER_ALPHANUMERIC, RESOURCE_ID_LENGTH)
 const randomKeyId = customAlphabet(LOWER_ALPHANUMERIC, KEY_ID_LENGTH)
 const randomPassword = customAlphabet(LOWER_ALPHANUMERIC, 24)
 const randomHex = customAlphabet('0123456789abcdef', 8)
-const randomJoinToken = customAlphabet(LOWER_ALPHANUMERIC, JOIN_TOKEN_LENGTH)
+const randomToken = customAlphabet(LOWER_ALPHANUMERIC, TOKEN_LENGTH)
 
 /** A new resource id (GEN-1): 14 lower-case letters and digits, never a word that REST owns (CFG-2). */
 export function newResourceId(): string {
@@ -41,5 +41,10 @@ export function newAuditId(nowMs: number): string {
 
 /** A new join token: `ppj_<random>`. */
 export function newJoinToken(): string {
-  return `ppj_${randomJoinToken()}`
+  return `ppj_${randomToken()}`
+}
+
+/** A new token of an invitation: `ppi_<random>`. */
+export function newInvitationToken(): string {
+  return `ppi_${randomToken()}`
 }

@@ -177,6 +177,7 @@ describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends t
         gpus: { devices: [], simulatedTypes: new Set(['NVIDIA L4']) },
         ports: new HostPorts({ range: { from: 30_000, to: 30_020 }, isFree: async () => true }),
         mounts: {},
+        trial: { find: async () => ({ limitsDisk: true, raisesLimits: true }) },
         publicIp: null,
         relayUrl: 'http://127.0.0.1:1',
         realVcpus: 2,

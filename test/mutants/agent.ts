@@ -8,6 +8,54 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'everybody waits for containers that take their time to end',
+    file: 'src/host-agent/engine/engine-client.ts',
+    find: 'this.queues[queue].take(make)',
+    replace: "this.queues[queue === 'ends' ? 'looks' : queue].take(make)",
+  },
+  {
+    id: 'what was taken before a restart counts as taken at the beginning of time',
+    file: 'src/host-agent/plane/take-times.ts',
+    find: 'for (const id of workerIds) this.note(id, nowMs)',
+    replace: 'for (const id of workerIds) this.note(id, Math.min(0, nowMs))',
+  },
+  {
+    id: 'one refusal of the engine is believed',
+    file: 'src/host-agent/trial/engine-trial.ts',
+    find: 'return (await this.fail(step, wanted)) === undefined',
+    replace: 'return false',
+  },
+  {
+    id: 'an engine that makes nothing is one that can do less',
+    file: 'src/host-agent/trial/engine-trial.ts',
+    find: 'if (failure !== undefined) throw new Error(failure)',
+    replace: 'if (failure !== undefined) return false',
+  },
+  {
+    id: 'a container that cannot be looked at is forgotten',
+    file: 'src/host-agent/docker/runtime.ts',
+    find: 'return { ...this.adopt(id, { ...listed, startedAtMs: null }), problem: UNSEEN }',
+    replace: 'return undefined',
+  },
+  {
+    id: 'containers on a shared network are overlooked',
+    file: 'src/host-agent/network/host-network.ts',
+    find: 'networks.includes(DEFAULT_NETWORK)',
+    replace: 'networks.length === 0',
+  },
+  {
+    id: 'a list that is not had is an empty one',
+    file: 'src/host-agent/network/host-network.ts',
+    find: 'this.shared = { problem: NOT_LOOKED }',
+    replace: 'this.shared = { problem: null }',
+  },
+  {
+    id: 'the engine hears all that an image says',
+    file: 'src/host-agent/pulls/plain-config.ts',
+    find: 'names.has(name)',
+    replace: 'names.size > 0 || name === value',
+  },
+  {
     id: 'a word is looked through again from each of its letters',
     file: 'src/host-agent/redact.ts',
     find: '(?:\\.[\\w-]*)*/g',
@@ -265,8 +313,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'what an engine that went away had made stays',
     file: 'src/host-agent/docker/container-start.ts',
-    find: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)',
-    replace: 'if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === hostId) await engine.remove(name)',
+    find: 'container.name === name)) await engine.remove(name)',
+    replace: 'container.name === workloadId)) await engine.remove(name)',
   },
   {
     id: 'a record that the full disk refused is a failure',

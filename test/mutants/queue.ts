@@ -138,6 +138,24 @@ const DISPATCHER = 'src/queue/dispatch.ts'
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'an object forgets an endpoint that is not deleted yet',
+    file: 'durable-objects/endpoint/core.ts',
+    find: '|| (await this.isLive()) ||',
+    replace: '||',
+  },
+  {
+    id: 'a late change begins a deleted endpoint anew',
+    file: 'durable-objects/endpoint.ts',
+    find: 'if (!this.core.isStored && !(await isLiveEndpoint(',
+    replace: 'if (false && !(await isLiveEndpoint(',
+  },
+  {
+    id: 'what a late word has made stays',
+    file: 'durable-objects/endpoint/core.ts',
+    find: 'const forgetAtMs = liveConfig(state) ? null :',
+    replace: 'const forgetAtMs = true ? null :',
+  },
+  {
     id: 'any text is a boot nonce',
     file: 'src/contract/jobs/boot.ts',
     find: 'BOOT.test(boot) ? boot : null',

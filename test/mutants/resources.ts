@@ -7,9 +7,24 @@ const TEMPLATE = 'src/domain/resources/template.ts'
 const CENTERS = 'src/domain/resources/data-centers.ts'
 
 const FILL = 'src/domain/endpoint/template.ts'
+const REFERENCES = 'src/domain/resources/secret-references.ts'
+const SECRETS = 'src/db/resources/secrets.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'an unknown secret is its name', file: REFERENCES, find: "values.get(name) ?? ''", replace: 'values.get(name) ?? name' },
+  {
+    id: 'secrets make a variable of any length',
+    file: REFERENCES,
+    find: 'if (bytes > MAX_VARIABLE_BYTES)',
+    replace: 'if (bytes > MAX_ENV_BYTES)',
+  },
+  {
+    id: 'a part of a secret ends inside a character',
+    file: 'src/domain/text/split-text.ts',
+    find: '& CONTINUATION_MASK) === CONTINUATION',
+    replace: '& CONTINUATION_MASK) === 1',
+  },
   {
     id: 'an image leads out of its folder',
     file: 'src/contract/image-reference.ts',
@@ -49,6 +64,30 @@ const REGISTRY_LOGIN = 'src/effects/registry-login.ts'
 
 /** Killed by the tests against the real Worker. */
 export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a secret that is being written is shown',
+    file: SECRETS,
+    find: 'gt(secrets.version, UNPUBLISHED)',
+    replace: 'gt(secrets.version, UNPUBLISHED - 1)',
+  },
+  {
+    id: 'a rotated secret keeps its former value',
+    file: SECRETS,
+    find: '[point, ...together, removeFormer]',
+    replace: '[point, ...together]',
+  },
+  {
+    id: 'a secret of another account is filled in',
+    file: SECRETS,
+    find: 'published(teamId), sql`${secrets.name} IN',
+    replace: 'gt(secrets.version, 0), sql`${secrets.name} IN',
+  },
+  {
+    id: 'a rotated secret reaches what runs',
+    file: 'durable-objects/host/pods/pods.ts',
+    find: 'if (former) return { ok: true',
+    replace: "if (former && container.desired !== 'running') return { ok: true",
+  },
   {
     id: 'a page of templates without bound',
     file: 'src/services/resources/templates.ts',

@@ -46,6 +46,9 @@ const KEY_CALLERS = 'src/services/credentials/key-callers.ts'
 const VERIFY_TOKEN = 'src/services/sessions/verify-token.ts'
 const VERDICTS = 'src/services/credentials/verdicts.ts'
 
+const MEMBERS = 'src/db/accounts/members.ts'
+const INVITATIONS = 'src/db/accounts/invitations.ts'
+
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
@@ -134,6 +137,31 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   },
   { id: 'a merge patch passes as JSON', file: BODY, find: 'application\\/json\\s*(;|$)', replace: 'application\\/(\\S+\\+)?json\\s*(;|$)' },
   { id: 'a missing body is an empty one', file: BODY, find: "if (text === '') throw", replace: "if (text === '?') throw" },
+  {
+    id: 'the last owner steps down with the one before',
+    file: MEMBERS,
+    find: "member.role === 'OWNER' && to !== 'OWNER' ? hasOtherOwner(teamId, member.userId) : undefined",
+    replace: 'undefined',
+  },
+  {
+    id: 'the last owner leaves with the one before',
+    file: MEMBERS,
+    find: "const keepsOwner = member.role === 'OWNER' ? ",
+    replace: 'const keepsOwner = false ? ',
+  },
+  {
+    id: 'anybody takes an invitation',
+    file: INVITATIONS,
+    find: "'ACCEPTED', nowMs, and(isFor(userId), hasRoom)",
+    replace: "'ACCEPTED', nowMs, hasRoom",
+  },
+  { id: 'an invitation outlives what its maker may give', file: INVITATIONS, find: 'AND (maker.role =', replace: 'AND (1 OR maker.role =' },
+  {
+    id: 'a key that is handed on grows',
+    file: MEMBERS,
+    find: 'if (member.role === heir.role) return',
+    replace: 'if (member.role !== heir.userId) return',
+  },
   {
     id: 'a suspended account is let in',
     file: KEY_CALLERS,

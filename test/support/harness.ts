@@ -127,6 +127,20 @@ export async function joinTeam(teamId: string, { userId }: Pick<Account, 'userId
   await env.DB.prepare(sql).bind(teamId, userId, role).run()
 }
 
+/** Makes an organization with a key and returns its id. */
+export async function createOrganization(key: string): Promise<string> {
+  const reply = await api(key).post('/v2/organizations', { name: 'Acme' })
+  expect(reply.status).toBe(201)
+  return reply.body.id
+}
+
+/** A key that a member has made in a team. */
+export async function createKeyIn(teamId: string, { userId }: Pick<Account, 'userId'>, body: Record<string, unknown> = {}) {
+  const key = await createKey(userId, body)
+  await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(teamId, key.id).run()
+  return key
+}
+
 /** A create body that is accepted. */
 export function endpointBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return { name: 'echo', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...changes }

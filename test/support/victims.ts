@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import * as schema from '../../src/db/schema.ts'
 import { gpus } from './gpus.ts'
-import { type Account, api, createAccount, env, expect, runInDurableObject } from './harness.ts'
+import { type Account, api, createAccount, createOrganization, env, expect, joinTeam, runInDurableObject } from './harness.ts'
 import { PODS, podScene } from './pod-scene.ts'
 import { freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from './queue.ts'
 import { endpointStub } from './stubs.ts'
@@ -31,6 +31,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/templates/': () => createOf('/v2/templates', { name: crypto.randomUUID(), image: 'acme/idle:1' }),
   '/v2/network-volumes/': () => createOf('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' }),
   '/v2/global-volumes/': () => createOf('/v2/global-volumes', { name: 'models' }),
+  '/v2/organizations/': createOrganizationVictim,
   '/v2/account/secrets/': () => createOf('/v2/account/secrets', { name: 'A', value: 'x' }),
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
@@ -43,6 +44,15 @@ export async function snapshot({ owner, reads, objectId }: Victim): Promise<unkn
     replies.push([path, status, withoutClocks(body)])
   }
   return { replies, rows: await rowsOf(owner), object: objectId === undefined ? null : await rowsInside(objectId) }
+}
+
+async function createOrganizationVictim(): Promise<Victim> {
+  const [owner, member] = [await createAccount(), await createAccount()]
+  const id = await createOrganization(owner.key)
+  await joinTeam(id, member, 'DEV')
+  const path = `/v2/organizations/${id}`
+  const { body } = await api(owner.key).post(`${path}/invitations`, { email: 'invited@example.com', role: 'BASIC' })
+  return { owner, params: { id, userId: member.userId, invitationId: body.id }, reads: [path, `${path}/invitations`, '/v2/organizations'] }
 }
 
 async function createOf(path: string, body: object): Promise<Victim> {

@@ -42,6 +42,11 @@ export class MetaStore implements MetaValues {
     return this.openConfig
   }
 
+  /** Whose object it is, also when its configuration cannot be opened. */
+  endpointId(): string | null {
+    return this.read<Sealed<EndpointConfig>>('config')?.id ?? null
+  }
+
   setConfig(config: EndpointConfig): void {
     this.write('config', sealContainer(this.seal.vault, this.configPlace(), config))
     this.openConfig = null

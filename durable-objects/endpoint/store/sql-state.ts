@@ -28,7 +28,6 @@ export class SqlState implements QueueState {
   /** Above this, no new jobs; tests set their own. */
   maxStoredBytes = MAX_STORED_BYTES
   private readonly room: (chars: number) => boolean
-  private readonly storage: DurableObjectStorage
   private readonly sql: SqlStorage
   /** Asked of the database once a commit. */
   private full: boolean | null = null
@@ -38,7 +37,6 @@ export class SqlState implements QueueState {
     options: { takes: OpenTakes; pingIntervalMs: number; seal: MetaSeal; room: (chars: number) => boolean },
   ) {
     applySchema(storage, ENDPOINT_SCHEMA)
-    this.storage = storage
     this.sql = storage.sql
     this.jobs = new JobStore(this.sql)
     this.payloads = new PayloadStore(this.sql)
@@ -51,12 +49,6 @@ export class SqlState implements QueueState {
     this.takes = options.takes
     this.room = options.room
     this.pingIntervalMs = options.pingIntervalMs
-  }
-
-  /** After everything was deleted: empty tables, as at the first start. */
-  beginAgain(): void {
-    applySchema(this.storage, ENDPOINT_SCHEMA)
-    this.reload()
   }
 
   /** At the start of every commit. */

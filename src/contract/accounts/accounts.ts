@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import { PLAIN_TEXT, Timestamp } from '../fields.ts'
-import { form } from '../forms.ts'
+import { Timestamp } from '../fields.ts'
+import { Email } from './email.ts'
 
 /** Largest quota: far above any use, so that a window never counts beyond exact integers. */
 const MAX_QUOTA = 1_000_000_000
-const EMAIL_FORM = form(/^[^\s@]+@[^\s@]+$/, 'an e-mail address')
 
-export const CreateUserRequest = z
-  .strictObject({
-    email: z.string().max(254).regex(EMAIL_FORM).regex(PLAIN_TEXT),
-  })
-  .meta({ id: 'CreateUserRequest', example: { email: 'ada@example.com' } })
+export const CreateUserRequest = z.strictObject({ email: Email }).meta({ id: 'CreateUserRequest', example: { email: 'ada@example.com' } })
 
 export const User = z
   .object({ id: z.string(), email: z.string(), createdAt: Timestamp })

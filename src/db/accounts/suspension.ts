@@ -18,9 +18,9 @@ export async function findSuspension(db: Database, teamId: string): Promise<numb
   return row?.suspendedAt ?? null
 }
 
-/** A condition of statements that give a team something of a host: keys that other isolates remember must not (PP-214). */
+/** A condition of statements that give a team something of a host: keys that other isolates remember must not (PP-214, TEAM-14). */
 export function isActive(teamId: string): SQL {
-  return sql`NOT EXISTS (SELECT 1 FROM teams WHERE id = ${teamId} AND suspended_at IS NOT NULL)`
+  return sql`NOT EXISTS (SELECT 1 FROM teams WHERE id = ${teamId} AND (suspended_at IS NOT NULL OR deleted_at IS NOT NULL))`
 }
 
 /** Ids of a team's live endpoints behind `afterId`, in order; none: that were all. */

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Place, Vault } from '../../platform/seal.ts'
-import type { Records } from '../client.ts'
+import type { Database, Records } from '../client.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { endpoints } from '../tables/endpoints.ts'
 
@@ -12,6 +12,15 @@ export async function findEndpointConfig(db: Records, endpointId: string): Promi
     .from(endpoints)
     .where(and(eq(endpoints.id, endpointId), isNull(endpoints.deletedAt)))
   return rows[0] ? openConfig(db.vault, rows[0].config) : null
+}
+
+/** Says whether there is an endpoint that is not deleted, whoever owns it: for the endpoint's own object. */
+export async function isLiveEndpoint(db: Database, endpointId: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: endpoints.id })
+    .from(endpoints)
+    .where(and(eq(endpoints.id, endpointId), isNull(endpoints.deletedAt)))
+  return rows.length > 0
 }
 
 /** A configuration as D1 keeps it: its variables sealed for this endpoint (PP-211). */

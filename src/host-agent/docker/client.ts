@@ -3,7 +3,7 @@ import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
 import { networkCalls } from '../network/engine-networks.ts'
 import { readEngineFacts } from '../profile/engine-facts.ts'
-import type { ContainerFacts, ContainerUsage, DockerEngine } from './engine.ts'
+import type { ContainerFacts, ContainerUsage, DockerEngine, ListedContainer } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 import { guardTransport, type Modem } from './engine-transport.ts'
 import { imageCalls } from './images.ts'
@@ -14,6 +14,8 @@ const PROBE_TIMEOUT_MS = 3_000
 /** Labels that the agent gives to containers. */
 const OWN_LABELS = 'podplane.'
 const MAX_LABEL_CHARS = 16_384
+/** A command is 128 KiB at most, and six times that where the engine writes each of its characters as a number. */
+const LIST_PART = 32
 /** The name that the engine gives a volume that nobody named. */
 const ANONYMOUS = /^[0-9a-f]{64}$/
 
@@ -58,10 +60,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
     wait: (name) => waitForEnd(docker, name),
     stop: (name, graceSeconds) => ignoring([304, 404], docker.getContainer(name).stop({ t: graceSeconds })),
     remove: (name) => removeContainer(docker, name),
-    listNames: async (label) => {
-      const found = await docker.listContainers({ all: true, filters: { label: [label] } })
-      return found.flatMap((container) => container.Names.slice(0, 1).map((name) => name.replace(/^\//, '')))
-    },
+    list: (...labels) => listAll(docker, labels),
     readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
     followLogs: async (name, sinceSeconds, signal) => {
       const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const
@@ -80,9 +79,13 @@ function wrapDockerode(docker: Docker): DockerEngine {
 
 /** A volume that was handed on from a former container is not removed with this one by the engine itself. */
 async function removeContainer(docker: Docker, name: string): Promise<void> {
-  const info = await orUndefined(docker.getContainer(name).inspect())
+  // One that cannot be looked at goes too.
+  const info = await docker
+    .getContainer(name)
+    .inspect()
+    .catch(() => undefined)
   await ignoring([404, 409], docker.getContainer(name).remove({ force: true, v: true }))
-  const volumes = info === undefined ? [] : readFacts(info).anonymousVolumes
+  const volumes = info === undefined ? [] : anonymousVolumes(info)
   for (const volume of volumes) await ignoring([404, 409], docker.getVolume(volume.name).remove())
 }
 
@@ -118,10 +121,35 @@ function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
     addresses: Object.values(info.NetworkSettings.Networks).flatMap(({ IPAddress, GlobalIPv6Address }) =>
       [IPAddress, GlobalIPv6Address].filter((address) => address !== ''),
     ),
-    anonymousVolumes: (info.Mounts ?? []).flatMap(({ Type, Name = '', Destination }) => {
-      return Type === 'volume' && ANONYMOUS.test(Name) ? [{ name: Name, path: Destination }] : []
-    }),
+    anonymousVolumes: anonymousVolumes(info),
   }
+}
+
+function anonymousVolumes({ Mounts }: Docker.ContainerInspectInfo): ContainerFacts['anonymousVolumes'] {
+  return (Array.isArray(Mounts) ? Mounts : []).flatMap(({ Type, Name = '', Destination }) => {
+    return Type === 'volume' && ANONYMOUS.test(Name) ? [{ name: Name, path: Destination }] : []
+  })
+}
+
+/** The newest first, in parts: each repeats the whole command of each container, and an answer has a bound (HOST-108). */
+async function listAll(docker: Docker, label: string[]): Promise<ListedContainer[]> {
+  const listed: ListedContainer[] = []
+  for (let before: string[] = []; ; ) {
+    const part = await docker.listContainers({ all: true, limit: LIST_PART, filters: { label, ...(before.length > 0 && { before }) } })
+    const last = part.at(-1)?.Id
+    // An engine that knows no parts gives the same one again.
+    if (last === before[0]) return listed
+    listed.push(...part.flatMap(readListed))
+    if (part.length !== LIST_PART || last === undefined) return listed
+    before = [last]
+  }
+}
+
+/** None where the engine does not say its name, as of one that is half removed. The declared type promises more than it does. */
+function readListed({ Names, Labels, State, NetworkSettings }: Partial<Docker.ContainerInfo>): ListedContainer[] {
+  const name = Names?.[0]?.replace(/^\//, '')
+  const networks = Object.keys(NetworkSettings?.Networks ?? {})
+  return name === undefined ? [] : [{ name, labels: ownLabels(Labels), status: State ?? '', networks }]
 }
 
 /**

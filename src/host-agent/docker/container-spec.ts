@@ -60,6 +60,8 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
     ...(workload.entrypoint.length > 0 ? { Entrypoint: workload.entrypoint } : {}),
     ...(workload.cmd.length > 0 ? { Cmd: workload.cmd } : {}),
     Env: [...formerEnv(env, disk), ...[...env].map(([name, value]) => `${name}=${value}`)],
+    // An image's would be carried out by the engine, beside the container and its limits (HOST-108).
+    Healthcheck: { Test: ['NONE'] },
     Labels: {
       [HOST_LABEL]: context.hostId,
       [WORKLOAD_LABEL]: workload.id,

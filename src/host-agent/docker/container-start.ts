@@ -3,6 +3,7 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import type { Log } from '../log.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
 import { type PublishedPort, StartError, type Started, type StartHooks } from '../runtime.ts'
+import type { EngineAbilities } from '../trial/engine-trial.ts'
 import {
   buildContainerSpec,
   containerName,
@@ -18,6 +19,7 @@ import type { HostPorts } from './host-ports.ts'
 
 /** How often a start is tried with other ports when the engine says that one is taken. */
 const PORT_TRIES = 5
+const COMMAND_MAX_BYTES = 128 * 2 ** 10
 const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 10_000
 
@@ -33,15 +35,12 @@ export interface Prepared {
   mounts: readonly EngineMount[]
   network: string
   disk: KeptDisk | undefined
+  abilities: EngineAbilities
 }
 
 /** Creates and starts containers. */
 export class ContainerStarter {
   private readonly deps: ContainerStarterDeps
-  /** Whether the engine can limit a container's disk; found out by the first container that is to have a limit. */
-  private limitsDisk = true
-  /** Whether the engine can give a container more than it has itself; found out by the first start. */
-  private raisesLimits = true
 
   constructor(deps: ContainerStarterDeps) {
     this.deps = deps
@@ -50,23 +49,17 @@ export class ContainerStarter {
   /** Throws a `StartError`; then there is no container. */
   async start(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
     const refused = new Set<number>()
-    let raisesLimits = this.raisesLimits
+    checkCommand(workload)
+    const { limitsDisk: limitDisk, raisesLimits } = prepared.abilities
     for (let attempt = 1; ; attempt += 1) {
       const ports = await this.deps.ports.reserve(workload.id, workload.ports, hooks.formerPorts ?? [], refused)
-      const context = { ...this.deps, ...prepared, ports, limitDisk: false, raisesLimits }
+      const context = { ...this.deps, ...prepared, ports, limitDisk, raisesLimits }
       try {
-        const started = await this.startOnce(workload, context)
-        // Not before: those may have been a tenant's words, a command say, in an error about something else.
-        if (!raisesLimits && this.raisesLimits) this.noteOwnLimits()
-        return started
+        return await this.startOnce(workload, context)
       } catch (error) {
         this.deps.ports.release(workload.id)
         // Not this start's fault, or not for sure: once more, and no more often.
         if (error instanceof EngineClientEnded && attempt === 1) continue
-        if (raisesLimits && /error setting rlimit/i.test(engineText(error))) {
-          raisesLimits = false
-          continue
-        }
         const port = takenPort(engineText(error), publishedPorts(ports))
         if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
         if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
@@ -75,16 +68,11 @@ export class ContainerStarter {
     }
   }
 
-  private noteOwnLimits(): void {
-    this.raisesLimits = false
-    this.deps.log.warn('this engine may not raise limits; containers have its own, for open files and locked memory')
-  }
-
   private async startOnce(workload: Workload, context: SpecContext): Promise<Started> {
     const { engine } = this.deps
     const name = containerName(workload.id)
     try {
-      await this.create(name, workload, context)
+      await engine.create(name, buildContainerSpec(workload, context))
       await engine.start(name)
       const facts = await engine.inspect(name)
       return { ports: publishedPorts(context.ports), startedAtMs: facts?.startedAtMs ?? Date.now() }
@@ -102,9 +90,9 @@ export class ContainerStarter {
     const { engine, hostId, log } = this.deps
     for (let failures = 0; ; failures += 1) {
       try {
-        const labels = (await engine.inspect(name))?.labels
-        // On a name conflict the container is somebody else's.
-        if (labels?.[HOST_LABEL] === hostId && labels[WORKLOAD_LABEL] === workloadId) await engine.remove(name)
+        // On a name conflict the container is somebody else's. One that cannot be looked at is listed.
+        const own = await engine.list(`${HOST_LABEL}=${hostId}`, `${WORKLOAD_LABEL}=${workloadId}`)
+        if (own.some((container) => container.name === name)) await engine.remove(name)
         return
       } catch (error) {
         log.warn('what a failed start has left cannot be removed yet', { workload: workloadId, error: engineText(error) })
@@ -112,20 +100,12 @@ export class ContainerStarter {
       }
     }
   }
+}
 
-  private async create(name: string, workload: Workload, context: SpecContext): Promise<void> {
-    const { engine, log } = this.deps
-    const isLimited = this.limitsDisk && workload.resources.diskGb > 0
-    try {
-      return await engine.create(name, buildContainerSpec(workload, { ...context, limitDisk: isLimited }))
-    } catch (error) {
-      if (!isLimited || !/storage-opt/i.test(engineText(error))) throw error
-      await engine.create(name, buildContainerSpec(workload, context))
-      // Not before: those may have been a tenant's words, a path say, in an error about something else.
-      this.limitsDisk = false
-      log.info('this engine cannot limit the disk of a container; sizes are reservations only', { error: engineText(error) })
-    }
-  }
+/** The engine repeats commands in its list of all containers, which has to be read at once (HOST-108). */
+function checkCommand({ entrypoint, cmd }: Workload): void {
+  if (Buffer.byteLength(JSON.stringify([entrypoint, cmd])) <= COMMAND_MAX_BYTES) return
+  throw new StartError('the container could not be started: its entrypoint and command take more than 128 KiB')
 }
 
 /** The port that the engine could not publish; undefined when the error is about something else. */

@@ -1,13 +1,15 @@
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { describeExit, OUTPUT_TAIL_LINES } from '../exit-reason.ts'
 import type { WorkloadExit } from '../runtime.ts'
-import type { ContainerFacts, DockerEngine } from './engine.ts'
+import type { ContainerFacts, DockerEngine, ListedContainer } from './engine.ts'
 import { EngineClientEnded, engineText, ignoring } from './engine-errors.ts'
 import { endedByOutage, extendOutage, type Outage } from './engine-outage.ts'
 import { parseDockerLogs } from './logs.ts'
 
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
+/** So many looks at a container fail before the engine's list is believed instead. */
+const UNSEEN_MAX = 3
 const VANISHED: WorkloadExit = { exitCode: null, reason: 'the container was removed by somebody else', endedAtMs: null, vanished: true }
 
 export interface WatchOptions {
@@ -15,12 +17,24 @@ export interface WatchOptions {
   name: string
   /** Facts of the container, if it is this host's. */
   inspect(): Promise<ContainerFacts | undefined>
+  /** What the engine's list says of it, if it is this host's. */
+  list(): Promise<ListedContainer | undefined>
   onAway(reason: string): void
 }
 
 /** Waits for the end of a container, through restarts of the engine. */
-export async function watchContainer({ engine, name, inspect, onAway }: WatchOptions): Promise<WorkloadExit> {
+export async function watchContainer({ engine, name, inspect: look, list, onAway }: WatchOptions): Promise<WorkloadExit> {
   let outage: Outage | undefined
+  let unseen = 0
+  const inspect = async () => {
+    try {
+      return await look()
+    } catch (error) {
+      unseen += 1
+      if (unseen < UNSEEN_MAX) throw error
+      return listedFacts(await list())
+    }
+  }
   for (let failures = 0; ; ) {
     try {
       await ignoring([404], engine.wait(name))
@@ -42,7 +56,14 @@ export async function watchContainer({ engine, name, inspect, onAway }: WatchOpt
   }
 }
 
-export function isEnded({ status }: ContainerFacts): boolean {
+/** Of a container that cannot be looked at it is known whether it runs, and not how it ended (HOST-109). */
+function listedFacts(listed: ListedContainer | undefined): ContainerFacts | undefined {
+  return (
+    listed && { ...listed, exitCode: null, outOfMemory: false, startedAtMs: null, endedAtMs: null, addresses: [], anonymousVolumes: [] }
+  )
+}
+
+export function isEnded({ status }: Pick<ContainerFacts, 'status'>): boolean {
   return status === 'exited' || status === 'dead'
 }
 

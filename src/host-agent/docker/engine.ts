@@ -11,7 +11,8 @@ export interface ContainerFacts {
   labels: Record<string, string>
   /** The engine's word: created, running, paused, restarting, removing, exited, dead. */
   status: string
-  exitCode: number
+  /** Null: nobody can tell. */
+  exitCode: number | null
   outOfMemory: boolean
   /** By the engine's clock, milliseconds; null: never. */
   startedAtMs: number | null
@@ -20,6 +21,15 @@ export interface ContainerFacts {
   addresses: string[]
   /** Volumes that the engine made because the image asks for them. */
   anonymousVolumes: { name: string; path: string }[]
+}
+
+/** What the engine's list says of a container. */
+export interface ListedContainer {
+  name: string
+  labels: Record<string, string>
+  /** As in `ContainerFacts`. */
+  status: string
+  networks: string[]
 }
 
 /** How a container was configured, as far as an image made of its files alone would lose it. */
@@ -75,8 +85,8 @@ export interface DockerEngine extends NetworkCalls {
   stop(name: string, graceSeconds: number): Promise<void>
   /** With its anonymous volumes, unless another container has them too. */
   remove(name: string): Promise<void>
-  /** Names of all containers, running or not, with this label. */
-  listNames(label: string): Promise<string[]>
+  /** All containers, running or not, with all of these labels, each `<name>=<value>`. One that cannot be looked at is listed all the same. */
+  list(...labels: string[]): Promise<ListedContainer[]>
   /** The last bytes of output, multiplexed as the engine sends them. */
   readLogs(name: string, lines: number): Promise<Buffer>
   /** Output with time stamps since a second, in pieces as it comes; ends when the container does. */

@@ -2,10 +2,8 @@ import { z } from 'zod'
 import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
-import { errorText } from '../../node/fail.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
-import { type GuardedViews, isViewUnseen } from '../mounts/guarded-view.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
 import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
@@ -20,18 +18,21 @@ import {
   type Usage,
   type WorkloadExit,
 } from '../runtime.ts'
+import type { EngineAbilities, EngineTrial } from '../trial/engine-trial.ts'
 import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container-image.ts'
 import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
-import { ContainerStarter, type Prepared } from './container-start.ts'
+import { ContainerStarter } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
-import type { ContainerFacts, DockerEngine, KeptDisk } from './engine.ts'
-import { ignoring } from './engine-errors.ts'
+import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from './engine.ts'
+import { engineText, ignoring } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 import { DockerOutput } from './output.ts'
 
 const RETRY_MAX_MS = 10_000
 const OUTPUT_RETRY_BASE_MS = 20
+
+const UNSEEN = 'the container engine does not say how this container is'
 
 const Ports = z.array(z.object({ private: z.number(), public: z.number(), type: z.string() }))
 
@@ -40,7 +41,7 @@ export interface DockerRuntimeOptions extends HostContext {
   gpus: HostGpus
   ports: HostPorts
   mounts: MountDrivers
-  views: GuardedViews
+  trial: Pick<EngineTrial, 'find'>
   network: Pick<HostNetwork, 'within'>
   images: ImagePolicy
   callers: RelayCallers
@@ -72,13 +73,15 @@ export class DockerRuntime implements Runtime {
   async start(workload: Workload, hooks: StartHooks): Promise<Started> {
     const { disk, image } = await this.provideRoot(workload, hooks)
     try {
+      // First: volumes are given by what it finds out.
+      const abilities = await this.findAbilities()
       const mounts = await provideMounts(workload.mounts ?? [], this.options.mounts)
       hooks.signal.throwIfAborted()
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
       return await this.options.network.within(workload.account ?? workload.id, (network) =>
-        this.startWith({ ...workload, image }, { gpuIds, mounts, disk, network }, hooks),
+        this.starter.start({ ...workload, image }, { gpuIds, mounts, disk, network, abilities }, hooks),
       )
     } catch (error) {
       this.gpusInUse.delete(workload.id)
@@ -88,19 +91,11 @@ export class DockerRuntime implements Runtime {
     }
   }
 
-  /** An engine that does not see the agent's views of volumes gets the volumes as they are (HOST-89). */
-  private async startWith(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
+  private async findAbilities(): Promise<EngineAbilities> {
     try {
-      return await this.starter.start(workload, prepared, hooks)
-    } catch (error) {
-      const { views, log } = this.options
-      if (views.problem !== null || !isViewUnseen(errorText(error))) throw error
-      const mounts = prepared.mounts.map((mount) => ({ ...mount, Source: views.plain(mount.Source) }))
-      const started = await this.starter.start(workload, { ...prepared, mounts }, hooks)
-      // Not before: those may have been a tenant's words, a path say, in an error about something else.
-      views.giveUp()
-      log.warn('volumes are given to containers without nosuid and nodev', { why: views.problem })
-      return started
+      return await this.options.trial.find()
+    } catch {
+      throw new StartError('this host could not find out what its container engine can do; it tries again with the next start')
     }
   }
 
@@ -129,7 +124,8 @@ export class DockerRuntime implements Runtime {
   async watch(id: string): Promise<WorkloadExit> {
     const { engine, log } = this.options
     const onAway = (error: string) => log.warn('Docker does not answer; will ask again', { workload: id, error })
-    const exit = await watchContainer({ engine, name: containerName(id), inspect: () => this.inspectOwn(id), onAway })
+    const name = containerName(id)
+    const exit = await watchContainer({ engine, name, inspect: () => this.inspectOwn(id), list: () => this.findOwn(id), onAway })
     this.release(id)
     return exit
   }
@@ -178,12 +174,12 @@ export class DockerRuntime implements Runtime {
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
-    if ((await this.inspectOwn(id)) === undefined) return
+    if ((await this.findOwn(id)) === undefined) return
     await this.options.engine.stop(containerName(id), Math.ceil(graceMs / 1000))
   }
 
   async remove(id: string): Promise<void> {
-    if ((await this.inspectOwn(id)) !== undefined) await this.options.engine.remove(containerName(id))
+    if ((await this.findOwn(id)) !== undefined) await this.options.engine.remove(containerName(id))
     await this.disks.drop(id)
     this.release(id)
   }
@@ -197,16 +193,33 @@ export class DockerRuntime implements Runtime {
     return facts?.labels[HOST_LABEL] === this.options.hostId ? facts : undefined
   }
 
-  async list(): Promise<RuntimeWorkload[]> {
-    const names = await this.options.engine.listNames(`${HOST_LABEL}=${this.options.hostId}`)
-    const found = await Promise.all(names.map((name) => this.options.engine.inspect(name)))
-    return found.flatMap((facts) => {
-      const id = facts?.labels[WORKLOAD_LABEL]
-      return facts === undefined || id === undefined ? [] : [this.adopt(id, facts)]
-    })
+  /** Found without a look at the container itself, so that one that cannot be looked at can be stopped and removed (HOST-109). */
+  private async findOwn(id: string): Promise<ListedContainer | undefined> {
+    const own = await this.options.engine.list(`${HOST_LABEL}=${this.options.hostId}`, `${WORKLOAD_LABEL}=${id}`)
+    return own.find(({ name }) => name === containerName(id))
   }
 
-  private adopt(id: string, facts: ContainerFacts): RuntimeWorkload {
+  async list(): Promise<RuntimeWorkload[]> {
+    const listed = await this.options.engine.list(`${HOST_LABEL}=${this.options.hostId}`)
+    const found = await Promise.all(listed.map((container) => this.look(container)))
+    return found.flatMap((workload) => workload ?? [])
+  }
+
+  /** One that cannot be looked at is as the engine's list says (HOST-109). */
+  private async look(listed: ListedContainer): Promise<RuntimeWorkload | undefined> {
+    const { engine, log } = this.options
+    const id = listed.labels[WORKLOAD_LABEL]
+    if (id === undefined) return undefined
+    try {
+      const facts = await engine.inspect(listed.name)
+      return facts === undefined ? undefined : this.adopt(id, facts)
+    } catch (error) {
+      log.error('a container cannot be looked at; the others go on', { workload: id, error: engineText(error) })
+      return { ...this.adopt(id, { ...listed, startedAtMs: null }), problem: UNSEEN }
+    }
+  }
+
+  private adopt(id: string, facts: Pick<ContainerFacts, 'labels' | 'startedAtMs' | 'status'>): RuntimeWorkload {
     const phase = facts.status === 'created' ? 'created' : isEnded(facts) ? 'ended' : 'running'
     const ports = readPorts(facts.labels[PORTS_LABEL])
     if (phase === 'running') {

@@ -2,10 +2,17 @@ import { z } from 'zod'
 import type { ContainerConfig, DockerEngine } from '../docker/engine.ts'
 import { EngineFacts } from '../profile/engine-facts.ts'
 
+/**
+ * Calls that are bounded together. How long the end of a container takes is up to its tenant: nobody's start waits for that, and no look (HOST-70).
+ */
+export type CallQueue = 'looks' | 'starts' | 'ends'
+
 /** How a call to the engine is made through its client's process. */
 export interface CallRule<Answer> {
   /** Until then there is an answer; null: it takes as long as it takes, and counts as long. */
   timeoutMs: number | null
+  /** Beside which calls it is one of so many at a time; null: it waits for no other. */
+  queue: CallQueue | null
   /** Whether it is made once more when the client has ended meanwhile. */
   again: boolean
   /** What a good answer looks like; the engine may say anything. */
@@ -28,13 +35,14 @@ const ContainerFacts = z.object({
   name: z.string(),
   labels: z.record(z.string(), z.string()),
   status: z.string(),
-  exitCode: z.number().int(),
+  exitCode: z.number().int().nullable(),
   outOfMemory: z.boolean(),
   startedAtMs: Time,
   endedAtMs: Time,
   addresses: Texts,
   anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
 })
+const ListedContainer = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), status: z.string(), networks: Texts })
 const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
 const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
 const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
@@ -44,30 +52,31 @@ const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().opt
 
 /** Every call that the agent makes of its engine. A new one gets its row here. */
 export const CALL_RULES: Rules = {
-  info: { timeoutMs: LOOK_MS, again: true, answer: EngineFacts },
-  imageFacts: { timeoutMs: LOOK_MS, again: true, answer: ImageFacts.optional() },
-  load: { timeoutMs: null, again: true, answer: 'nothing' },
+  info: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: EngineFacts },
+  imageFacts: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ImageFacts.optional() },
+  load: { timeoutMs: null, queue: null, again: true, answer: 'nothing' },
   // What was created by the first of two would be in the way of the second; whoever starts a container tries again himself.
-  create: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },
-  start: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
-  inspect: { timeoutMs: LOOK_MS, again: true, answer: ContainerFacts.optional() },
-  wait: { timeoutMs: null, again: false, answer: 'nothing' },
-  stop: { timeoutMs: STOP_MS, again: true, answer: 'nothing' },
-  remove: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
-  listNames: { timeoutMs: LOOK_MS, again: true, answer: Texts },
-  readLogs: { timeoutMs: LOOK_MS, again: true, answer: 'bytes' },
-  followLogs: { timeoutMs: null, again: false, answer: 'stream' },
-  usage: { timeoutMs: LOOK_MS, again: true, answer: ContainerUsage.optional() },
-  commit: { timeoutMs: null, again: false, answer: 'nothing' },
-  countLayers: { timeoutMs: LOOK_MS, again: true, answer: z.number().int() },
-  flatten: { timeoutMs: null, again: false, answer: Config },
-  listImages: { timeoutMs: LOOK_MS, again: true, answer: Texts },
-  listTags: { timeoutMs: LOOK_MS, again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
-  removeImage: { timeoutMs: WORK_MS, again: true, answer: 'nothing' },
-  listNetworks: { timeoutMs: LOOK_MS, again: true, answer: z.array(EngineNetwork) },
-  createNetwork: { timeoutMs: WORK_MS, again: false, answer: 'nothing' },
-  removeNetwork: { timeoutMs: WORK_MS, again: true, answer: z.boolean() },
-  bridge: { timeoutMs: LOOK_MS, again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
+  create: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
+  start: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
+  inspect: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerFacts.optional() },
+  wait: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
+  // Waits for the grace of its container; as many as there are containers.
+  stop: { timeoutMs: STOP_MS, queue: null, again: true, answer: 'nothing' },
+  remove: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
+  list: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(ListedContainer) },
+  readLogs: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: 'bytes' },
+  followLogs: { timeoutMs: null, queue: null, again: false, answer: 'stream' },
+  usage: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerUsage.optional() },
+  commit: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
+  countLayers: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.number().int() },
+  flatten: { timeoutMs: null, queue: null, again: false, answer: Config },
+  listImages: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: Texts },
+  listTags: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
+  removeImage: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
+  listNetworks: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(EngineNetwork) },
+  createNetwork: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
+  removeNetwork: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: z.boolean() },
+  bridge: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
 }
 
 export type CallName = keyof DockerEngine

@@ -8,8 +8,8 @@ import { CALL_RULES, type CallName } from './calls.ts'
 import { ClientProcess } from './client-process.ts'
 import { Turns } from './turns.ts'
 
-/** Calls that the engine answers soon: so many at a time. */
-const SHORT_CALLS_MAX = 32
+/** So many calls of a queue at a time. */
+const QUEUE_PLACES = 32
 const RESTART_BASE_MS = 100
 const RESTART_MAX_MS = 10_000
 /** One that has lived this long has recovered. */
@@ -34,7 +34,7 @@ export class EngineClient {
   /** The engine as everybody else knows it. */
   readonly engine: DockerEngine
   private readonly deps: EngineClientDeps
-  private readonly shortCalls = new Turns(SHORT_CALLS_MAX)
+  private readonly queues = { looks: new Turns(QUEUE_PLACES), starts: new Turns(QUEUE_PLACES), ends: new Turns(QUEUE_PLACES) }
   private connection: Connection | undefined
   private pause: Promise<void> = Promise.resolve()
   private failures = 0
@@ -68,7 +68,8 @@ export class EngineClient {
 
   private async call(name: CallName, args: readonly unknown[]): Promise<unknown> {
     const make = async () => (await this.connected()).caller.make(name, args)
-    return CALL_RULES[name].timeoutMs === null ? await make() : await this.shortCalls.take(make)
+    const { queue } = CALL_RULES[name]
+    return queue === null ? await make() : await this.queues[queue].take(make)
   }
 
   private async connected(): Promise<Connection> {

@@ -139,8 +139,9 @@ export class LogShipper {
     for (;;) {
       const spools = [...this.streams.values()].map(({ spool }) => spool)
       const total = spools.reduce((sum, { bytes }) => sum + bytes, 0)
-      const largest = spools.toSorted((a, b) => b.bytes - a.bytes)[0]
-      if (total <= this.bounds.totalBytes || largest === undefined) return
+      if (total <= this.bounds.totalBytes) return
+      const largest = spools.reduce<LogSpool | undefined>((most, spool) => (spool.bytes > (most?.bytes ?? 0) ? spool : most), undefined)
+      if (largest === undefined) return
       if (largest.dropOldest()) continue
       // Nothing but single segments: what has ended longest ago goes as a whole.
       const ended = spools.find(({ isEnded, bytes }) => isEnded && bytes > 0)

@@ -28,8 +28,6 @@ export interface MountLine {
  */
 export class GuardedViews {
   private why: string | null
-  /** The directories by their views. */
-  private readonly shown = new Map<string, string>()
 
   /** Two that prepare one view at a time would take it away from each other; agents of one machine have views of their own. */
   private turn: Promise<unknown> = Promise.resolve()
@@ -55,12 +53,6 @@ export class GuardedViews {
     this.why = 'the container engine does not see what the agent mounts'
   }
 
-  /** A path below a view, as it is without the view. */
-  plain(path: string): string {
-    const [view, directory] = [...this.shown].find(([shown]) => path.startsWith(`${shown}/`)) ?? ['', '']
-    return directory + path.slice(view.length)
-  }
-
   /** Where a directory is seen without them; the directory itself where that cannot be had. */
   async of(directory: string): Promise<string> {
     const own = this.turn.then(() => this.provide(directory))
@@ -71,7 +63,6 @@ export class GuardedViews {
   private async provide(directory: string): Promise<string> {
     if (this.why !== null || isGuarded(await realpath(directory))) return directory
     const view = join(VIEWS, createHash('sha256').update(`${this.agent}\n${directory}`).digest('hex').slice(0, 16))
-    this.shown.set(view, directory)
     if (await showsSame(view, directory)) return view
     mkdirSync(view, { recursive: true, mode: 0o700 })
     // One that shows what was mounted on the directory before.
@@ -80,11 +71,6 @@ export class GuardedViews {
     await run('mount', ['-o', `remount,bind,${WANTED.join(',')}`, view])
     return view
   }
-}
-
-/** Whether an error of the engine is about a view that is not there for it. */
-export function isViewUnseen(text: string): boolean {
-  return text.includes(`bind source path does not exist: ${VIEWS}/`)
 }
 
 async function findProblem(): Promise<string | null> {

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
-import { z } from 'zod'
 import type { Isolation } from '../../host-protocol/messages.ts'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { HOST_LABEL } from '../docker/container-spec.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { engineText } from '../docker/engine-errors.ts'
 import type { Log } from '../log.ts'
 import type { AgentOptions } from '../options.ts'
 import { StartError } from '../runtime.ts'
 import { AccountNetworks } from './account-networks.ts'
-import { agentKey, bridgeName } from './names.ts'
+import { loadAgentKey } from './agent-key.ts'
+import { bridgeName } from './names.ts'
 import { NFT, type Nft } from './nft.ts'
 import { PacketFilter } from './packet-filter.ts'
 import { isLoopback } from './published-address.ts'
@@ -26,14 +24,24 @@ const KEEP_EVERY_MS = 10_000
 const TIDY_EVERY_MS = 60_000
 const NOT_HERE = 'the container engine makes its networks elsewhere: in a virtual machine, on another machine, or in a namespace of its own'
 const UNSET = 'the rules that keep containers apart cannot be set; none is started meanwhile'
+const NOT_LOOKED = "it is not known which containers are on the container engine's own network"
+const STILL_SHARED = "containers of before are on the container engine's own network, until they end or start again"
 /** The engine's own network. */
 const DEFAULT_NETWORK = 'bridge'
 const REASON_MAX_CHARS = 300
+
+/** What is known of containers that share the engine's own network; once there are none, there will be none. */
+interface Shared {
+  problem: string | null
+  looked?: true
+}
 
 export interface HostNetworkDeps {
   options: Pick<AgentOptions, 'stateDir' | 'allowNetworks' | 'trustedTenants' | 'publicIp' | 'portRange'>
   engine: DockerEngine
   log: Log
+  /** The host of a former agent process; undefined: there was none. */
+  hostId?: string | undefined
   nft?: Nft
   /** Whether this machine has such a network interface. */
   hasInterface?(name: string): boolean
@@ -41,30 +49,42 @@ export interface HostNetworkDeps {
 
 /** The networks of this host's containers, and the rules that keep them apart where the machine can enforce them. */
 export class HostNetwork {
-  /** What the plane is told of it (HOST-84). */
-  readonly isolation: Isolation
+  /** What the plane is told of it has changed. */
+  onIsolationChange: () => void = () => {}
   private readonly deps: HostNetworkDeps
   private readonly networks: AccountNetworks
   private readonly filter: PacketFilter | undefined
   private relay: Reach['relay']
   private timers: NodeJS.Timeout[] = []
+  private readonly hindrance: string | null
+  private shared: Shared = { problem: null }
 
   private constructor(deps: HostNetworkDeps, networks: AccountNetworks, filter: PacketFilter, hindrance: string | null) {
     this.deps = deps
     this.networks = networks
     this.filter = hindrance === null ? filter : undefined
-    this.isolation = { network: hindrance === null, networkReason: hindrance, trustedTenants: deps.options.trustedTenants }
+    this.hindrance = hindrance
+  }
+
+  /** What the plane is told of it (HOST-84). */
+  get isolation(): Isolation {
+    const reason = this.hindrance ?? this.shared.problem
+    return { network: reason === null, networkReason: reason, trustedTenants: this.deps.options.trustedTenants }
   }
 
   /** Finds out what this machine can enforce. */
   static async open(deps: HostNetworkDeps): Promise<HostNetwork> {
     const { engine, log, options, nft = NFT } = deps
-    const key = agentKey(loadSecret(options.stateDir))
+    const key = loadAgentKey(options.stateDir)
     const networks = new AccountNetworks({ key, engine, log, routes: () => parseRoutes(readText('/proc/net/route')) })
     const filter = new PacketFilter(key, nft, log)
     const hindrance = await findHindrance(deps, { key, networks, filter })
     if (hindrance !== null) log.warn('the containers of several accounts are not kept apart on this host', { reason: hindrance })
-    return new HostNetwork(deps, networks, filter, hindrance)
+    const opened = new HostNetwork(deps, networks, filter, hindrance)
+    await opened.lookAtShared()
+    if (opened.shared.problem !== null)
+      log.warn('the containers of several accounts are not all kept apart yet', { reason: opened.shared.problem })
+    return opened
   }
 
   /** Sets the rules, and keeps them and the networks in order from now on. */
@@ -74,6 +94,7 @@ export class HostNetwork {
     await this.keep().catch((error: unknown) => this.deps.log.error(UNSET, { error: engineText(error) }))
     this.timers = [
       this.every(KEEP_EVERY_MS, () => this.keep(), UNSET),
+      this.every(KEEP_EVERY_MS, () => this.lookAtShared(), NOT_LOOKED),
       this.every(TIDY_EVERY_MS, () => this.networks.tidy(), 'networks without containers could not be removed'),
     ]
   }
@@ -93,6 +114,22 @@ export class HostNetwork {
       if (this.filter === undefined) return DEFAULT_NETWORK
       throw new StartError('this host could not give the container a network of its own')
     }
+  }
+
+  /** Containers of an agent that knew no networks of accounts are on the engine's own until they end (HOST-110). None comes there any more. */
+  private async lookAtShared(): Promise<void> {
+    const { engine, hostId, log } = this.deps
+    if (this.hindrance !== null || hostId === undefined || this.shared.looked) return
+    const before = this.shared.problem
+    try {
+      const running = (await engine.list(`${HOST_LABEL}=${hostId}`)).filter(({ status }) => status !== 'exited' && status !== 'dead')
+      const count = running.filter(({ networks }) => networks.includes(DEFAULT_NETWORK)).length
+      this.shared = count === 0 ? { problem: null, looked: true } : { problem: `${count} ${STILL_SHARED}` }
+    } catch (error) {
+      log.warn(NOT_LOOKED, { error: engineText(error) })
+      this.shared = { problem: NOT_LOOKED }
+    }
+    if (this.shared.problem !== before) this.onIsolationChange()
   }
 
   private async keep(): Promise<void> {
@@ -162,14 +199,6 @@ async function findHindrance(
 
 function isInterface(name: string): boolean {
   return readText('/proc/net/dev').includes(` ${name}:`) || readText('/proc/net/dev').includes(`\n${name}:`)
-}
-
-function loadSecret(stateDir: string): string {
-  const path = join(stateDir, 'network.json')
-  const known = z.object({ id: z.string().min(1) }).safeParse(readJsonFile(path)).data
-  const id = known?.id ?? randomUUID()
-  if (known === undefined) writeJsonFile(path, { id })
-  return id
 }
 
 function readText(path: string): string {

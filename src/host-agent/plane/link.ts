@@ -63,6 +63,11 @@ export class Link {
     }
   }
 
+  /** Something has changed of what a hello says. */
+  sayHello(): void {
+    if (this.socket !== undefined) send(this.socket, this.deps.hello())
+  }
+
   close(): void {
     this.closing.abort()
     this.socket?.close(1000, 'agent stops')

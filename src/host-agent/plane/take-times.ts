@@ -7,7 +7,12 @@ import { hostPatienceMs } from '../../host-protocol/silence.ts'
 export class TakeTimes {
   private readonly lastMs = new Map<string, number>()
 
-  /** A worker was given a job; also for one that a former agent process started, about whose jobs nothing is known. */
+  /** Workers that a former agent process started: when they took what they run is not known, so they count as given a job now (HOST-111). */
+  adopt(workerIds: readonly string[], nowMs: number): void {
+    for (const id of workerIds) this.note(id, nowMs)
+  }
+
+  /** A worker was given a job. */
   note(workerId: string, nowMs: number): void {
     this.lastMs.set(workerId, nowMs)
   }

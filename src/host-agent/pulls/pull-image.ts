@@ -6,6 +6,7 @@ import type { LayerFile } from './layers/archive.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
+import { plainConfig } from './plain-config.ts'
 import { PullError, tooLarge } from './pull-error.ts'
 import type { PulledImages } from './pulled-images.ts'
 import type { Reference } from './reference.ts'
@@ -54,8 +55,9 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   const { client, pulled, space, reference } = deps
   const packed = manifest.layers.reduce((sum, { size }) => sum + size, manifest.config.size)
   if (packed > space.maxBytes) throw tooLarge('packed it has', packed, space.maxBytes)
-  const config = await readConfigBlob(client, manifest)
-  const diffIds = readConfig(config, manifest, machinePlatform())
+  const given = await readConfigBlob(client, manifest)
+  const diffIds = readConfig(given, manifest, machinePlatform())
+  const config = plainConfig(given)
   const proven = pulled.layersFrom(reference.host)
   const dir = mkdtempSync(join(deps.spoolDir, 'pull-'))
   try {

@@ -1,4 +1,5 @@
 import type { Workload } from '../../host-protocol/messages.ts'
+import { errorText } from '../../node/fail.ts'
 import type { Runtime, RuntimeWorkload } from '../runtime.ts'
 import { isKept, type LifecycleDeps, WorkloadLifecycle } from './lifecycle.ts'
 import { type Action, planActions } from './reconcile.ts'
@@ -30,10 +31,13 @@ export class Supervisor {
     for (const runtime of this.deps.runtimes) {
       const all = await runtime.list()
       for (const found of all) {
+        if (found.problem !== undefined) this.deps.logs.note(found.id, found.problem)
         if (found.phase === 'created') await this.discard(runtime, found.id)
         else this.adoptOne(runtime, found)
       }
-      await runtime.sweep()
+      await runtime.sweep().catch((error: unknown) => {
+        this.deps.log.warn('what interrupted starts left could not be removed', { runtime: runtime.name, error: errorText(error) })
+      })
       this.beginAnew(runtime, new Set(all.map(({ id }) => id)))
     }
     for (const record of this.deps.ledger.records.all()) this.markUnanswered(record)
@@ -42,7 +46,13 @@ export class Supervisor {
 
   /** A container that was made and never started: the start of a pod begins anew, as if it had ended while the image was pulled. */
   private async discard(runtime: Runtime, id: string): Promise<void> {
-    await runtime.remove(id)
+    try {
+      await runtime.remove(id)
+    } catch (error) {
+      // Others are not to wait for it. Its start counts as interrupted.
+      this.deps.log.error('what an interrupted start left cannot be removed', { workload: id, error: errorText(error) })
+      return
+    }
     const record = this.deps.ledger.records.get(id)
     if (record?.state === 'starting' && isKept(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
   }

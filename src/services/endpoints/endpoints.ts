@@ -13,6 +13,7 @@ import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../
 import { forgetQueue } from '../../objects/own-queue.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { logEvent } from '../../platform/log.ts'
 import { vaultOf } from '../../platform/seal.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import type { VerbContext } from '../context.ts'
@@ -121,6 +122,9 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   await endpointStub(ctx.env, endpoint).destroy()
   forgetQueue(teamId, id)
   if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs))) throw new Problem('notFound')
+  // PP-208. If this fails the object's own alarm does it.
+  const forgotten = endpointStub(ctx.env, endpoint).forget()
+  await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
 }
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {

@@ -226,6 +226,47 @@ describe('an image', () => {
   })
 })
 
+describe('[HOST-108] what an image says of itself', () => {
+  const layer = layerOf('one')
+  const loaded = ({ store }: ReturnType<typeof host>) => JSON.parse(Buffer.from(store.loads[0]?.config ?? '', 'base64').toString())
+
+  test('reaches the engine only as far as its program needs it, however it is written', async () => {
+    const fake = await registry()
+    const program = { Env: ['A=1'], Cmd: ['/a'], Entrypoint: ['/b'], WorkingDir: '/w', User: '1', StopSignal: 'SIGINT' }
+    const more = {
+      Labels: { a: 'x'.repeat(2 ** 20) },
+      labels: { a: 'b' },
+      Volumes: { '/a': {} },
+      ExposedPorts: { '1/tcp': {} },
+      Healthcheck: { Test: ['CMD', '/a'], Interval: 1_000_000 },
+      OnBuild: ['RUN a'],
+    }
+    const image = imageOf([layer], { config: { config: { ...program, ...more }, CONFIG: more, RootFS: { diff_ids: [sha256('of Ada')] } } })
+    const machine = host([fake])
+    expect(await machine.provide(fake.push('a/b:1', image))).toMatch(/^sha256:/)
+    expect(loaded(machine)).toEqual({
+      architecture: expect.anything(),
+      os: 'linux',
+      config: program,
+      rootfs: { type: 'layers', diff_ids: image.diffIds },
+      history: [],
+    })
+  })
+
+  test('is refused where that alone is long', async () => {
+    const fake = await registry()
+    const machine = host([fake])
+    const long = imageOf([layer], { config: { config: { Cmd: Array.from({ length: 70 }, () => 'x'.repeat(1_024)) } } })
+    expect(await machine.provide(fake.push('a/b:1', long))).toBe(
+      'the image is not one that this host can run: its environment and command take more than 64 KiB',
+    )
+    expect(await machine.provide(fake.push('a/b:2', imageOf([layer], { config: { config: 7 } })))).toBe(
+      'the image is not one that this host can run',
+    )
+    expect(machine.store.loads).toEqual([])
+  })
+})
+
 describe('a private image', () => {
   async function scene() {
     const fake = await registry()

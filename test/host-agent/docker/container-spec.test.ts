@@ -110,4 +110,11 @@ describe('container spec', () => {
     const workload = makeWorkload({ id: 'w1', resources: { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null } })
     expect(buildContainerSpec(workload, { ...context, limitDisk: true }).HostConfig?.StorageOpt).toEqual({ size: '10G' })
   })
+
+  test('[HOST-108] has the engine carry out no health check of an image', ({ expect }) => {
+    const disk = { image: 'podplane-disk:p', config: { Healthcheck: { Test: ['CMD', '/a'], Interval: 1_000_000 } }, mounts: [] }
+    for (const from of [undefined, disk]) {
+      expect(buildContainerSpec(makeWorkload({ id: 'p' }), { ...context, disk: from }).Healthcheck).toEqual({ Test: ['NONE'] })
+    }
+  })
 })

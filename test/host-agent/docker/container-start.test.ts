@@ -8,7 +8,6 @@ import type { Workload } from '../../../src/host-protocol/messages.ts'
 import { makeWorkload } from '../support/workload.ts'
 
 const CUT_OFF = new Error('socket hang up')
-const NO_LIMITS = new Error('--storage-opt is supported only for overlay over xfs with pquota')
 
 /** An engine in memory; the calls named in `lost` are carried out, but their answer never arrives. */
 class FakeEngine {
@@ -33,9 +32,12 @@ class FakeEngine {
     this.answer('start')
   }
   async inspect(name: string) {
-    this.beThere()
     const found = this.containers.get(name)
     return found && { ...found, startedAtMs: 5 }
+  }
+  async list() {
+    this.beThere()
+    return [...this.containers].filter(([, { labels }]) => labels['podplane.host'] === 'h1').map(([name]) => ({ name }))
   }
   async remove(name: string): Promise<void> {
     this.beThere()
@@ -53,7 +55,7 @@ class FakeEngine {
 }
 
 describe('starting a container', () => {
-  function open() {
+  function open(abilities = { limitsDisk: true, raisesLimits: true }) {
     const engine = new FakeEngine()
     const starter = new ContainerStarter({
       engine: engine as unknown as DockerEngine,
@@ -72,7 +74,7 @@ describe('starting a container', () => {
     const start = (change: Partial<Workload> = {}) =>
       starter.start(
         makeWorkload({ id: 'p-1', image: 'nginx', ...change }),
-        { gpuIds: [], mounts: [], network: 'n', disk: undefined },
+        { gpuIds: [], mounts: [], network: 'n', disk: undefined, abilities },
         hooks,
       )
     return { engine, start }
@@ -97,37 +99,43 @@ describe('starting a container', () => {
     expect(engine.containers.size).toBe(1)
   })
 
-  test('[HOST-64] only an engine that takes the container without a limit is one that cannot limit disks', async ({ expect }) => {
+  test('[HOST-107] what an engine says of one start changes no other: that one fails, and the next has all its limits', async ({
+    expect,
+  }) => {
     const { engine, start } = open()
     const resources = { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null }
-    // The words of a tenant in an error of the engine.
-    engine.refuse = () => new Error('Duplicate mount point: /storage-opt')
-    await expect(start({ resources })).rejects.toThrow('Duplicate mount point')
-    engine.refuse = () => undefined
-    await start({ id: 'p-2', resources })
-    expect(engine.containers.get('podplane-p-2')).toMatchObject({ limited: true })
-    engine.refuse = (spec) => (spec.HostConfig?.StorageOpt === undefined ? undefined : NO_LIMITS)
-    await start({ id: 'p-3', resources })
-    expect(engine.containers.get('podplane-p-3')).toMatchObject({ limited: false })
+    // The words of a tenant, a command say, in an error of the engine that does not come again.
+    for (const words of ['error setting rlimit type 7', 'mount point /storage-opt']) {
+      let isFirst = true
+      engine.refuse = () => {
+        const refusal = isFirst ? new Error(`no such program: ${words}`) : undefined
+        isFirst = false
+        return refusal
+      }
+      await expect(start({ resources })).rejects.toThrow(words)
+      await start({ id: 'p-2', resources })
+      expect(engine.containers.get('podplane-p-2')).toMatchObject({ limited: true, limits: ['core', 'nofile'] })
+      engine.containers.clear()
+    }
   })
 
-  test('[HOST-88] an engine that may not raise limits starts containers with its own', async ({ expect }) => {
+  test('[HOST-64, HOST-88] an engine that can do less is asked for less', async ({ expect }) => {
+    const { engine, start } = open({ limitsDisk: false, raisesLimits: false })
+    await start({ resources: { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null } })
+    expect(engine.containers.get('podplane-p-1')).toMatchObject({ limited: false, limits: ['core'] })
+  })
+
+  test('[HOST-108] a command that would make the list of all containers long is refused', async ({ expect }) => {
     const { engine, start } = open()
-    // The words of a tenant in an error of the engine.
-    engine.refuse = () => new Error('no such program: /error setting rlimit')
-    await expect(start()).rejects.toThrow('no such program')
-    engine.refuse = () => undefined
-    await start({ id: 'p-2' })
-    expect(engine.containers.get('podplane-p-2')?.limits).toEqual(['core', 'nofile'])
-    const refuse = (spec: ContainerSpec) => (spec.HostConfig?.Ulimits?.length === 1 ? undefined : new Error('error setting rlimit type 7'))
-    const refused: ContainerSpec[] = []
-    engine.refuse = (spec) => {
-      const refusal = refuse(spec)
-      if (refusal) refused.push(spec)
-      return refusal
-    }
-    for (const id of ['p-3', 'p-4']) await start({ id })
-    expect(engine.containers.get('podplane-p-4')?.limits).toEqual(['core'])
-    expect(refused).toHaveLength(1)
+    await expect(start({ cmd: Array.from({ length: 140 }, () => 'x'.repeat(1_024)) })).rejects.toThrow('take more than 128 KiB')
+    expect(engine.containers.size).toBe(0)
+  })
+
+  test('[HOST-109] what a failed start has left is removed also where it cannot be looked at', async ({ expect }) => {
+    const { engine, start } = open()
+    engine.lost.push('start')
+    engine.inspect = async () => Promise.reject(new Error('json: cannot unmarshal'))
+    await expect(start()).rejects.toThrow('socket hang up')
+    expect(engine.containers.size).toBe(0)
   })
 })

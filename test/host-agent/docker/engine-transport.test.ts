@@ -24,7 +24,7 @@ const CALLS: Record<string, (engine: DockerEngine, image: string) => Promise<unk
   wait: (engine) => engine.wait('c'),
   stop: (engine) => engine.stop('c', 1),
   remove: (engine) => engine.remove('c'),
-  listNames: (engine) => engine.listNames('a=b'),
+  list: (engine) => engine.list('a=b'),
   readLogs: (engine) => engine.readLogs('c', 10),
   followLogs: async (engine) => {
     for await (const _piece of await engine.followLogs('c', 0, signal));
@@ -111,7 +111,8 @@ describe('[HOST-66] calls to the engine', () => {
       fake.calls.length = 0
       fake.answer = (_path, _request, response) => response.writeHead(301, { location }).end()
       await expect(call(engine, 'nginx'), name).rejects.toThrow('the engine redirects this call, which is refused')
-      expect(fake.calls, name).toHaveLength(1)
+      // A container that cannot be looked at is removed all the same.
+      expect(fake.calls, name).toHaveLength(name === 'remove' ? 2 : 1)
     }
     expect(uncaught).toEqual([])
   })
@@ -131,7 +132,7 @@ describe('[HOST-66] calls to the engine', () => {
   })
 
   test('read an answer up to a bound', async () => {
-    for (const name of ['imageFacts', 'inspect', 'listNames', 'readLogs', 'usage', 'listImages', 'listTags', 'bridge']) {
+    for (const name of ['imageFacts', 'inspect', 'list', 'readLogs', 'usage', 'listImages', 'listTags', 'bridge']) {
       fake.answer = (_path, _request, response) => sendZeros(response, LARGE_BYTES)
       await expect(CALLS[name]?.(engine, 'nginx'), name).rejects.toThrow("the engine's answer is longer than 32 MiB")
     }
@@ -140,6 +141,26 @@ describe('[HOST-66] calls to the engine', () => {
     expect(String((refused as { error: Error }).error.message).length).toBeLessThan(70_000)
     fake.answer = (_path, _request, response) => sendZeros(response, LARGE_BYTES)
     await expect(engine.load(EMPTY, signal)).rejects.toThrow("a line of the engine's progress is too long")
+  })
+
+  test('[HOST-108] read the list of all containers in parts, so that long commands make it no longer than an answer may be', async () => {
+    const ids = Array.from({ length: 70 }, (_, index) => `c${index}`)
+    const Command = '<'.repeat(100_000).replaceAll('<', String.raw`\u003c`)
+    let largest = 0
+    fake.answer = (path, _request, response) => {
+      const query = new URL(path, 'http://engine').searchParams
+      const { before = [], label } = JSON.parse(query.get('filters') ?? '{}')
+      expect(label).toEqual(['a=b'])
+      const start = before.length === 0 ? 0 : ids.indexOf(before[0]) + 1
+      const part = ids.slice(start, start + (Number(query.get('limit')) || ids.length))
+      const text = JSON.stringify(
+        part.map((Id) => ({ Id, Names: [`/${Id}`], Labels: { 'podplane.workload': Id }, State: 'running', Command })),
+      )
+      largest = Math.max(largest, text.length)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+    }
+    expect((await engine.list('a=b')).map(({ name }) => name)).toEqual(ids)
+    expect(largest).toBeLessThan(32 * 2 ** 20)
   })
 
   test('hear of a load what the engine says of it', async () => {

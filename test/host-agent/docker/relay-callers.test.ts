@@ -25,7 +25,7 @@ test('[HOST-75] an agent that starts again knows the workers that run by what th
     ['podplane-pod', container('pod', '172.17.0.4', { [RELAY_KEY_LABEL]: '' })],
   ])
   const engine = {
-    listNames: async () => [...containers.keys()],
+    list: async () => [...containers].map(([name, facts]) => ({ name, networks: [], ...facts })),
     inspect: async (name: string) => containers.get(name),
     wait: async () => {},
   } as unknown as DockerEngine

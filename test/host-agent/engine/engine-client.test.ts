@@ -185,6 +185,23 @@ describe('[HOST-70] the process that speaks to the engine', () => {
     await until(() => closed === 3)
   })
 
+  test('lets nobody wait for containers that take their time to end', async () => {
+    const slow: (() => void)[] = []
+    fake.answer = (path, request, response) => {
+      const isEnd = path.includes('/stop') || request.method === 'DELETE'
+      if (isEnd) slow.push(() => response.writeHead(204).end())
+      else if (request.method === 'POST') response.writeHead(204).end()
+      else sendJson(response, container('running'))
+    }
+    const ends = Array.from({ length: 80 }, (_, index) => client.engine[index % 2 === 0 ? 'stop' : 'remove'](`c${index}`, 30))
+    await until(() => slow.length === 40 + 32)
+    expect(await client.engine.inspect('other')).toEqual(FACTS)
+    await client.engine.start('other')
+    fake.answer = (_path, _request, response) => void response.writeHead(204).end()
+    for (const answer of slow) answer()
+    await Promise.all(ends)
+  })
+
   test('has a bounded number of calls under way', async () => {
     const open: (() => void)[] = []
     fake.answer = (_path, _request, response) => void open.push(() => sendJson(response, container('running')))
@@ -222,6 +239,7 @@ describe('[HOST-70] the process that speaks to the engine', () => {
       engine: client.engine,
       name: 'c',
       inspect: () => client.engine.inspect('c'),
+      list: async () => undefined,
       onAway: (why) => away.push(why),
     })
     await until(() => answersTo('/wait') === 1)

@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
-import { findMount, GuardedViews, isViewUnseen, parseMounts } from '../../../src/host-agent/mounts/guarded-view.ts'
+import { findMount, GuardedViews, parseMounts } from '../../../src/host-agent/mounts/guarded-view.ts'
 import { PersistentVolumes } from '../../../src/host-agent/mounts/persistent-volumes.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -34,7 +34,6 @@ describe('views', () => {
     const views = new GuardedViews('the agent is not root')
     const root = tempDir('volumes')
     expect([await views.of(root), views.problem]).toEqual([root, 'the agent is not root'])
-    expect(isViewUnseen('invalid mount config for type "bind": bind source path does not exist: /run/podplane/1a/p1')).toBe(true)
   })
 
   test('[HOST-89][H9] one that is root shows the same files where programs of another user mean nothing', async ({ expect }) => {
@@ -48,10 +47,7 @@ describe('views', () => {
     expect(statSync(join(view, 'p1')).ino).toBe(statSync(join(root, 'p1')).ino)
     const isGuarded = findMount(parseMounts(readFileSync('/proc/self/mountinfo', 'utf8')), view)?.options.includes('nosuid')
     expect(isGuarded).toBe(views.problem === null)
-    expect([await views.of(root), views.plain(join(view, 'p1'))]).toEqual([
-      view,
-      views.problem === null ? join(root, 'p1') : join(view, 'p1'),
-    ])
+    expect(await views.of(root)).toBe(view)
     // The directory is replaced, as by a file system that is mounted there: the view follows.
     rmSync(root, { recursive: true })
     mkdirSync(join(root, 'p2'), { recursive: true })

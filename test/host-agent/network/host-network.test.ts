@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
 import { AccountNetworks } from '../../../src/host-agent/network/account-networks.ts'
 import { HostNetwork, type HostNetworkDeps } from '../../../src/host-agent/network/host-network.ts'
@@ -6,6 +6,8 @@ import { StartError } from '../../../src/host-agent/runtime.ts'
 import { FakeNetworks } from '../support/fake-networks.ts'
 import { FakeNft } from '../support/fake-nft.ts'
 import { tempDir } from '../support/temp-dir.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 const RELAY = { address: '172.17.0.1', port: 4_000 }
 
@@ -101,6 +103,36 @@ describe('[HOST-84] a host', () => {
     const network = await host()
     expect(network.isolation).toMatchObject({ network: false, networkReason: 'the container engine makes no networks: not supported' })
     expect(await network.within('ada', async (name) => name)).toBe('bridge')
+  })
+
+  test('[HOST-110] keeps nobody apart while containers of before are on the shared network, and says so once they are gone', async () => {
+    const { fake, host } = await open({ hostId: 'h1' })
+    fake.containers.set('old', { status: 'running', networks: ['bridge'] })
+    // One that has ended, and one of an account's network.
+    fake.containers.set('ended', { status: 'exited', networks: ['bridge'] })
+    fake.containers.set('new', { status: 'running', networks: ['podplane-abcde-ada'] })
+    vi.useFakeTimers()
+    const network = await host()
+    const told: unknown[] = []
+    network.onIsolationChange = () => told.push(network.isolation.network)
+    expect(network.isolation).toEqual({
+      network: false,
+      networkReason: "1 containers of before are on the container engine's own network, until they end or start again",
+      trustedTenants: false,
+    })
+    await network.start(RELAY)
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect([network.isolation.network, told]).toEqual([false, []])
+    fake.containers.delete('old')
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([network.isolation, told]).toEqual([{ network: true, networkReason: null, trustedTenants: false }, [true]])
+    await network.close()
+  })
+
+  test('[HOST-110] promises nothing while it cannot look at them', async () => {
+    const { fake, host } = await open({ hostId: 'h1' })
+    fake.unlisted = new Error('no answer')
+    expect((await host()).isolation).toMatchObject({ network: false, networkReason: expect.stringContaining('it is not known') })
   })
 
   test('[HOST-82] starts nothing while its rules cannot be set, and removes them with the last network', async () => {

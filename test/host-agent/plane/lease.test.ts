@@ -57,6 +57,15 @@ describe('times of takes', () => {
     expect(plan(times, 25_000, 0)).toEqual({ due: ['old', 'young', 'idle'], nextMs: null })
   })
 
+  test('[HOST-111] what a former agent process started counts as given a job when this one began, so never as older than it is', ({
+    expect,
+  }) => {
+    const times = new TakeTimes()
+    times.adopt(['old', 'young'], 920_000)
+    times.note('young', 990_000)
+    expect(plan(times, 25_000)).toEqual({ due: ['young', 'idle'], nextMs: 70_000 })
+  })
+
   test('[HOST-36] workers that are gone are forgotten', ({ expect }) => {
     const times = new TakeTimes()
     times.note('old', 0)

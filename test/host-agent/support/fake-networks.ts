@@ -1,15 +1,24 @@
-import type { DockerEngine } from '../../../src/host-agent/docker/engine.ts'
+import type { DockerEngine, ListedContainer } from '../../../src/host-agent/docker/engine.ts'
 import type { EngineNetwork, NetworkCalls, NewNetwork } from '../../../src/host-agent/network/engine-networks.ts'
 
 /** The networks of an engine. */
 export class FakeNetworks implements NetworkCalls {
   readonly networks = new Map<string, NewNetwork>()
+  /** Containers of this host, by name, with the networks that they are in. */
+  readonly containers = new Map<string, { status: string; networks: string[] }>()
+  /** What a look at them ends with. */
+  unlisted: Error | undefined
   /** Names of those in which containers run. */
   readonly used = new Set<string>()
   refuse: (network: NewNetwork) => Error | undefined = () => undefined
 
   get engine(): DockerEngine {
     return this as unknown as DockerEngine
+  }
+
+  async list(label: string): Promise<ListedContainer[]> {
+    if (this.unlisted) throw this.unlisted
+    return label === 'podplane.host=h1' ? [...this.containers].map(([name, container]) => ({ name, labels: {}, ...container })) : []
   }
 
   async listNetworks(label: string): Promise<EngineNetwork[]> {

@@ -166,6 +166,22 @@ describe('supervisor of pods', () => {
     expect(runtime.calls).toContain('sweep')
   })
 
+  test('[HOST-109] what cannot be removed or swept holds up nobody else, and is told', async ({ expect }) => {
+    await want(pod(1), pod(2))
+    runtime.unstarted.add('p-1')
+    runtime.stuck.add('p-1')
+    runtime.sweep = async () => Promise.reject(new Error('no such image'))
+    const records = new WorkloadRecords(join(dir, 'workloads'), 0)
+    records.save({ ...(records.get('p-1') ?? newRecord('p-1', 'pod')), state: 'starting' })
+    supervisor = open()
+    await supervisor.adopt()
+    await want(pod(1), pod(2))
+    expect(last(1)).toMatchObject({ state: 'error', reason: 'the host agent was interrupted while it started this' })
+    expect(last(2)?.state).toBe('running')
+    await want(pod(1), pod(2, { desired: 'held' }))
+    expect(last(2)?.state).toBe('exited')
+  })
+
   test('[HOST-66] an image that is no reference reaches no runtime, and the user reads why', async ({ expect }) => {
     for (const [index, image] of ['https://docker.io/library/nginx', 'a/../../b', 'get?names=x:1&x='].entries()) {
       await want(pod(index, { image }))

@@ -6,28 +6,82 @@ import {
   describe,
   endpointBody,
   env,
+  evictDurableObject,
   expect,
   it,
+  runDurableObjectAlarm,
   runInDurableObject,
 } from '../../support/harness.ts'
+import { runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
+import { until } from '../../support/time.ts'
 
 const MIB = 2 ** 20
 const INPUT = JSON.stringify({ input: { text: 'x'.repeat(MIB) } })
 
+const NOTHING = { tables: [], alarm: null }
+
+type Stub = ReturnType<typeof endpointStub>
+const sizeOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.sql.databaseSize)
+const storedIn = (stub: Stub) =>
+  runInDurableObject(stub, async (_, { storage }) => {
+    const tables = storage.sql.exec<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
+    )
+    return { tables: tables.toArray().map(({ name }) => name), alarm: await storage.getAlarm() }
+  })
+
 describe('the storage of queues', () => {
-  it('[M8][PP-208] of a deleted endpoint is free when nothing of it is under way', async () => {
+  it('[M8][PP-208] of a deleted endpoint is free when nothing of it is under way, its alarm too', async () => {
     const call = api((await createAccount()).key)
     const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
     for (let job = 0; job < 3; job += 1) expect((await call.post(`/v2/${id}/run`, INPUT)).status).toBe(200)
-    const stub = env.ENDPOINT.get(env.ENDPOINT.idFromName(id))
-    const stored = () => runInDurableObject(stub, (_, { storage }) => storage.sql.databaseSize)
-    expect(await stored()).toBeGreaterThan(3 * MIB)
+    const stub = endpointStub(env, id)
+    expect(await sizeOf(stub)).toBeGreaterThan(3 * MIB)
     expect((await call.delete(`/v2/serverless/${id}`)).status).toBe(204)
-    expect(await stored()).toBeLessThan(MIB)
-    // It is as deleted as before, whoever asks it.
-    expect(await runInDurableObject(stub, ({ core }) => [core.state.meta.deleted(), core.config()])).toEqual([true, null])
-    expect((await call.get(`/v2/${id}/health`)).status).toBe(404)
-    expect(await stub.status(id, 'nosuchjob', { userId: 'u', exempt: true })).toMatchObject({ status: 404 })
+    expect(await storedIn(stub)).toEqual(NOTHING)
+    // Whoever asks it makes nothing of it, also after a restart.
+    for (const restart of [async () => undefined, () => evictDurableObject(stub)]) {
+      await restart()
+      expect((await call.get(`/v2/${id}/health`)).status).toBe(404)
+      expect(await stub.status(id, 'nosuchjob', { userId: 'u', exempt: true })).toMatchObject({ status: 404 })
+      expect(await stub.recallWorker('nosuchworker')).toBe(null)
+      expect(await stub.capacityAppeared()).toBe(false)
+      expect(await runInDurableObject(stub, ({ core }) => core.config())).toBe(null)
+      expect(await storedIn(stub)).toEqual(NOTHING)
+    }
+  })
+
+  it('[M8][PP-208] a change that comes after the end of its endpoint begins no other', async () => {
+    const call = api((await createAccount()).key)
+    const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
+    const stub = endpointStub(env, id)
+    const config = await runInDurableObject(stub, ({ core }) => core.config())
+    expect((await call.delete(`/v2/serverless/${id}`)).status).toBe(204)
+    if (config) await stub.configure({ ...config, revision: config.revision + 1 })
+    expect(await storedIn(stub)).toEqual(NOTHING)
+    // What opens it by a late word goes again by itself.
+    await stub.hostChanged(['nosuchworker'], { kind: 'heard' })
+    expect((await storedIn(stub)).tables).not.toEqual([])
+    expect(await runDurableObjectAlarm(stub)).toBe(true)
+    expect(await storedIn(stub)).toEqual(NOTHING)
+  })
+
+  it('[M8][PP-208] is kept while the deletion may still fail, and while a worker of it is there', async () => {
+    const queue = await setUpQueue()
+    const stub = endpointStub(env, queue.endpointId)
+    const { worker } = await runAndTake(queue)
+    await stub.destroy()
+    await stub.forget()
+    expect(await runInDurableObject(stub, ({ core }) => core.state.meta.deleted())).toBe(true)
+    expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)
+    expect((await storedIn(stub)).tables).toContain('workers')
+    await queue.host.waitFor((workload) => workload.id === worker.id && workload.desired === 'stopped')
+    await queue.host.report(worker.id, { state: 'gone' })
+    await until(async () => (await runInDurableObject(stub, ({ core }) => core.state.workers.all().length + core.inFlight.size)) === 0)
+    expect(await runDurableObjectAlarm(stub)).toBe(true)
+    expect(await storedIn(stub)).toEqual(NOTHING)
+    queue.host.leave()
   })
 
   it('[M8][PP-205] all endpoints of an account share one budget of bytes, and give it back', { timeout: 60_000 }, async () => {

@@ -1,10 +1,10 @@
-import { createAccount, createEndpoint, describe, expect, it, send } from '../../support/harness.ts'
+import { createAccount, createEndpoint, createOrganization, describe, expect, it, send } from '../../support/harness.ts'
 import { ask, fill, KINDS, operationsOf, unknownOf } from '../../support/operations.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
 // Every documented route that names a resource is called with the id of a real one that belongs to somebody else.
 
-/** An endpoint and its queue have jobs and workers, with ids of their own. */
+/** An endpoint and its queue have jobs and workers, an organization has members and invitations, with ids of their own. */
 const KINDS_WITH_PARTS = KINDS.filter((kind) => operationsOf(kind).some(({ path }) => path.replace('{route}', '').split('{').length > 2))
 
 function victimOf(kind: string): Promise<Victim> {
@@ -38,12 +38,13 @@ describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
     }
   })
 
-  it.each(KINDS_WITH_PARTS)('%s{…}/…/{…}: a foreign part of an endpoint of one’s own is answered as an unknown one', async (kind) => {
+  it.each(KINDS_WITH_PARTS)('%s{…}/…/{…}: a foreign part of a whole of one’s own is answered as an unknown one', async (kind) => {
     const [victim, stranger] = [await victimOf(kind), await createAccount()]
     const [[name] = [''], ...parts] = Object.entries(victim.params)
     const before = await snapshot(victim)
     for (const [part, id] of parts.filter(([part]) => part !== 'route')) {
-      const own = { ...victim.params, [name]: await createEndpoint(stranger.key) }
+      const createOwn = kind === '/v2/organizations/' ? createOrganization : createEndpoint
+      const own = { ...victim.params, [name]: await createOwn(stranger.key) }
       for (const operation of operationsOf(kind).filter(({ path }) => path.includes(`{${part}}`))) {
         const label = `${operation.method} ${operation.path}`
         const unknownId = unknownOf(id)

@@ -38,7 +38,8 @@ const victims = new Map<string, Victim>()
 
 const bearer = (key: string) => `Bearer ${key}`
 const keyOf = async (userId: string, body: Record<string, unknown>) => bearer((await createKey(userId, body)).key)
-const SCOPES = ['pods', 'serverless', 'templates', 'volumes', 'registries', 'account'].flatMap((noun) => [`${noun}:read`, `${noun}:write`])
+const NOUNS = ['pods', 'serverless', 'templates', 'volumes', 'registries', 'account']
+const SCOPES = [...NOUNS.flatMap((noun) => [`${noun}:read`, `${noun}:write`]), 'organizations:read']
 
 const PRINCIPALS: readonly Principal[] = [
   { name: 'the full key of another team', headerFor: async () => bearer(stranger.key), collections: 'own' },

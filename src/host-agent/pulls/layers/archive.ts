@@ -19,6 +19,8 @@ export interface LayerFile {
 export interface Entry {
   name: string
   content: Buffer | LayerFile
+  /** It may be run. */
+  isProgram?: boolean
 }
 
 /** An image as `docker save` writes it, which every engine loads. Layers that the engine has need not be in it. */
@@ -34,9 +36,9 @@ export function imageEntries(image: { config: Buffer; layers: readonly (Entry['c
 
 /** A tar archive of some entries, piece by piece. */
 export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> {
-  for (const { name, content } of entries) {
+  for (const { name, content, isProgram = false } of entries) {
     const bytes = Buffer.isBuffer(content) ? content.length : content.tarBytes
-    yield headerOf(name, bytes)
+    yield headerOf(name, bytes, isProgram ? '0000755' : '0000644')
     if (Buffer.isBuffer(content)) yield content
     else yield* unpackedLayer(content)
     yield Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES)
@@ -60,10 +62,10 @@ async function* unpackedLayer({ path, tarBytes, diffId }: LayerFile): AsyncGener
   if (left !== 0 || `sha256:${hash.digest('hex')}` !== diffId) throw new Error(`a layer is not what was measured: ${diffId}`)
 }
 
-function headerOf(name: string, bytes: number): Buffer {
+function headerOf(name: string, bytes: number, mode: string): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES)
   header.write(name, 0)
-  header.write('0000644\0', 100)
+  header.write(`${mode}\0`, 100)
   header.write('0000000\0', 108)
   header.write('0000000\0', 116)
   writeSize(header, bytes)

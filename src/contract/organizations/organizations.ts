@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { Email } from '../accounts/email.ts'
+import { Name, Timestamp } from '../fields.ts'
+
+/** Days that an invitation is open for (TEAM-7). */
+export const INVITATION_DAYS = 7
+const MAX_INVITATION_DAYS = 30
+/** Far longer than any token. */
+const MAX_TOKEN_LENGTH = 128
+
+const ID = '4h8k2m9x7q1w3e'
+const USER_ID = '7q1w3e4k8h2m9x'
+const CREATED_AT = '2026-06-01T12:00:00Z'
+
+export const OrganizationRole = z.enum(['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC']).meta({
+  id: 'OrganizationRole',
+  description: 'What a member may do (ORG-3).',
+  example: 'DEV',
+})
+
+export const Organization = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    role: OrganizationRole.meta({ description: "The caller's own." }),
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'Organization', example: { id: ID, name: 'Acme', role: 'OWNER', createdAt: CREATED_AT } })
+export type Organization = z.infer<typeof Organization>
+
+export const OrganizationMember = z
+  .object({ userId: z.string(), email: z.string(), role: OrganizationRole, joinedAt: Timestamp })
+  .meta({ id: 'OrganizationMember', example: { userId: USER_ID, email: 'ada@example.com', role: 'OWNER', joinedAt: CREATED_AT } })
+export type OrganizationMember = z.infer<typeof OrganizationMember>
+
+export const OrganizationDetails = Organization.extend({
+  members: z.array(OrganizationMember).meta({ description: 'All of them, in the order in which they joined.' }),
+}).meta({
+  id: 'OrganizationDetails',
+  example: {
+    id: ID,
+    name: 'Acme',
+    role: 'OWNER',
+    createdAt: CREATED_AT,
+    members: [{ userId: USER_ID, email: 'ada@example.com', role: 'OWNER', joinedAt: CREATED_AT }],
+  },
+})
+export type OrganizationDetails = z.infer<typeof OrganizationDetails>
+
+/** Whole (PAG-5). */
+export const ListOrganizationsResponse = z
+  .object({ organizations: z.array(Organization) })
+  .meta({ id: 'ListOrganizationsResponse', example: { organizations: [] } })
+
+export const CreateOrganizationRequest = z.strictObject({ name: Name }).meta({ id: 'CreateOrganizationRequest', example: { name: 'Acme' } })
+export type CreateOrganizationRequest = z.infer<typeof CreateOrganizationRequest>
+
+export const UpdateOrganizationRequest = z
+  .strictObject({ name: Name })
+  .meta({ id: 'UpdateOrganizationRequest', example: { name: 'Acme Labs' } })
+export type UpdateOrganizationRequest = z.infer<typeof UpdateOrganizationRequest>
+
+export const UpdateMemberRequest = z
+  .strictObject({ role: OrganizationRole })
+  .meta({ id: 'UpdateMemberRequest', example: { role: 'ADMIN' } })
+export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>
+
+export const HandOverRequest = z
+  .strictObject({ userId: z.string().min(1).meta({ description: 'The member who becomes OWNER; the caller becomes ADMIN.' }) })
+  .meta({ id: 'HandOverRequest', example: { userId: USER_ID } })
+export type HandOverRequest = z.infer<typeof HandOverRequest>
+
+/** What becomes of the keys of a member that goes (TEAM-10). */
+export const RemoveMemberQuery = z.object({
+  keysTo: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'The member who gets the keys that the one who goes has made here; left out: they are revoked.' }),
+})
+
+export const CreateInvitationRequest = z
+  .strictObject({
+    email: Email,
+    role: OrganizationRole,
+    expiresInDays: z.number().int().min(1).max(MAX_INVITATION_DAYS).optional().meta({ default: INVITATION_DAYS }),
+  })
+  .meta({ id: 'CreateInvitationRequest', example: { email: 'grace@example.com', role: 'DEV' } })
+export type CreateInvitationRequest = z.infer<typeof CreateInvitationRequest>
+
+export const Invitation = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    role: OrganizationRole,
+    invitedBy: z.string().meta({ description: 'Id of the member who invited.' }),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+  })
+  .meta({
+    id: 'Invitation',
+    example: {
+      id: '5r9x2m7q4h1k8v',
+      email: 'grace@example.com',
+      role: 'DEV',
+      invitedBy: USER_ID,
+      createdAt: CREATED_AT,
+      expiresAt: '2026-06-08T12:00:00Z',
+    },
+  })
+export type Invitation = z.infer<typeof Invitation>
+
+export const CreatedInvitation = Invitation.extend({
+  token: z.string().meta({ description: 'Opens the invitation once. Shown here alone: pass it on to the one who is invited.' }),
+}).meta({
+  id: 'CreatedInvitation',
+  example: {
+    id: '5r9x2m7q4h1k8v',
+    email: 'grace@example.com',
+    role: 'DEV',
+    invitedBy: USER_ID,
+    createdAt: CREATED_AT,
+    expiresAt: '2026-06-08T12:00:00Z',
+    token: 'ppi_<random>',
+  },
+})
+export type CreatedInvitation = z.infer<typeof CreatedInvitation>
+
+/** Open ones alone, whole: their number is bounded. */
+export const ListInvitationsResponse = z
+  .object({ invitations: z.array(Invitation) })
+  .meta({ id: 'ListInvitationsResponse', example: { invitations: [] } })
+
+export const AnswerInvitationRequest = z
+  .strictObject({ token: z.string().min(1).max(MAX_TOKEN_LENGTH) })
+  .meta({ id: 'AnswerInvitationRequest', example: { token: 'ppi_<random>' } })

@@ -1,0 +1,135 @@
+import { and, asc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { Role } from '../../domain/access.ts'
+import { scopesOfHandedKey } from '../../domain/team/members.ts'
+import type { Database, Statement } from '../client.ts'
+import { apiKeys, memberships, users } from '../schema.ts'
+
+/** A member as somebody decided on him: what is written says that he still is. */
+export interface Actor {
+  userId: string
+  role: Role
+}
+
+export interface MemberRow extends Actor {
+  email: string
+  createdAt: number
+}
+
+/** Members of a team in the order in which they joined (ORG-2). */
+export function listMembers(db: Database, teamId: string): Promise<MemberRow[]> {
+  return db
+    .select({ userId: users.id, email: users.email, role: memberships.role, createdAt: memberships.createdAt })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(eq(memberships.teamId, teamId))
+    .orderBy(asc(memberships.createdAt), asc(users.id))
+    .all()
+}
+
+/** The members among some users of a team, and how many owners it has, in one look. */
+export async function findMembers(
+  db: Database,
+  teamId: string,
+  userIds: readonly string[],
+): Promise<{ members: ReadonlyMap<string, MemberRow>; owners: number }> {
+  const rows = await db
+    .select({ userId: users.id, email: users.email, role: memberships.role, createdAt: memberships.createdAt })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.teamId, teamId), or(inArray(users.id, [...userIds]), eq(memberships.role, 'OWNER'))))
+    .all()
+  return { members: new Map(rows.map((row) => [row.userId, row])), owners: rows.filter(({ role }) => role === 'OWNER').length }
+}
+
+/** A condition of a statement: that member still has the role in which it was decided. */
+export function isStill(teamId: string, { userId, role }: Actor): SQL {
+  return sql`EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id = ${userId} AND role = ${role})`
+}
+
+/**
+ * Gives a member another role while both are what they were; false: they are not. `condition` is what else the role takes. `note` stands right
+ * behind the statement that changes.
+ */
+export async function changeRole(
+  db: Database,
+  teamId: string,
+  { member, to, actor, condition }: { member: Actor; to: Role; actor: Actor; condition: SQL | undefined },
+  note: Statement,
+): Promise<boolean> {
+  const keepsOwner = member.role === 'OWNER' && to !== 'OWNER' ? hasOtherOwner(teamId, member.userId) : undefined
+  const [result] = await db.batch([
+    db
+      .update(memberships)
+      .set({ role: to })
+      .where(and(isMember(teamId, member), isStill(teamId, actor), keepsOwner, condition)),
+    note,
+  ])
+  return result.meta.changes > 0
+}
+
+/** Makes a member an owner, and the owner who does so an administrator (TEAM-12); false: they are not what they were. */
+export async function handOver(
+  db: Database,
+  teamId: string,
+  { member, owner, condition }: { member: Actor; owner: Actor; condition: SQL | undefined },
+  [given, taken]: readonly [Statement, Statement],
+): Promise<boolean> {
+  const [result] = await db.batch([
+    db
+      .update(memberships)
+      .set({ role: 'OWNER' })
+      .where(and(isMember(teamId, member), isStill(teamId, owner), condition)),
+    given,
+    db
+      .update(memberships)
+      .set({ role: 'ADMIN' })
+      .where(and(isMember(teamId, owner), hasOtherOwner(teamId, owner.userId), sql`changes() > 0`)),
+    taken,
+  ])
+  return result.meta.changes > 0
+}
+
+/**
+ * Removes a member, whose keys here are revoked, or given to the heir (TEAM-10, TEAM-11); false: somebody is not what he was. The notes stand
+ * right behind the statements that they are about: the member, and his keys.
+ */
+export async function removeMember(
+  db: Database,
+  teamId: string,
+  { member, actor, heir, nowMs }: { member: Actor; actor: Actor; heir: Actor | null; nowMs: number },
+  [removed, keysEnded]: readonly [Statement, Statement],
+): Promise<boolean> {
+  const keepsOwner = member.role === 'OWNER' ? hasOtherOwner(teamId, member.userId) : undefined
+  const isGone = sql`NOT EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id = ${member.userId})`
+  const [result] = await db.batch([
+    db
+      .delete(memberships)
+      .where(and(isMember(teamId, member), isStill(teamId, actor), heir ? isStill(teamId, heir) : undefined, keepsOwner)),
+    removed,
+    db
+      .update(apiKeys)
+      .set(heir ? rightsUnder(member, heir) : { revokedAt: nowMs })
+      .where(and(eq(apiKeys.teamId, teamId), eq(apiKeys.userId, member.userId), isNull(apiKeys.revokedAt), isGone)),
+    keysEnded,
+  ])
+  return result.meta.changes > 0
+}
+
+/** What becomes of a key that goes to another member: under another role it is restricted to what it granted (TEAM-11). */
+function rightsUnder(member: Actor, heir: Actor) {
+  if (member.role === heir.role) return { userId: heir.userId }
+  const granted = (permission: 'ALL' | 'READ_ONLY') => JSON.stringify(scopesOfHandedKey(member.role, permission, []))
+  const name = sql`substr(value, 1, instr(value || '@', '@') - 1)`
+  const listed = sql`(SELECT json_group_array(value) FROM json_each(${apiKeys.scopes})
+    WHERE ${name} IN (SELECT value FROM json_each(${granted('ALL')})))`
+  const scopes = sql`CASE ${apiKeys.permission} WHEN 'ALL' THEN ${granted('ALL')} WHEN 'READ_ONLY' THEN ${granted('READ_ONLY')} ELSE ${listed} END`
+  return { userId: heir.userId, permission: 'RESTRICTED' as const, scopes }
+}
+
+function isMember(teamId: string, { userId, role }: Actor) {
+  return and(eq(memberships.teamId, teamId), eq(memberships.userId, userId), eq(memberships.role, role))
+}
+
+function hasOtherOwner(teamId: string, userId: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id <> ${userId} AND role = 'OWNER')`
+}

@@ -1,0 +1,167 @@
+import { and, count, desc, eq, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Role } from '../../domain/access.ts'
+import { MAX_OWNED } from '../../domain/team/members.ts'
+import { KEPT_KINDS, type Kept } from '../../domain/team/organization.ts'
+import type { Database, Statement } from '../client.ts'
+import {
+  apiKeys,
+  endpoints,
+  globalVolumes,
+  invitations,
+  memberships,
+  networkVolumes,
+  pods,
+  registries,
+  secrets,
+  teams,
+  templates,
+  users,
+} from '../schema.ts'
+import { type Actor, isStill } from './members.ts'
+
+/** Whose organizations are looked for: `boundTo` is the account of a key, which sees itself alone unless it is the user's own (TEAM-4). */
+export interface Seer {
+  userId: string
+  boundTo: string | null
+}
+
+/** An organization, and what the seer is in it. */
+export interface OrganizationRow {
+  id: string
+  name: string
+  createdAt: number
+  role: Role
+}
+
+/** Organizations of a user, newest first (ORG-1). */
+export function listOrganizations(db: Database, seer: Seer): Promise<OrganizationRow[]> {
+  return selectSeen(db, seer, undefined).orderBy(desc(teams.createdAt), desc(teams.id)).all()
+}
+
+/** An organization of a user, or undefined (ORG-2). */
+export function findOrganization(db: Database, seer: Seer, id: string): Promise<OrganizationRow | undefined> {
+  return selectSeen(db, seer, eq(teams.id, id)).get()
+}
+
+/** Whether a team is the user's own account. */
+export async function isOwnAccount(db: Database, userId: string, teamId: string): Promise<boolean> {
+  const own = and(eq(users.id, userId), eq(users.personalTeamId, teamId))
+  return (await db.select({ id: users.id }).from(users).where(own).get()) !== undefined
+}
+
+/** How many organizations a user owns. */
+export async function countOwned(db: Database, userId: string): Promise<number> {
+  const [row] = await db.values<[number]>(sql`SELECT ${owned(userId)}`)
+  return Number(row?.[0])
+}
+
+/** A condition of the statement that makes a user an owner: requests at once cannot pass the bound together (TEAM-3). */
+export function mayOwnOneMore(userId: string): SQL {
+  return sql`${owned(userId)} < ${MAX_OWNED}`
+}
+
+/**
+ * Stores an organization with its first owner; false when he owns as many as he may. What the operator wants the user's containers to run in
+ * holds for it too. `together` is for statements that look at whether it was stored.
+ */
+export async function insertOrganization(
+  db: Database,
+  { id, name, createdAt }: Omit<OrganizationRow, 'role'>,
+  userId: string,
+  together: readonly Statement[],
+): Promise<boolean> {
+  const runtimeClass = sql`(SELECT t.runtime_class FROM teams t JOIN users u ON u.personal_team_id = t.id WHERE u.id = ${userId})`
+  const [result] = await db.batch([
+    db
+      .insert(teams)
+      .select(sql`SELECT ${id}, ${name}, 'ORGANIZATION', ${createdAt}, ${runtimeClass}, NULL, NULL WHERE ${mayOwnOneMore(userId)}`),
+    db.insert(memberships).select(sql`SELECT ${id}, ${userId}, 'OWNER', ${createdAt} WHERE changes() > 0`),
+    ...together,
+  ])
+  return result.meta.changes > 0
+}
+
+/** Renames an organization while the one who does is what he was; false: he is not, or it is gone. */
+export async function renameOrganization(
+  db: Database,
+  id: string,
+  name: string,
+  actor: Actor,
+  together: readonly Statement[],
+): Promise<boolean> {
+  const [result] = await db.batch([
+    db
+      .update(teams)
+      .set({ name })
+      .where(and(isLive(id), isStill(id, actor))),
+    ...together,
+  ])
+  return result.meta.changes > 0
+}
+
+/** What an organization still has of everything that keeps it from being deleted (TEAM-13). `userId` is the owner who deletes. */
+export async function countKept(db: Database, id: string, userId: string, nowMs: number): Promise<Record<Kept, number>> {
+  const counts = keptOf(id, userId, nowMs)
+  const columns = KEPT_KINDS.map((kind) => counts[kind])
+  const [row = []] = await db.values<number[]>(sql`SELECT ${sql.join(columns, sql`, `)}`)
+  return Object.fromEntries(KEPT_KINDS.map((kind, i) => [kind, Number(row[i])])) as Record<Kept, number>
+}
+
+/**
+ * Deletes an organization that has nothing left, with its members, invitations and the owner's keys; false: it is not empty, or somebody else
+ * was faster. The row stays for what billing must keep. `note` stands right behind the statement that deletes.
+ */
+export async function deleteOrganization(db: Database, id: string, actor: Actor, nowMs: number, note: Statement): Promise<boolean> {
+  const isEmpty = Object.values(keptOf(id, actor.userId, nowMs)).map((left) => sql`${left} = 0`)
+  const isDeleted = sql`EXISTS (SELECT 1 FROM teams WHERE id = ${id} AND deleted_at IS NOT NULL)`
+  const [result] = await db.batch([
+    db
+      .update(teams)
+      .set({ deletedAt: nowMs })
+      .where(and(isLive(id), isStill(id, actor), ...isEmpty)),
+    note,
+    db
+      .update(apiKeys)
+      .set({ revokedAt: nowMs })
+      .where(and(eq(apiKeys.teamId, id), isNull(apiKeys.revokedAt), isDeleted)),
+    db.delete(invitations).where(and(eq(invitations.teamId, id), isDeleted)),
+    db.delete(memberships).where(and(eq(memberships.teamId, id), isDeleted)),
+  ])
+  return result.meta.changes > 0
+}
+
+function selectSeen(db: Database, { userId, boundTo }: Seer, which: SQL | undefined) {
+  const isSeen = boundTo === null ? undefined : or(eq(teams.id, boundTo), eq(users.personalTeamId, boundTo))
+  return db
+    .select({ id: teams.id, name: teams.name, createdAt: teams.createdAt, role: memberships.role })
+    .from(memberships)
+    .innerJoin(teams, and(eq(teams.id, memberships.teamId), eq(teams.kind, 'ORGANIZATION'), isNull(teams.deletedAt)))
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.userId, userId), isSeen, which))
+}
+
+function owned(userId: string): SQL {
+  return sql`(SELECT COUNT(*) FROM memberships m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = ${userId} AND m.role = 'OWNER' AND t.kind = 'ORGANIZATION' AND t.deleted_at IS NULL)`
+}
+
+function keptOf(id: string, userId: string, nowMs: number): Record<Kept, SQL> {
+  const goodKeys = sql`(${apiKeys.expiresAt} IS NULL OR ${apiKeys.expiresAt} > ${nowMs})`
+  const counted = (table: SQLiteTable & { teamId: SQLiteColumn }, more?: SQL) =>
+    sql`(SELECT ${count()} FROM ${table} WHERE ${and(eq(table.teamId, id), more)})`
+  return {
+    pods: counted(pods, ne(pods.status, 'TERMINATED')),
+    endpoints: counted(endpoints, isNull(endpoints.deletedAt)),
+    networkVolumes: counted(networkVolumes),
+    globalVolumes: counted(globalVolumes),
+    templates: counted(templates),
+    registries: counted(registries),
+    secrets: counted(secrets),
+    keysOfOthers: counted(apiKeys, and(ne(apiKeys.userId, userId), isNull(apiKeys.revokedAt), goodKeys)),
+  }
+}
+
+function isLive(id: string) {
+  return and(eq(teams.id, id), eq(teams.kind, 'ORGANIZATION'), isNull(teams.deletedAt))
+}

@@ -1,0 +1,25 @@
+import type { Refusal } from '../../contract/problems.ts'
+import type { Role } from '../access.ts'
+
+/** What keeps an organization from being deleted (TEAM-13), as it is called: one, and several. */
+export const KEPT = {
+  pods: ['pod', 'pods'],
+  endpoints: ['endpoint', 'endpoints'],
+  networkVolumes: ['network volume', 'network volumes'],
+  globalVolumes: ['global volume', 'global volumes'],
+  templates: ['template', 'templates'],
+  registries: ['registry credential', 'registry credentials'],
+  secrets: ['secret', 'secrets'],
+  keysOfOthers: ['key of another member', 'keys of other members'],
+} as const satisfies Record<string, readonly [string, string]>
+
+export type Kept = keyof typeof KEPT
+export const KEPT_KINDS = Object.keys(KEPT) as Kept[]
+
+/** Why an organization may not be deleted (TEAM-13), with the names of all that is left; null: it may. */
+export function refuseDeletion(actor: Role, left: Readonly<Record<Kept, number>>): Refusal | null {
+  if (actor !== 'OWNER') return { key: 'accessDenied', errors: [`the role ${actor} does not own the organization`] }
+  const names = KEPT_KINDS.filter((kind) => left[kind] > 0).map((kind) => `${left[kind]} ${KEPT[kind][left[kind] === 1 ? 0 : 1]}`)
+  if (names.length === 0) return null
+  return { key: 'conflict', detail: `the organization still has ${names.join(', ')}: delete or revoke them first`, code: 'IN_USE' }
+}

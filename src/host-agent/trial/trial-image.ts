@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { SavedImage } from '../docker/engine.ts'
+import { tarOf } from '../pulls/layers/archive.ts'
+import { digestOf, machinePlatform } from '../pulls/manifest.ts'
+
+const PROGRAM = 'trial'
+const BASE = 0x40_0000n
+const HEADER_BYTES = 64
+const SEGMENT_BYTES = 56
+
+/** For each kind of machine: its number in the header of a program, and the instructions that end a process well. */
+const MACHINES: Readonly<Record<string, { number: number; code: string }>> = {
+  amd64: { number: 0x3e, code: '31ffb83c0000000f05' },
+  arm64: { number: 0xb7, code: '000080d2a80b80d2010000d4' },
+}
+
+/** Whether the agent has a program for this kind of machine. */
+export function hasTrialProgram(): boolean {
+  return MACHINES[machinePlatform()] !== undefined
+}
+
+/** An image that comes from nowhere: one program, which ends at once. Its layer is written into `dir`. */
+export async function makeTrialImage(dir: string, tag: string): Promise<SavedImage> {
+  const layer = await buffer(tarOf([{ name: PROGRAM, content: trialProgram(), isProgram: true }]))
+  const path = join(dir, 'layer.tar')
+  writeFileSync(path, layer, { mode: 0o600 })
+  const config = {
+    architecture: machinePlatform(),
+    os: 'linux',
+    config: { Entrypoint: [`/${PROGRAM}`] },
+    rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
+  }
+  return {
+    config: Buffer.from(JSON.stringify(config)).toString('base64'),
+    layers: [{ path, tarBytes: layer.length, diffId: digestOf(layer) }],
+    tag,
+  }
+}
+
+/** As the kernel loads it (ELF, 64 bits): a header, one segment that is all of the file, and the instructions. */
+function trialProgram(): Buffer {
+  const { number, code } = MACHINES[machinePlatform()] ?? { number: 0, code: '' }
+  const instructions = Buffer.from(code, 'hex')
+  const start = HEADER_BYTES + SEGMENT_BYTES
+  const program = Buffer.alloc(start)
+  program.write('\x7fELF\x02\x01\x01', 'latin1')
+  program.writeUInt16LE(2, 16)
+  program.writeUInt16LE(number, 18)
+  program.writeUInt32LE(1, 20)
+  program.writeBigUInt64LE(BASE + BigInt(start), 24)
+  program.writeBigUInt64LE(BigInt(HEADER_BYTES), 32)
+  program.writeUInt16LE(HEADER_BYTES, 52)
+  program.writeUInt16LE(SEGMENT_BYTES, 54)
+  program.writeUInt16LE(1, 56)
+  const bytes = BigInt(start + instructions.length)
+  program.writeUInt32LE(1, HEADER_BYTES)
+  program.writeUInt32LE(5, HEADER_BYTES + 4)
+  for (const [offset, value] of [
+    [16, BASE],
+    [24, BASE],
+    [32, bytes],
+    [40, bytes],
+    [48, 0x1_0000n],
+  ] as const) {
+    program.writeBigUInt64LE(value, HEADER_BYTES + offset)
+  }
+  return Buffer.concat([program, instructions])
+}

@@ -1,0 +1,73 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import {
+  HandOverRequest,
+  OrganizationDetails,
+  OrganizationMember,
+  RemoveMemberQuery,
+  UpdateMemberRequest,
+} from '../../../contract/organizations/organizations.ts'
+import * as members from '../../../services/organizations/members.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { json, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { common, ITEM_PATH, MemberParams, OrganizationParams } from './paths.ts'
+
+const MEMBER_PATH = `${ITEM_PATH}/members/{userId}` as const
+
+const handOverRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: `${ITEM_PATH}/hand-over`,
+  operationId: 'handOverOrganization',
+  summary: 'Make another member the owner, and the caller an administrator',
+  ...scoped('account:write', [strictJson]),
+  request: { params: OrganizationParams, body: json(HandOverRequest) },
+  responses: {
+    200: ok('The organization as it is now.', OrganizationDetails),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const changeRoleRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: MEMBER_PATH,
+  operationId: 'updateOrganizationMember',
+  summary: 'Give a member another role; felt everywhere within 60 seconds',
+  ...scoped('account:write', [strictJson]),
+  request: { params: MemberParams, body: json(UpdateMemberRequest) },
+  responses: {
+    200: ok('The member as he is now.', OrganizationMember),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const removeRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: MEMBER_PATH,
+  operationId: 'removeOrganizationMember',
+  summary: 'Remove a member, or leave with your own id; keys of the one who goes are dead everywhere within 60 seconds',
+  ...scoped('account:write', []),
+  request: { params: MemberParams, query: RemoveMemberQuery },
+  responses: {
+    204: { description: 'No member any more.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 409, 422, 429], RATE_HEADERS),
+  },
+})
+
+/** Registers what is done to the members of an organization (TEAM-5, TEAM-6, TEAM-10 to TEAM-12). */
+export function registerOrganizationMembers(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(handOverRoute, async (c) => c.json(await members.handOver(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
+  app.openapi(changeRoleRoute, async (c) => {
+    const { id, userId } = c.req.valid('param')
+    return c.json(await members.changeRole(verbContext(c), id, userId, c.req.valid('json')), 200)
+  })
+  app.openapi(removeRoute, async (c) => {
+    const { id, userId } = c.req.valid('param')
+    await members.removeMember(verbContext(c), id, userId, c.req.valid('query').keysTo)
+    return c.body(null, 204)
+  })
+}

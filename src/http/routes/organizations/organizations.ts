@@ -1,0 +1,92 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { CreateHeaders } from '../../../contract/idempotency-key.ts'
+import {
+  CreateOrganizationRequest,
+  ListOrganizationsResponse,
+  Organization,
+  OrganizationDetails,
+  UpdateOrganizationRequest,
+} from '../../../contract/organizations/organizations.ts'
+import * as organizations from '../../../services/organizations/organizations.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { json, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { common, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listOrganizations',
+  summary: 'List the organizations of the caller, newest first',
+  ...scoped('organizations:read', []),
+  responses: {
+    200: ok("The organizations, each with the caller's role. Personal accounts are none.", ListOrganizationsResponse),
+    ...problemResponses([401, 403, 429], RATE_HEADERS),
+  },
+})
+
+const createOrganizationRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createOrganization',
+  summary: 'Make an organization that the caller owns',
+  ...scoped('account:write', [strictJson]),
+  request: { body: json(CreateOrganizationRequest), headers: CreateHeaders },
+  responses: { 201: ok('The organization.', Organization), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getOrganization',
+  summary: 'Read an organization and its members',
+  ...scoped('organizations:read', []),
+  request: { params: OrganizationParams },
+  responses: { 200: ok('The organization.', OrganizationDetails), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const renameRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateOrganization',
+  summary: 'Rename an organization',
+  ...scoped('account:write', [strictJson]),
+  request: { params: OrganizationParams, body: json(UpdateOrganizationRequest) },
+  responses: {
+    200: ok('The organization as it is now.', Organization),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteOrganization',
+  summary: 'Delete an organization that has nothing left; its members, invitations and keys go with it',
+  ...scoped('account:write', []),
+  request: { params: OrganizationParams },
+  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 409, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/organizations` (ORG-1, ORG-2, TEAM-3, TEAM-13). */
+export function registerOrganizations(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ organizations: await organizations.listOrganizations(verbContext(c)) }, 200))
+  app.openapi(createOrganizationRoute, async (c) =>
+    c.json(await organizations.createOrganization(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
+  app.openapi(getRoute, async (c) => c.json(await organizations.getOrganization(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(renameRoute, async (c) =>
+    c.json(await organizations.renameOrganization(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
+  )
+  app.openapi(deleteRoute, async (c) => {
+    await organizations.deleteOrganization(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

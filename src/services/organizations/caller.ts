@@ -1,0 +1,38 @@
+import { Problem, problemOf, type Refusal } from '../../contract/problems.ts'
+import { findOrganization, isOwnAccount, type OrganizationRow, type Seer } from '../../db/accounts/organizations.ts'
+import { openDatabase } from '../../db/client.ts'
+import type { Scope } from '../../domain/access.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+
+/** Whose organizations a caller sees (TEAM-4): a session all of its user's, a key made in one that one. */
+export function seerOf({ principal }: VerbContext): Seer {
+  return { userId: principal.userId, boundTo: principal.via === 'SESSION' ? null : principal.teamId }
+}
+
+/** An organization of the caller. Throws 403 without the scope, and 404 for who is no member. */
+export async function requireOrganization(ctx: VerbContext, scope: Scope, id: string): Promise<OrganizationRow> {
+  requireScope(ctx.principal, scope)
+  const organization = await findOrganization(openDatabase(ctx.env.DB), seerOf(ctx), id)
+  if (!organization) throw new Problem('notFound')
+  return organization
+}
+
+/** Refuses a key that was made in an organization where something is done for the user (TEAM-4). Throws 403. */
+export async function requireOwnAccount(ctx: VerbContext): Promise<void> {
+  requireScope(ctx.principal, 'account:write')
+  const { via, userId, teamId } = ctx.principal
+  if (via === 'SESSION' || (await isOwnAccount(openDatabase(ctx.env.DB), userId, teamId))) return
+  const detail = 'a key that was made in an organization acts for that one alone; use a key of your own account, or sign in'
+  throw new Problem('accessDenied', { detail })
+}
+
+/** The context with which a change of an organization is noted in its own audit log, whatever account the caller acts for (TEAM-15). */
+export function noteFor(ctx: VerbContext, teamId: string): VerbContext {
+  return { ...ctx, principal: { ...ctx.principal, teamId } }
+}
+
+/** Throws what a decision refuses. */
+export function assertAllowed(refusal: Refusal | null): void {
+  if (refusal) throw problemOf(refusal)
+}

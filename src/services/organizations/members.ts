@@ -1,0 +1,118 @@
+import type {
+  HandOverRequest,
+  OrganizationDetails,
+  OrganizationMember,
+  UpdateMemberRequest,
+} from '../../contract/organizations/organizations.ts'
+import { Problem } from '../../contract/problems.ts'
+import * as table from '../../db/accounts/members.ts'
+import { countOwned, mayOwnOneMore } from '../../db/accounts/organizations.ts'
+import { openDatabase, type Statement } from '../../db/client.ts'
+import { refuseHandOver, refuseManaging, refuseRemoval, refuseRole, type Standing } from '../../domain/team/members.ts'
+import { forgetVerdicts } from '../accounts/authenticate.ts'
+import { type Change, noteChange } from '../audit.ts'
+import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
+import { assertAllowed, noteFor, requireOrganization } from './caller.ts'
+import { getOrganization, toMember } from './organizations.ts'
+
+const NOUN = 'membership'
+
+/** Gives a member another role (TEAM-5, TEAM-6). Throws 400, 403, 404 and 409. */
+export async function changeRole(
+  ctx: VerbContext,
+  id: string,
+  userId: string,
+  { role: to }: UpdateMemberRequest,
+): Promise<OrganizationMember> {
+  const db = openDatabase(ctx.env.DB)
+  const changed = await decideAgain(NOUN, async () => {
+    const { actor, member, standing } = await look(ctx, id, userId)
+    assertAllowed(refuseRole(standing, to, to === 'OWNER' ? await countOwned(db, userId) : 0))
+    const after = { ...member, role: to }
+    if (to === member.role) return after
+    const note = noteOf(ctx, id, userId, { action: 'members.change-role', before: { role: member.role }, after: { role: to } })
+    const condition = to === 'OWNER' ? mayOwnOneMore(userId) : undefined
+    return (await table.changeRole(db, id, { member, to, actor, condition }, note)) ? after : null
+  })
+  forgetVerdicts()
+  return toMember(changed)
+}
+
+/**
+ * Removes a member, or lets the caller leave (TEAM-5, TEAM-6). The keys that the one who goes has made there are revoked, or `keysTo` has them
+ * (TEAM-10, TEAM-11). Throws 400, 403, 404 and 409.
+ */
+export async function removeMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<void> {
+  const db = openDatabase(ctx.env.DB)
+  await decideAgain(NOUN, async () => {
+    const { actor, member, members, standing } = await look(ctx, id, userId, keysTo)
+    const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
+    assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
+    const before = { role: member.role }
+    const notes = [
+      noteOf(ctx, id, userId, { action: standing.isSelf ? 'members.leave' : 'members.remove', before, after: null }),
+      noteOf(ctx, id, userId, heir ? { action: 'members.hand-keys-on', before: null, after: { keysTo: heir.userId } } : KEYS_REVOKED),
+    ] as const
+    return (await table.removeMember(db, id, { member, actor, heir, nowMs: ctx.nowMs }, notes)) || null
+  })
+  forgetVerdicts()
+}
+
+/** Makes a member the owner, and the caller an administrator, at once (TEAM-12). Throws 400, 403, 404 and 409. */
+export async function handOver(ctx: VerbContext, id: string, { userId }: HandOverRequest): Promise<OrganizationDetails> {
+  const db = openDatabase(ctx.env.DB)
+  await decideAgain(NOUN, async () => {
+    const { actor, members, owners } = await lookFor(ctx, id, [userId])
+    const member = members.get(userId)
+    const isSelf = userId === actor.userId
+    const standing = { actor: actor.role, member: member?.role ?? 'BASIC', isSelf, owners }
+    assertAllowed(refuseHandOver(standing, await countOwned(db, userId)))
+    if (!member) throw new Problem('badRequest', { detail: 'userId is no member of the organization: invite first', code: 'RULE' })
+    const condition = member.role === 'OWNER' ? undefined : mayOwnOneMore(userId)
+    const notes = [
+      noteOf(ctx, id, userId, { action: 'members.change-role', before: { role: member.role }, after: { role: 'OWNER' } }),
+      noteOf(ctx, id, actor.userId, { action: 'members.change-role', before: { role: 'OWNER' }, after: { role: 'ADMIN' } }),
+    ] as const
+    return (await table.handOver(db, id, { member, owner: actor, condition }, notes)) || null
+  })
+  forgetVerdicts()
+  return getOrganization(ctx, id)
+}
+
+const KEYS_REVOKED = { action: 'members.revoke-keys', before: null, after: null }
+
+interface Look {
+  actor: table.Actor
+  members: ReadonlyMap<string, table.MemberRow>
+  owners: number
+}
+
+async function lookFor(ctx: VerbContext, id: string, userIds: readonly string[]): Promise<Look> {
+  const { role } = await requireOrganization(ctx, 'account:write', id)
+  const { userId } = ctx.principal
+  const found = await table.findMembers(openDatabase(ctx.env.DB), id, userIds)
+  return { actor: { userId, role }, ...found }
+}
+
+/** Who acts and who is acted on. A member who manages nobody learns nothing of who else is one: 403 before 404. */
+async function look(
+  ctx: VerbContext,
+  id: string,
+  userId: string,
+  other: string | undefined = undefined,
+): Promise<Look & { member: table.MemberRow; standing: Standing }> {
+  const seen = await lookFor(ctx, id, other === undefined ? [userId] : [userId, other])
+  const { actor, members, owners } = seen
+  const isSelf = userId === actor.userId
+  const member = members.get(userId)
+  if (!member) {
+    assertAllowed(refuseManaging(actor.role))
+    throw new Problem('notFound')
+  }
+  return { ...seen, member, standing: { actor: actor.role, member: member.role, isSelf, owners } }
+}
+
+function noteOf(ctx: VerbContext, id: string, userId: string, change: Pick<Change, 'action' | 'before' | 'after'>): Statement {
+  return noteChange(noteFor(ctx, id), { ...change, resourceKind: 'member', resourceId: userId })
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { ContainerSpec, SavedImage } from '../../../src/host-agent/docker/engine.ts'
+import { EngineClientEnded } from '../../../src/host-agent/docker/engine-errors.ts'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { GuardedViews } from '../../../src/host-agent/mounts/guarded-view.ts'
+import { EngineTrial } from '../../../src/host-agent/trial/engine-trial.ts'
+import { sha256 } from '../support/fake-registry.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+type HostConfig = NonNullable<ContainerSpec['HostConfig']>
+
+/** An engine that cannot do what `refuses` says. */
+class PlainEngine {
+  readonly containers = new Map<string, HostConfig>()
+  readonly images = new Map<string, SavedImage>()
+  refuses: (config: HostConfig, step: 'create' | 'start') => Error | undefined = () => undefined
+
+  async load(image: SavedImage): Promise<void> {
+    const [layer] = image.layers
+    const { rootfs } = JSON.parse(Buffer.from(image.config, 'base64').toString())
+    expect(rootfs.diff_ids).toEqual([sha256(readFileSync(layer?.path ?? ''))])
+    this.images.set(image.tag, image)
+  }
+  async create(name: string, { Image = '', HostConfig = {} }: ContainerSpec): Promise<void> {
+    const refusal = this.refuses(HostConfig, 'create')
+    if (refusal) throw refusal
+    expect([this.images.has(Image), this.containers.has(name)]).toEqual([true, false])
+    this.containers.set(name, HostConfig)
+  }
+  async start(name: string): Promise<void> {
+    const refusal = this.refuses(this.containers.get(name) ?? {}, 'start')
+    if (refusal) throw refusal
+  }
+  async remove(name: string): Promise<void> {
+    this.containers.delete(name)
+  }
+  async removeImage(tag: string): Promise<void> {
+    this.images.delete(tag)
+  }
+}
+
+function open(views = new GuardedViews('off'), stateDir = tempDir('trial')) {
+  const engine = new PlainEngine()
+  const facts = { engineRuntime: undefined, cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576, realVcpus: 2 }
+  const trial = new EngineTrial({ engine, facts, hasGpus: false, views, stateDir, key: 'abcde', log: silentLog() })
+  return { engine, trial, left: () => [engine.containers.size, engine.images.size] }
+}
+
+const raises = ({ Ulimits = [] }: HostConfig) => Ulimits.length > 1
+
+describe('[HOST-107] what an engine can do is found out with a container of the agent’s own', () => {
+  test('that leaves nothing behind', async () => {
+    const { trial, left } = open()
+    expect([await trial.find(), trial.missing(), left()]).toEqual([{ limitsDisk: true, raisesLimits: true }, [], [0, 0]])
+  })
+
+  test('by whether it comes to be, whatever is said', async () => {
+    const { engine, trial, left } = open()
+    engine.refuses = (config, step) => {
+      if (config.StorageOpt !== undefined && step === 'create') return new Error('no')
+      return raises(config) && step === 'start' ? new Error('no') : undefined
+    }
+    expect([await trial.find(), left()]).toEqual([{ limitsDisk: false, raisesLimits: false }, [0, 0]])
+    expect(trial.missing().map((text) => text.split(':')[0])).toEqual(['disk', 'limits'])
+  })
+
+  test('and not by the trouble of a moment', async () => {
+    const { engine, trial } = open()
+    let troubles = 1
+    engine.refuses = (config) => (raises(config) && troubles-- > 0 ? new Error('error setting rlimit type 7') : undefined)
+    expect(await trial.find()).toEqual({ limitsDisk: true, raisesLimits: true })
+  })
+
+  test('and as long as none comes to be, nothing is concluded, and the next start asks again', async () => {
+    const { engine, trial, left } = open()
+    for (const error of [new Error('no space left on device'), new EngineClientEnded()]) {
+      engine.refuses = () => error
+      await expect(trial.find()).rejects.toThrow(error.message)
+      expect([trial.missing(), left()]).toEqual([[expect.stringContaining(error.message)], [0, 0]])
+    }
+    engine.refuses = () => undefined
+    expect([await trial.find(), trial.missing()]).toEqual([{ limitsDisk: true, raisesLimits: true }, []])
+  })
+
+  test('[HOST-89] and with a volume of its own', async () => {
+    const views = await GuardedViews.open(tempDir('views'))
+    // Who may make no views gives none.
+    const before = views.problem
+    const { engine, trial } = open(views)
+    engine.refuses = ({ Mounts = [] }) => (Mounts.length > 0 ? new Error('no') : undefined)
+    await trial.find()
+    expect(views.problem).toBe(before ?? 'the container engine does not see what the agent mounts')
+  })
+})
