@@ -66,9 +66,15 @@ const RESOURCE_TESTS = [
   'foreign-endpoint',
 ].map((name) => `test/worker/rest/${name}`)
 /** Tests of what every route has in common. */
-const REST_TESTS = ['rest/idempotency', 'rest/rate-limit', 'rest/protocol', 'rest/validation', 'rest/key-floods', 'secrets/at-rest'].map(
-  (name) => `test/worker/${name}`,
-)
+const REST_TESTS = [
+  'rest/idempotency',
+  'rest/rate-limit',
+  'rest/protocol',
+  'rest/validation',
+  'rest/key-floods',
+  'rest/organizations',
+  'secrets/at-rest',
+].map((name) => `test/worker/${name}`)
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 /** Those of the agent that start no process. */
