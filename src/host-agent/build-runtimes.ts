@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Isolation } from '../host-protocol/messages.ts'
 import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import { type BridgeAddress, findBridgeAddress } from './docker/bridge.ts'
@@ -23,6 +24,7 @@ import type { AgentOptions } from './options.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
+import { shareOf } from './pulls/space/image-shares.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
@@ -118,7 +120,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         ports: new HostPorts({ range: options.portRange }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
         trial: context.trial,
-        images: await imagePolicyOf(options, engine),
+        images: await imagePolicyOf(options, engine, network.isolation),
         stateDir: options.stateDir,
         publicIp: options.publicIp,
         httpIp: options.httpIp,
@@ -136,14 +138,19 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   return { runtimes, relays }
 }
 
-/** What the operator says about images. Without a word they may take half of the engine's disk. */
-async function imagePolicyOf(options: AgentOptions, engine: DockerEngine): Promise<ImagePolicy> {
-  const { allowedRegistries: allowed, localImages, imageSpaceBytes, stateDir } = options
-  if (imageSpaceBytes !== undefined) return { allowed, localImages, maxBytes: imageSpaceBytes }
+/** What the operator says about images. */
+async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, isolation: Isolation): Promise<ImagePolicy> {
+  const { allowedRegistries: allowed, localImages } = options
+  const maxBytes = options.imageSpaceBytes ?? (await halfOfDisk(options, engine))
+  return { allowed, localImages, maxBytes, shareBytes: shareOf(maxBytes, isolation) }
+}
+
+/** Of the disk that the engine's images lie on. */
+async function halfOfDisk({ stateDir }: AgentOptions, engine: DockerEngine): Promise<number> {
   const { dataRoot } = await engine.info()
   // That of an engine in a virtual machine is not seen from here.
   const { blocks, bsize } = statfsSync(existsSync(dataRoot) ? dataRoot : stateDir)
-  return { allowed, localImages, maxBytes: Math.floor((blocks * bsize) / 2) }
+  return Math.floor((blocks * bsize) / 2)
 }
 
 /** Who may speak to the relay of the containers: an engine in a virtual machine hides their addresses, and their keys alone are left (HOST-75). */

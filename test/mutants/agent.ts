@@ -276,15 +276,33 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an image that nobody remembers stays',
-    file: 'src/host-agent/pulls/held-images.ts',
+    file: 'src/host-agent/pulls/space/held-images.ts',
     find: 'facts !== undefined && pulled.get(digest) === undefined',
     replace: 'facts === undefined && pulled.get(digest) !== undefined',
   },
   {
     id: 'an image that is being loaded is lost',
-    file: 'src/host-agent/pulls/pulled-images.ts',
+    file: 'src/host-agent/pulls/space/pulled-images.ts',
     find: 'this.images.get(image.digest) === image && !this.loading.includes(image.digest)',
     replace: 'this.images.get(image.digest) === image',
+  },
+  {
+    id: 'an account has all of the space',
+    file: 'src/host-agent/pulls/space/image-shares.ts',
+    find: 'if (bytes > this.maxBytes || fresh.size',
+    replace: 'if (fresh.size',
+  },
+  {
+    id: 'an image that was taken a moment ago is of nobody’s share',
+    file: 'src/host-agent/pulls/space/image-shares.ts',
+    find: 'this.taken.set(account, fresh.set(digest, now()))',
+    replace: 'this.taken.set(account, fresh)',
+  },
+  {
+    id: 'what an account fetches is not of its share',
+    file: 'src/host-agent/pulls/space/image-space.ts',
+    find: 'if (own > freeBytes) throw',
+    replace: 'if (own < 0) throw',
   },
   {
     id: 'one host port for two workloads',

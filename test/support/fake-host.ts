@@ -108,6 +108,15 @@ export class FakeHost {
     await welcomed
   }
 
+  /** Says hello once more over the same link, with another inventory. */
+  async greetAgain(change: Partial<Inventory>): Promise<void> {
+    const welcomed = this.changed()
+    this.socket?.send(
+      JSON.stringify({ type: 'hello', inventory: { ...this.inventory, ...change }, workloads: [], takesParts: this.takesParts }),
+    )
+    await welcomed
+  }
+
   /** The answer to a request for a link. */
   openLink(headers: Record<string, string> = {}): Promise<Response> {
     return send('/host/v1/link', {

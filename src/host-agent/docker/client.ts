@@ -61,6 +61,10 @@ function wrapDockerode(docker: Docker): DockerEngine {
     stop: (name, graceSeconds) => ignoring([304, 404], docker.getContainer(name).stop({ t: graceSeconds })),
     remove: (name) => removeContainer(docker, name),
     list: (...labels) => listAll(docker, labels),
+    listUses: async (label) => {
+      const found = await docker.listContainers({ all: true, filters: { label: [label] } })
+      return found.map(({ ImageID, Labels }) => ({ image: ImageID, labels: ownLabels(Labels) }))
+    },
     readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
     followLogs: async (name, sinceSeconds, signal) => {
       const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const

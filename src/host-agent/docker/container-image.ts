@@ -4,16 +4,18 @@ import type { Workload } from '../../host-protocol/messages.ts'
 import type { Log } from '../log.ts'
 import type { AllowedRegistries } from '../pulls/allowed-registries.ts'
 import { Egress } from '../pulls/egress.ts'
-import { recallImages } from '../pulls/held-images.ts'
-import { ImageSpace } from '../pulls/image-space.ts'
 import { PULLED_REPOSITORY, pulledName } from '../pulls/names.ts'
 import { PullError } from '../pulls/pull-error.ts'
 import { type FoundImage, fetchImage, findImage, requireLayers } from '../pulls/pull-image.ts'
-import { type PulledImage, PulledImages } from '../pulls/pulled-images.ts'
 import { parseReference, type Reference } from '../pulls/reference.ts'
 import { RegistryClient } from '../pulls/registry-client.ts'
+import { recallImages } from '../pulls/space/held-images.ts'
+import { ImageShares } from '../pulls/space/image-shares.ts'
+import { ImageSpace } from '../pulls/space/image-space.ts'
+import { type PulledImage, PulledImages } from '../pulls/space/pulled-images.ts'
 import { Turns } from '../pulls/turns.ts'
 import { StartError, type StartHooks } from '../runtime.ts'
+import { ACCOUNT_LABEL, accountOf, HOST_LABEL } from './container-spec.ts'
 import type { DockerEngine, ImageFacts } from './engine.ts'
 import { engineText } from './engine-errors.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from './image-names.ts'
@@ -34,10 +36,13 @@ export interface ImagePolicy {
   localImages: boolean
   /** What all images of this host may take. */
   maxBytes: number
+  /** What those may take that one account uses. */
+  shareBytes: number
 }
 
 export interface ContainerImagesDeps {
   engine: DockerEngine
+  hostId: string
   images: ImagePolicy
   log: Log
   /** Where it is remembered what was pulled, and where layers lie until the engine has them. */
@@ -46,12 +51,19 @@ export interface ContainerImagesDeps {
   now?: () => number
 }
 
+/** Who asks for an image. */
+interface Taker {
+  account: string
+  signal: AbortSignal
+}
+
 /** Sees to it that the image of a workload is there, and that the workload may have it. */
 export class ContainerImages {
   private readonly deps: ContainerImagesDeps
   private readonly egress: Egress
   private readonly pulled: PulledImages
   private readonly space: ImageSpace
+  private readonly shares: ImageShares
   private readonly oneEach = new Turns(1)
   private readonly ofAccounts = new Turns(PULLS_PER_ACCOUNT)
   private readonly spoolDir: string
@@ -64,6 +76,8 @@ export class ContainerImages {
     this.pulled = new PulledImages(deps.stateDir)
     const remove = (digest: string) => this.remove(digest)
     this.space = new ImageSpace({ pulled: this.pulled, maxBytes: deps.images.maxBytes, remove, log: deps.log, now: this.now })
+    const layersInUse = (account: string) => this.layersInUse(account)
+    this.shares = new ImageShares({ pulled: this.pulled, layersInUse, maxBytes: deps.images.shareBytes, now: this.now })
     this.spoolDir = join(deps.stateDir, 'pulls')
     // What a former process was about to load.
     rmSync(this.spoolDir, { recursive: true, force: true })
@@ -75,7 +89,7 @@ export class ContainerImages {
     const { image } = workload
     try {
       if (RESERVED.includes(repositoryOf(image))) throw new PullError('reserved', image)
-      return (await this.findHere(workload)) ?? (await this.pullInTurn(workload, hooks))
+      return (await this.findHere(workload, hooks)) ?? (await this.pullInTurn(workload, hooks))
     } catch (error) {
       const { reason, detail, message } = asPullError(error)
       if (!hooks.signal.aborted) this.deps.log.warn('an image is not to be had', { workload: workload.id, image, reason, error: detail })
@@ -84,22 +98,24 @@ export class ContainerImages {
   }
 
   /** One that may be taken without asking its registry: the operator's own, or what a registry gave to somebody without a login. */
-  private async findHere({ image, registryAuth }: Workload): Promise<string | undefined> {
+  private async findHere(workload: Workload, { signal }: StartHooks): Promise<string | undefined> {
+    const { image, registryAuth } = workload
     if (registryAuth !== undefined) return undefined
     if (this.deps.images.localImages) {
       const local = await this.deps.engine.imageFacts(image)
       if (local !== undefined && isNamed(image, local.names)) return local.id
     }
     const pulled = this.pulled.findPublic(parseReference(image).text)
-    return pulled && (await this.use(pulled))
+    return pulled && (await this.use(pulled, { account: accountOf(workload), signal }))
   }
 
   private pullInTurn(workload: Workload, hooks: StartHooks): Promise<string> {
     hooks.onState('pulling')
-    return this.ofAccounts.with(workload.account ?? workload.id, hooks.signal, () => this.pull(workload, hooks))
+    return this.ofAccounts.with(accountOf(workload), hooks.signal, () => this.pull(workload, hooks))
   }
 
-  private async pull({ image, registryAuth: login }: Workload, hooks: StartHooks): Promise<string> {
+  private async pull(workload: Workload, hooks: StartHooks): Promise<string> {
+    const { image, registryAuth: login } = workload
     const signal = AbortSignal.any([hooks.signal, AbortSignal.timeout(PULL_MAX_MS)])
     this.deps.log.info('pulling an image', { image })
     const reference = parseReference(image)
@@ -107,7 +123,7 @@ export class ContainerImages {
     const found = await findImage(client, reference.wanted)
     // Workers of one endpoint start together: the first fetches for all of them. Nobody waits for a registry that he did not name.
     return await this.oneEach.with(`${reference.host}/${reference.repository}@${found.digest}`, signal, () =>
-      this.take(client, reference, found, { isPublic: login === undefined, signal }),
+      this.take(client, reference, found, { isPublic: login === undefined, account: accountOf(workload), signal }),
     )
   }
 
@@ -115,41 +131,42 @@ export class ContainerImages {
     client: RegistryClient,
     reference: Reference,
     found: FoundImage,
-    { isPublic, signal }: { isPublic: boolean; signal: AbortSignal },
+    { isPublic, ...taker }: Taker & { isPublic: boolean },
   ): Promise<string> {
     const place = `${reference.host}/${reference.repository}`
     const given = { place, publicText: isPublic ? reference.text : undefined }
-    const id = await this.useProven(client, reference, found)
+    const id = await this.useProven(client, reference, found, taker)
     if (id === undefined) {
       const { engine } = this.deps
       const countKnown = (diffIds: readonly string[]) => this.countKnown(diffIds)
-      const load = (image: Parameters<DockerEngine['load']>[0]) => engine.load(image, signal)
-      const { pulled, space, spoolDir, now } = this
+      const load = (image: Parameters<DockerEngine['load']>[0]) => engine.load(image, taker.signal)
+      const { pulled, space, shares, spoolDir, now } = this
       await recallImages({ engine, pulled, now })
-      await fetchImage({ client, reference, pulled, space, spoolDir, countKnown, load, now, signal }, found)
+      await fetchImage({ client, reference, pulled, space, shares, spoolDir, countKnown, load, now, ...taker }, found)
     }
     this.pulled.noteGiven(found.digest, given)
     const image = this.pulled.get(found.digest)
-    const taken = id ?? (image && (await this.use(image)))
+    const taken = id ?? (image && (await this.use(image, taker)))
     if (taken === undefined) throw new Error(`the engine has loaded ${found.digest} and does not have it`)
     return taken
   }
 
   /** An image that is here, if this registry has given every layer of it and says that this repository has them all. */
-  private async useProven(client: RegistryClient, reference: Reference, found: FoundImage): Promise<string | undefined> {
+  private async useProven(client: RegistryClient, reference: Reference, found: FoundImage, taker: Taker): Promise<string | undefined> {
     const image = this.pulled.get(found.digest)
     const given = this.pulled.layersFrom(reference.host)
     const isProven = image?.layers.every(({ digest, diffId }) => given.get(digest)?.diffId === diffId)
     if (image === undefined || !isProven || image.places.length === 0) return undefined
     if (!image.places.includes(`${reference.host}/${reference.repository}`)) await requireLayers(client, found)
-    return await this.use(image)
+    return await this.use(image, taker)
   }
 
   /** The id of an image that was pulled, unless the engine has lost it or has something else in its place. */
-  private async use({ digest, layers }: PulledImage): Promise<string | undefined> {
+  private async use({ digest, layers }: PulledImage, { account, signal }: Taker): Promise<string | undefined> {
     const facts = await this.factsOf(digest)
     const isWhole = facts?.layers.length === layers.length && facts.layers.every((diffId, index) => diffId === layers[index]?.diffId)
     if (facts === undefined || !isWhole) return undefined
+    await this.shares.take(account, { digest, layers }, signal)
     this.pulled.noteUse(digest, this.now())
     return facts.id
   }
@@ -163,6 +180,14 @@ export class ContainerImages {
       most = Math.max(most, different < 0 ? diffIds.length : different)
     }
     return most
+  }
+
+  private async layersInUse(account: string): Promise<string[]> {
+    const { engine, hostId } = this.deps
+    const uses = (await engine.listUses(`${HOST_LABEL}=${hostId}`)).filter(({ labels }) => labels[ACCOUNT_LABEL] === account)
+    const layers: string[] = []
+    for (const image of new Set(uses.map(({ image }) => image))) layers.push(...((await engine.imageFacts(image))?.layers ?? []))
+    return layers
   }
 
   private factsOf(digest: string): Promise<ImageFacts | undefined> {

@@ -9,6 +9,7 @@ import type { ContainerSpec, KeptDisk } from './engine.ts'
 import type { AssignedPort } from './port-choice.ts'
 
 export const HOST_LABEL = 'podplane.host'
+export const ACCOUNT_LABEL = 'podplane.account'
 export const WORKLOAD_LABEL = 'podplane.workload'
 export const GPUS_LABEL = 'podplane.gpus'
 export const PORTS_LABEL = 'podplane.ports'
@@ -48,6 +49,11 @@ export function containerName(workloadId: string): string {
   return `podplane-${workloadId}`
 }
 
+/** A plane that does not say whose a workload is has each for an account of its own. */
+export function accountOf({ id, account }: Pick<Workload, 'id' | 'account'>): string {
+  return account ?? id
+}
+
 /** The container of a workload: never privileged, no host paths but its mounts, no Docker socket, bounded in processes, memory and log size. */
 export function buildContainerSpec(workload: Workload, context: SpecContext): ContainerSpec {
   const { ports, disk } = context
@@ -67,6 +73,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
       [WORKLOAD_LABEL]: workload.id,
       [GPUS_LABEL]: context.gpuIds.join(','),
       [PORTS_LABEL]: JSON.stringify(publishedPorts(ports)),
+      [ACCOUNT_LABEL]: accountOf(workload),
       [RELAY_KEY_LABEL]: relayKeyHash(workload) ?? '',
     },
     ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}])),

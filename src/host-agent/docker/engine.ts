@@ -87,6 +87,8 @@ export interface DockerEngine extends NetworkCalls {
   remove(name: string): Promise<void>
   /** All containers, running or not, with all of these labels, each `<name>=<value>`. One that cannot be looked at is listed all the same. */
   list(...labels: string[]): Promise<ListedContainer[]>
+  /** The images of all containers, running or not, with this label, and the labels that the agent gave. */
+  listUses(label: string): Promise<{ image: string; labels: Record<string, string> }[]>
   /** The last bytes of output, multiplexed as the engine sends them. */
   readLogs(name: string, lines: number): Promise<Buffer>
   /** Output with time stamps since a second, in pieces as it comes; ends when the container does. */

@@ -21,7 +21,16 @@ import {
 import type { EngineAbilities, EngineTrial } from '../trial/engine-trial.ts'
 import { ContainerDisks } from './container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container-image.ts'
-import { containerName, GPUS_LABEL, HOST_LABEL, type HostContext, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from './container-spec.ts'
+import {
+  accountOf,
+  containerName,
+  GPUS_LABEL,
+  HOST_LABEL,
+  type HostContext,
+  PORTS_LABEL,
+  RELAY_KEY_LABEL,
+  WORKLOAD_LABEL,
+} from './container-spec.ts'
 import { ContainerStarter } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
 import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from './engine.ts'
@@ -80,7 +89,7 @@ export class DockerRuntime implements Runtime {
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
-      return await this.options.network.within(workload.account ?? workload.id, (network) =>
+      return await this.options.network.within(accountOf(workload), (network) =>
         this.starter.start({ ...workload, image }, { gpuIds, mounts, disk, network, abilities }, hooks),
       )
     } catch (error) {

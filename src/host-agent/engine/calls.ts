@@ -72,6 +72,12 @@ export const CALL_RULES: Rules = {
   flatten: { timeoutMs: null, queue: null, again: false, answer: Config },
   listImages: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: Texts },
   listTags: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
+  listUses: {
+    timeoutMs: LOOK_MS,
+    queue: 'looks',
+    again: true,
+    answer: z.array(z.object({ image: z.string(), labels: z.record(z.string(), z.string()) })),
+  },
   removeImage: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
   listNetworks: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(EngineNetwork) },
   createNetwork: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },

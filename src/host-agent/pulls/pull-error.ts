@@ -10,6 +10,7 @@ export const PULL_REASONS = {
   foreignLogin: 'the credential belongs to another registry than the image',
   unusable: 'the image is not one that this host can run',
   tooLarge: 'the image is too large',
+  overShare: 'the images that this account uses on this host leave no room for it',
   notStored: 'the container engine of this host could not take the image',
   reserved: 'the name is reserved',
 } as const
@@ -36,4 +37,10 @@ export function gigabytes(bytes: number): string {
 export function tooLarge(what: string, bytes: number, maxBytes: number): PullError {
   const numbers = `: ${what} ${gigabytes(bytes)}, and this host has ${gigabytes(maxBytes)} for it`
   return new PullError('tooLarge', `${what} ${bytes} bytes of ${maxBytes}`, numbers)
+}
+
+/** The images of an account would take more than it has on a host (HOST-101). */
+export function overShare(bytes: number, maxBytes: number): PullError {
+  const numbers = `: with it they take ${gigabytes(bytes)} or more of ${gigabytes(maxBytes)}`
+  return new PullError('overShare', `the account takes ${bytes} bytes of ${maxBytes}`, numbers)
 }

@@ -1,16 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SavedImage } from '../docker/engine.ts'
-import type { ImageSpace } from './image-space.ts'
 import type { LayerFile } from './layers/archive.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
 import { plainConfig } from './plain-config.ts'
 import { PullError, tooLarge } from './pull-error.ts'
-import type { PulledImages } from './pulled-images.ts'
 import type { Reference } from './reference.ts'
 import { type RegistryClient, readBytes } from './registry-client.ts'
+import type { ImageShares } from './space/image-shares.ts'
+import type { ImageSpace } from './space/image-space.ts'
+import type { PulledImages } from './space/pulled-images.ts'
 
 const CONFIG_MAX_BYTES = 8 * 2 ** 20
 /** Layers that come at the same time. */
@@ -28,6 +29,8 @@ export interface ImageFetchDeps {
   reference: Reference
   pulled: PulledImages
   space: ImageSpace
+  shares: ImageShares
+  account: string
   /** Where layers lie until the engine has them. */
   spoolDir: string
   /** How many layers of an image, from the first on, the engine's store has. */
@@ -52,9 +55,9 @@ export async function findImage(client: RegistryClient, wanted: string): Promise
  * repository and the registry says that this one has it too (HOST-97).
  */
 export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: FoundImage): Promise<void> {
-  const { client, pulled, space, reference } = deps
+  const { client, pulled, space, shares, account, reference } = deps
   const packed = manifest.layers.reduce((sum, { size }) => sum + size, manifest.config.size)
-  if (packed > space.maxBytes) throw tooLarge('packed it has', packed, space.maxBytes)
+  if (packed > maxBytesOf(deps)) throw tooLarge('packed it has', packed, maxBytesOf(deps))
   const given = await readConfigBlob(client, manifest)
   const diffIds = readConfig(given, manifest, machinePlatform())
   const config = plainConfig(given)
@@ -62,10 +65,12 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   const dir = mkdtempSync(join(deps.spoolDir, 'pull-'))
   try {
     const known = await deps.countKnown(diffIds)
-    await space.spooling(packed, async (onCome) => {
+    const freeBytes = shares.maxBytes - (await shares.usedBytes(account))
+    await space.spooling(packed, { account, freeBytes }, async (onCome) => {
       const layers = new LayerFetch(deps, manifest, { diffIds, proven, dir, onCome })
       await layers.fetch((index) => index >= known || !layers.isProven(index))
       await layers.requireProven()
+      await shares.take(account, { digest, layers: layers.all() }, deps.signal)
       await space.makeRoom(newBytes(layers.all(), pulled))
       // Before it is loaded: an image that nobody remembers would never be collected.
       pulled.add(digest, layers.all(), deps.now())
@@ -74,6 +79,11 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
+}
+
+/** What a single image may take. */
+function maxBytesOf({ space, shares }: ImageFetchDeps): number {
+  return Math.min(space.maxBytes, shares.maxBytes)
 }
 
 async function load(deps: ImageFetchDeps, layers: LayerFetch, image: { config: Buffer; digest: string; known: number }): Promise<void> {
@@ -163,7 +173,7 @@ class LayerFetch {
 
   private count(bytes: number): void {
     this.unpackedBytes += bytes
-    const { maxBytes } = this.deps.space
+    const maxBytes = maxBytesOf(this.deps)
     if (this.unpackedBytes > maxBytes) throw tooLarge('it unpacks to more than', maxBytes, maxBytes)
   }
 }

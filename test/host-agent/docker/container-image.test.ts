@@ -6,6 +6,7 @@ import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docke
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/image-names.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { shareOf } from '../../../src/host-agent/pulls/space/image-shares.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
 import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
@@ -49,7 +50,8 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
     const allowed = parseAllowedRegistries(registries.map((fake) => `http://${fake.host}`))
     return new ContainerImages({
       engine: store.engine,
-      images: { allowed, localImages: false, maxBytes: 1e9, ...policy },
+      hostId: 'h1',
+      images: { allowed, localImages: false, maxBytes: 1e9, shareBytes: policy.maxBytes ?? 1e9, ...policy },
       log: createLog('debug', (line) => {
         log += line
       }),
@@ -435,6 +437,93 @@ describe('the space for images', () => {
     machine.restart()
     store.inUse.clear()
     expect(await provide(push('fifth'))).toMatch(/^sha256:/)
+  })
+
+  describe('[H8] [HOST-101] an account', () => {
+    /** A host whose space of 1 MB is shared out; who runs what is said by the test. */
+    async function shared() {
+      const fake = await registry()
+      const machine = host([fake], { maxBytes: 1e6, shareBytes: 5e5 })
+      const push = (name: string, bytes = 300 * KB) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, bytes))]))
+      const provide = (account: string, image: string) => machine.provide(image, undefined, undefined, account)
+      const run = async (account: string, name: string) => {
+        const image = await provide(account, push(name))
+        machine.store.uses.push({ image, labels: { 'podplane.account': account } })
+        return image
+      }
+      return { ...machine, fake, push, provide, run }
+    }
+    const REFUSED = 'the images that this account uses on this host leave no room for it: with it they take 0.6 MB or more of 0.5 MB'
+
+    test('has half of the space for the images that it uses, and the others have the rest', async () => {
+      const { store, clock, provide, push, run } = await shared()
+      const first = await run('eve', 'first')
+      clock.nowMs += DAY_MS
+      expect(await provide('eve', push('second'))).toBe(REFUSED)
+      const ofAda = await run('ada', 'of-ada')
+      expect([...store.images.values()].map(({ id }) => id)).toEqual([first, ofAda])
+      // What it does not use any more is in nobody's way.
+      store.uses.shift()
+      clock.nowMs += DAY_MS
+      const second = await provide('eve', push('second'))
+      expect([...store.images.values()].map(({ id }) => id)).toEqual([first, ofAda, second])
+    })
+
+    test('has no more of images that are there already', async () => {
+      const { clock, provide, push, run } = await shared()
+      await run('ada', 'of-ada')
+      await run('eve', 'first')
+      clock.nowMs += DAY_MS
+      expect(await provide('eve', push('of-ada'))).toBe(REFUSED)
+      expect(await provide('ada', push('of-ada'))).toMatch(/^sha256:/)
+    })
+
+    test('has no more by starts that have not become containers yet', async () => {
+      const { clock, provide, push } = await shared()
+      await provide('eve', push('first'))
+      expect(await provide('eve', push('second'))).toBe(REFUSED)
+      clock.nowMs += DAY_MS
+      expect(await provide('eve', push('second'))).toMatch(/^sha256:/)
+    })
+
+    test('has no more by disks that were made images', async () => {
+      const { store, clock, provide, push, run } = await shared()
+      const first = await run('eve', 'first')
+      const [base = ''] = [...store.images.values()].find(({ id }) => id === first)?.layers ?? []
+      store.images.set('podplane-disk:1', { id: 'sha256:disk', names: [], layers: [base, 'sha256:written'] })
+      store.uses.splice(0, 1, { image: 'sha256:disk', labels: { 'podplane.account': 'eve' } })
+      clock.nowMs += DAY_MS
+      expect(await provide('eve', push('second'))).toBe(REFUSED)
+    })
+
+    test('has no more by what it fetches', async () => {
+      const { fake, clock, provide, run } = await shared()
+      await run('eve', 'first')
+      clock.nowMs += DAY_MS
+      const plain = imageOf([layerOf(noise('plain', 300 * KB), (bytes) => bytes)])
+      const [digest = ''] = plain.layerDigests
+      fake.override = (request, response) => {
+        if (!request.url?.endsWith(digest)) return false
+        // The last byte does not come.
+        response.writeHead(200, { 'content-length': 301_568 }).write(plain.blobs.get(digest)?.subarray(0, -1))
+        return true
+      }
+      expect(await provide('eve', fake.push('a/plain:1', plain))).toMatch(/^the images that this account uses on this host leave no room/)
+    })
+
+    test('is not looked at while all images take less than a share', async () => {
+      const { store, provide, push } = await shared()
+      await provide('eve', push('first'))
+      const asked = store.listings
+      for (let start = 0; start < 5; start += 1) expect(await provide('eve', push('first'))).toMatch(/^sha256:/)
+      expect(store.listings).toBe(asked)
+    })
+
+    test('has all of a host for one account at a time, or of those who trust one another', () => {
+      expect(shareOf(100, { network: true, trustedTenants: false })).toBe(50)
+      expect(shareOf(100, { network: true, trustedTenants: true })).toBe(100)
+      expect(shareOf(100, { network: false, trustedTenants: false })).toBe(100)
+    })
   })
 
   test('[H8] [HOST-102] an image whose load was given up, or of an agent that lost its memory, is counted and goes like others', async () => {

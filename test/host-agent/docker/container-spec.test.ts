@@ -47,6 +47,7 @@ describe('container spec', () => {
       'podplane.workload': 'w1',
       'podplane.gpus': '',
       'podplane.ports': '[{"private":8080,"public":30001,"type":"http"},{"private":22,"public":30002,"type":"tcp"}]',
+      'podplane.account': 'w1',
       'podplane.relay-key': '',
     })
     expect(spec.HostConfig).toMatchObject({

@@ -34,6 +34,7 @@ const CALLS: Record<string, (engine: DockerEngine, image: string) => Promise<unk
   countLayers: (engine) => engine.countLayers('c'),
   flatten: (engine) => engine.flatten('c', disk),
   listImages: (engine) => engine.listImages('a=b'),
+  listUses: (engine) => engine.listUses('a=b'),
   listTags: (engine) => engine.listTags('a'),
   removeImage: (engine, image) => engine.removeImage(image),
   bridge: (engine) => engine.bridge(),
@@ -132,7 +133,7 @@ describe('[HOST-66] calls to the engine', () => {
   })
 
   test('read an answer up to a bound', async () => {
-    for (const name of ['imageFacts', 'inspect', 'list', 'readLogs', 'usage', 'listImages', 'listTags', 'bridge']) {
+    for (const name of ['imageFacts', 'inspect', 'list', 'readLogs', 'usage', 'listImages', 'listTags', 'listUses', 'bridge']) {
       fake.answer = (_path, _request, response) => sendZeros(response, LARGE_BYTES)
       await expect(CALLS[name]?.(engine, 'nginx'), name).rejects.toThrow("the engine's answer is longer than 32 MiB")
     }

@@ -27,7 +27,8 @@ async function scene() {
   let log = ''
   const images = new ContainerImages({
     engine: new ImageStore().engine,
-    images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9 },
+    hostId: 'h1',
+    images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, shareBytes: 1e9 },
     log: createLog('debug', (line) => {
       log += line
     }),
@@ -181,7 +182,8 @@ describe('a registry that the operator has allowed', () => {
     const egress = new PlayedInternet(parseAllowedRegistries([`http://${registry.host}`]))
     const images = new ContainerImages({
       engine: new ImageStore().engine,
-      images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9 },
+      hostId: 'h1',
+      images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, shareBytes: 1e9 },
       log: createLog('error', () => {}),
       stateDir: tempDir('inside'),
       egress,

@@ -9,6 +9,9 @@ export class ImageStore {
   readonly loads: SavedImage[] = []
   /** Images that something is made of. */
   readonly inUse = new Set<string>()
+  /** Containers, as the engine lists them, and how often it did. */
+  uses: { image: string; labels: Record<string, string> }[] = []
+  listings = 0
   /** Whether layers that are here may be left out, as not every engine has it. */
   sharesLayers = true
   onLoad: () => Promise<void> = async () => {}
@@ -17,8 +20,12 @@ export class ImageStore {
   private readonly bytes = new Map<string, number>()
 
   get engine(): DockerEngine {
-    const engine: Pick<DockerEngine, 'imageFacts' | 'listTags' | 'load' | 'removeImage'> = {
-      imageFacts: async (name) => this.images.get(name),
+    const engine: Pick<DockerEngine, 'imageFacts' | 'listTags' | 'listUses' | 'load' | 'removeImage'> = {
+      imageFacts: async (name) => this.images.get(name) ?? [...this.images.values()].find(({ id }) => id === name),
+      listUses: async () => {
+        this.listings += 1
+        return this.uses
+      },
       listTags: async (repository) =>
         [...this.images.entries()]
           .filter(([name]) => name.startsWith(`${repository}:`))

@@ -3,7 +3,7 @@ import { listPlacementHosts, releaseCapacity, reserveCapacity } from '../../../s
 import type { Inventory } from '../../../src/host-protocol/messages.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
-import { createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { admin, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { PodScene, podScene } from '../../support/pod-scene.ts'
 
 const TYPE = 'NVIDIA L40'
@@ -42,6 +42,15 @@ describe('[HOST-85] a host that does not keep containers apart', () => {
   ] as const)('is not one %s', async (_name, change) => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), ...(change as unknown as Partial<Inventory>) })
     expect([await reserve(host, 'ada'), await reserve(host, 'bob'), await heldBy(host)]).toEqual([true, true, null])
+    host.leave()
+  })
+
+  it('[HOST-110] takes several once it says so over the link that it has, which counts as no other link', async () => {
+    const host = await FakeHost.join({ ...gpus(2, TYPE), isolation: { network: false } })
+    expect([await reserve(host, 'ada'), await reserve(host, 'bob')]).toEqual([true, false])
+    await host.greetAgain({ isolation: { network: true } })
+    expect([await reserve(host, 'bob'), await heldBy(host)]).toEqual([true, null])
+    expect((await admin().get(`/admin/v1/hosts/${host.id}`)).body).toMatchObject({ health: 'HEALTHY', linkReplacements: { count: 0 } })
     host.leave()
   })
 

@@ -1,7 +1,7 @@
-import type { DockerEngine } from '../docker/engine.ts'
+import type { DockerEngine } from '../../docker/engine.ts'
+import type { Layer } from '../layers/fetch-layer.ts'
+import { digestOfName, PULLED_REPOSITORY, pulledName } from '../names.ts'
 import { FRESH_MS } from './image-space.ts'
-import type { Layer } from './layers/fetch-layer.ts'
-import { digestOfName, PULLED_REPOSITORY, pulledName } from './names.ts'
 import type { PulledImages } from './pulled-images.ts'
 
 export interface HeldImagesDeps {

@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts'
-import { tooLarge } from './pull-error.ts'
+import type { Log } from '../../log.ts'
+import { overShare, tooLarge } from '../pull-error.ts'
 import type { PulledImage, PulledImages } from './pulled-images.ts'
 
 /** An image that was used so lately may be about to be started: nothing is made of it yet that would keep it. */
@@ -21,8 +21,8 @@ export interface ImageSpaceDeps {
 export class ImageSpace {
   readonly maxBytes: number
   private readonly deps: ImageSpaceDeps
-  /** Bytes of layers that have come and are not in the engine yet. */
-  private spooledBytes = 0
+  /** Bytes of layers that have come and are not in the engine yet, by account. */
+  private readonly spooledBytes = new Map<string, number>()
 
   constructor(deps: ImageSpaceDeps) {
     this.deps = deps
@@ -31,20 +31,25 @@ export class ImageSpace {
 
   /**
    * Makes room for what will come packed, and counts it as it comes: a registry that has announced much and sends nothing takes nothing from
-   * others. Throws a `PullError`.
+   * others. What one account fetches at a time stays within `freeBytes`, of its share. Throws a `PullError`.
    */
-  async spooling<T>(bytes: number, act: (onCome: (bytes: number) => void) => Promise<T>): Promise<T> {
+  async spooling<T>(
+    bytes: number,
+    { account, freeBytes }: { account: string; freeBytes: number },
+    act: (onCome: (bytes: number) => void) => Promise<T>,
+  ): Promise<T> {
     await this.makeRoom(bytes)
     let come = 0
     const onCome = (more: number) => {
       come += more
-      this.spooledBytes += more
+      const own = this.addSpooled(account, more)
+      if (own > freeBytes) throw overShare(own, Math.max(0, freeBytes))
       if (this.takenBytes() > this.maxBytes) throw tooLarge('packed it has', bytes, Math.max(0, this.maxBytes - this.takenBytes() + come))
     }
     try {
       return await act(onCome)
     } finally {
-      this.spooledBytes -= come
+      this.addSpooled(account, -come)
     }
   }
 
@@ -65,8 +70,15 @@ export class ImageSpace {
     return this.takenBytes() + bytes <= this.maxBytes && pulled.all().length < IMAGES_MAX
   }
 
+  private addSpooled(account: string, bytes: number): number {
+    const own = (this.spooledBytes.get(account) ?? 0) + bytes
+    if (own > 0) this.spooledBytes.set(account, own)
+    else this.spooledBytes.delete(account)
+    return own
+  }
+
   private takenBytes(): number {
-    return this.deps.pulled.usedBytes() + this.spooledBytes
+    return [...this.spooledBytes.values()].reduce((sum, bytes) => sum + bytes, this.deps.pulled.usedBytes())
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
-import type { Layer } from './layers/fetch-layer.ts'
+import { readJsonFile, writeJsonFile } from '../../../node/json-file.ts'
+import type { Layer } from '../layers/fetch-layer.ts'
 
 /** How exactly the time of its last use is kept: each time is a write of the whole file. */
 const USE_STEP_MS = 30_000
