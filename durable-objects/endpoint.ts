@@ -49,6 +49,7 @@ function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitE
   if (effects.scale) runWorkerEffects(core)
   for (const id of effects.roomSeekers) void tellOfRoom(core, id)
   void core.outbox.drain()
+  void core.audit.drain()
 }
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */

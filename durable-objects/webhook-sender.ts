@@ -1,3 +1,4 @@
+import type { AuditRow } from '../src/db/audit.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
   type DeliveryState,
@@ -14,6 +15,7 @@ import type { DeliveryFilter, RedeliverResult, WebhookSenderRpc } from '../src/o
 import { toHex } from '../src/platform/encoding.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { vaultOf } from '../src/platform/seal.ts'
+import { AuditOutbox } from './audit-outbox.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
@@ -28,6 +30,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
   readonly settings: Settings
   readonly store: DeliveryStore
   readonly secrets: SecretStore
+  readonly audit: AuditOutbox
   /** Milliseconds since the epoch; tests set their own clock, and a shorter time-out. */
   now: () => number = () => Date.now()
   attemptTimeoutMs = ATTEMPT_TIMEOUT_MS
@@ -39,6 +42,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     this.settings = readSettings(env)
     this.store = new DeliveryStore(ctx.storage.sql)
     this.secrets = new SecretStore(ctx.storage.sql, vaultOf(env), ctx.id.toString())
+    this.audit = new AuditOutbox({ env, sql: ctx.storage.sql, now: () => this.now() })
     this.attempts = new Attempts(this)
     this.attempts.recover(this.now())
   }
@@ -60,8 +64,12 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     return this.secrets.get()
   }
 
-  async rotateSigningSecret(): Promise<SigningSecrets> {
-    return this.secrets.rotate(this.now())
+  async rotateSigningSecret(note: AuditRow): Promise<SigningSecrets> {
+    this.transact(() => {
+      this.secrets.rotate(this.now())
+      this.note(note)
+    })
+    return this.secrets.get()
   }
 
   async reseal(): Promise<void> {
@@ -76,12 +84,15 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     return this.store.log(filter)
   }
 
-  async redeliver(id: string): Promise<RedeliverResult> {
+  async redeliver(id: string, note: AuditRow): Promise<RedeliverResult> {
     const delivery = this.store.byId(id)
     if (!delivery) return 'unknown'
     if (delivery.state.status === 'PENDING') return 'pending'
     const state = redeliver(delivery.state, this.now())
-    this.transact(() => this.store.save(delivery, state))
+    this.transact(() => {
+      this.store.save(delivery, state)
+      this.note(note)
+    })
     this.attempts.pump()
     return { ...delivery, state }
   }
@@ -94,6 +105,8 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
         this.store.prune(this.now())
       })
       this.attempts.pump()
+      await this.audit.drain()
+      this.attempts.rearm()
     } catch (error) {
       // The platform gives up on an alarm that keeps failing; a new one keeps the deliveries alive.
       logEvent('error', 'webhook alarm failed', { error })
@@ -107,6 +120,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
       this.ctx.storage.transactionSync(run)
     } catch (error) {
       this.store.reload()
+      this.audit.reload()
       throw error
     }
   }
@@ -122,6 +136,18 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
   /** Where requests to receivers start: an invocation of its own for each. */
   get attempt(): Fetcher {
     return (this.ctx as unknown as { exports: { WebhookAttempt: Fetcher } }).exports.WebhookAttempt
+  }
+
+  // In the transaction of a change; the row leaves after it.
+  private note(row: AuditRow): void {
+    this.audit.add(row)
+    this.hold(Promise.resolve().then(() => this.tellAudit()))
+  }
+
+  private async tellAudit(): Promise<void> {
+    this.attempts.rearm()
+    await this.audit.drain()
+    this.attempts.rearm()
   }
 
   private async take(handOver: HandOver, body: ReadableStream<Uint8Array>): Promise<void> {

@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
+import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
@@ -16,7 +17,7 @@ import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/tab
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- rest`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -99,6 +100,7 @@ const SUITES: Record<string, Suite> = {
       ...SUBMIT_DOMAIN_MUTANTS,
       ...RESOURCE_DOMAIN_MUTANTS,
       ...REST_DOMAIN_MUTANTS,
+      ...AUDIT_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
       ...POD_DOMAIN_MUTANTS,
       ...POD_CORE_DOMAIN_MUTANTS,
@@ -115,6 +117,10 @@ const SUITES: Record<string, Suite> = {
   rest: {
     mutants: REST_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', ...REST_TESTS]],
+  },
+  audit: {
+    mutants: AUDIT_WORKER_MUTANTS,
+    stages: [['--project', 'worker', '--bail', '1', 'test/worker/audit']],
   },
   hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
   agent: {

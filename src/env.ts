@@ -35,6 +35,7 @@ export interface Env extends SessionVariables {
   HOST_LOST_AFTER_MS: string
   HOST_SILENCE_MAX_MS: string
   TERMINATED_PODS_KEPT_MS?: string
+  AUDIT_KEEP_DAYS?: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
@@ -71,6 +72,8 @@ export interface Settings {
   hostSilenceMaxMs: number
   /** How long the row of a terminated pod stays, milliseconds (PP-234). */
   terminatedPodsKeptMs: number
+  /** How long a row of the audit log stays, milliseconds (AUD-10). */
+  auditKeptMs: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
 }
@@ -85,6 +88,8 @@ const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
 const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
 /** A terminated pod is looked at by its host for a while. */
 const MIN_TERMINATED_PODS_KEPT_MS = 3_600_000
+const DAY_MS = 24 * 3_600_000
+const DEFAULT_AUDIT_KEEP_DAYS = 365
 const DEFAULT_TERMINATED_PODS_KEPT_MS = 30 * 24 * 3_600_000
 /** One for first attempts, one for later ones. */
 const MIN_WEBHOOKS_PER_RECEIVER = 2
@@ -125,6 +130,7 @@ function parseSettings(env: Env): Settings {
     webhooksPerReceiver: readPlaces(env.WEBHOOKS_PER_RECEIVER),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
+    auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
     sessions: parseSessionSettings(env),
   }

@@ -11,6 +11,7 @@ import { peekJob } from '../../src/queue/jobs.ts'
 import { QueueNotes } from '../../src/queue/queue-notes.ts'
 import { settleJob } from '../../src/queue/transitions.ts'
 import { type Effects, liveConfig, type Tx } from '../../src/queue/tx.ts'
+import { AuditOutbox } from '../audit-outbox.ts'
 import { hasTables } from '../sql-migrations.ts'
 import { Alarm } from './alarm.ts'
 import { CallLimits } from './call-limits.ts'
@@ -27,6 +28,7 @@ const FORGET_AFTER_MS = 60_000
 interface Opened {
   state: SqlState
   outbox: Outbox
+  audit: AuditOutbox
   alarm: Alarm
   notes: QueueNotes
 }
@@ -75,7 +77,11 @@ export class EndpointCore {
         this.planned = true
         afterCommit(this, effects, end)
       },
-      reload: () => this.open().state.reload(),
+      reload: () => {
+        const { state, audit } = this.open()
+        state.reload()
+        audit.reload()
+      },
     })
     this.grant = new StorageGrant(env, ctx.storage, () => this.now())
     if (hasTables(ctx.storage)) this.open()
@@ -92,6 +98,10 @@ export class EndpointCore {
 
   get outbox(): Outbox {
     return this.reading().outbox
+  }
+
+  get audit(): AuditOutbox {
+    return this.reading().audit
   }
 
   /** Runs one operation in the next commit. Its result arrives once the commit is done; its throw undoes only itself. */
@@ -142,6 +152,7 @@ export class EndpointCore {
   private isForgettable(): boolean {
     if (!this.opened || this.config()) return false
     const { jobs, workers, meta, outbox } = this.opened.state
+    if (this.opened.audit.size > 0) return false
     // A row among those that wait for capacity is taken out first.
     if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false
     const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0 || outbox.size > 0
@@ -169,10 +180,11 @@ export class EndpointCore {
   private end(tx: Tx): CommitEnd {
     const end = endCommit(tx, !this.planned)
     if (end.scaleAtMs !== undefined) this.scaleAtMs = end.scaleAtMs
-    const { state, outbox, alarm } = this.open()
+    const { state, outbox, audit, alarm } = this.open()
     const dueAtMs = nextDueAtMs(state, tx.nowMs, this.inFlight)
     const forgetAtMs = liveConfig(state) ? null : tx.nowMs + FORGET_AFTER_MS
-    alarm.arm(earliest([dueAtMs, this.scaleAtMs, outbox.dueAtMs(tx.nowMs), forgetAtMs]), tx.nowMs)
+    const tellAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
+    alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs]), tx.nowMs)
     return end
   }
 
@@ -199,6 +211,7 @@ export class EndpointCore {
       room: (chars) => this.grant.takeAtHand(chars),
     })
     const outbox = new Outbox({ env, state, now: () => this.now(), transact: (run) => this.transact(run) })
-    return { state, outbox, alarm: new Alarm(ctx.storage, state.meta, pingIntervalMs), notes: new QueueNotes(state) }
+    const audit = new AuditOutbox({ env, sql: ctx.storage.sql, now: () => this.now() })
+    return { state, outbox, audit, alarm: new Alarm(ctx.storage, state.meta, pingIntervalMs), notes: new QueueNotes(state) }
   }
 }

@@ -1,3 +1,4 @@
+import { deleteOldAudit } from '../../src/db/audit-reads.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { deleteFormerPods } from '../../src/db/pods/former-pods.ts'
@@ -22,7 +23,7 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes rows whose time is over: terminated pods (PP-234) and kept answers (PP-235). The objects of hosts do it because their alarms are the
+ * Deletes rows whose time is over: terminated pods (PP-234), kept answers (PP-235) and the audit log (AUD-10). The objects of hosts do it because their alarms are the
  * timers that a plane has wherever it runs, and without a host there is no pod.
  */
 export class Housekeeping {
@@ -44,6 +45,7 @@ export class Housekeeping {
     const deleted = [
       await deleteFormerPods(db, now() - readSettings(env).terminatedPodsKeptMs, MAX_DELETED),
       await deleteExpiredKeys(db, now(), MAX_DELETED),
+      await deleteOldAudit(db, now() - readSettings(env).auditKeptMs, MAX_DELETED),
     ]
     await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))
   }

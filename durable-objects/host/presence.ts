@@ -1,8 +1,10 @@
 import { openDatabase } from '../../src/db/client.ts'
 import { setHostLost, setHostStatus } from '../../src/db/hosts/enrolment.ts'
 import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host/presence.ts'
+import { auditStatement } from '../../src/effects/audit.ts'
 import { hostLost, hostReturned, hostWentOffline, hostWentSilent } from '../../src/effects/presence.ts'
 import { type Env, readSettings } from '../../src/env.ts'
+import { BY_PLATFORM } from '../../src/objects/cause.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
 import type { HostLinks } from './link/links.ts'
@@ -113,7 +115,8 @@ export class HostPresence {
       await hostWentOffline(this.env, hostId, heardAtMs)
     }
     if (stage === 'LOST') {
-      await setHostLost(db, hostId, this.now())
+      const change = { action: 'hosts.lose', resourceKind: 'host', resourceId: hostId, before: {}, after: { lastBeatAt: heardAtMs } }
+      await setHostLost(db, hostId, this.now(), auditStatement(this.env, this.now(), BY_PLATFORM, null, change))
       await hostLost(this.env, hostId)
       await this.onLost(hostId)
     }

@@ -10,6 +10,7 @@ import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webh
 import type { WebhookAllowList } from '../../src/domain/webhook/url.ts'
 import type { Settings } from '../../src/env.ts'
 import { logEvent } from '../../src/platform/log.ts'
+import type { AuditOutbox } from '../audit-outbox.ts'
 import type { Delivery, DeliveryStore } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
 import type { SecretStore } from './secret-store.ts'
@@ -26,6 +27,7 @@ export interface AttemptsHome {
   allowOf(endpointId: string): Promise<WebhookAllowList>
   readonly store: DeliveryStore
   readonly secrets: SecretStore
+  readonly audit: AuditOutbox
   /** Where requests to receivers start: an invocation of its own for each. */
   readonly attempt: Fetcher
   readonly attemptTimeoutMs: number
@@ -122,13 +124,16 @@ export class Attempts {
     if (oldest !== undefined && this.failing.size > MAX_FAILING) this.failing.delete(oldest)
   }
 
-  private rearm(): void {
+  /** Sets the alarm for whatever the sender waits for. */
+  rearm(): void {
     const { store } = this.sender
     const nowMs = this.sender.now()
     // What is due and was not started waits for an attempt to end. What is due later does not wait for that.
     const laterAtMs = store.nextAtMs(nowMs)
     const forgetAtMs = store.forgetAtMs()
     const times: number[] = []
+    const tellAtMs = this.sender.audit.dueAtMs(nowMs)
+    if (tellAtMs !== null) times.push(tellAtMs)
     if (laterAtMs !== null) times.push(laterAtMs)
     if (this.running.size > 0 || store.nextAtMs() !== laterAtMs) times.push(nowMs + GUARD_MS)
     if (forgetAtMs !== null) times.push(Math.max(forgetAtMs, nowMs + GUARD_MS))

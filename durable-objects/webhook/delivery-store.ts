@@ -2,6 +2,7 @@ import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/del
 import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
 import type { HandOver } from '../../src/objects/hand-over.ts'
 import type { DeliveryFilter, LoggedDelivery } from '../../src/objects/webhook-sender.ts'
+import { AUDIT_OUTBOX_SCHEMA } from '../audit-outbox.ts'
 import { PieceStore } from '../piece-store.ts'
 
 /** A row of the delivery log. `n` is its rowid and the key of its body. */
@@ -40,6 +41,7 @@ export const SENDER_SCHEMA: readonly string[] = [
    CREATE TABLE pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
   `ALTER TABLE deliveries ADD COLUMN target TEXT GENERATED ALWAYS AS (substr(url, 1, instr(url || '?', '?') - 1)) VIRTUAL;
    CREATE INDEX deliveries_due ON deliveries ((failures > 0), next_at, origin, target, bytes) WHERE status = 'PENDING' AND started_at IS NULL;`,
+  AUDIT_OUTBOX_SCHEMA,
 ]
 
 const WAITING = "status = 'PENDING' AND started_at IS NULL"

@@ -3,7 +3,9 @@ import { findGpuProblems, saveGpuProblems } from '../db/hosts/host-cordon.ts'
 import { cordonReason } from '../domain/host/health.ts'
 import type { Env } from '../env.ts'
 import type { GpuProblem } from '../host-protocol/messages.ts'
+import { BY_PLATFORM } from '../objects/cause.ts'
 import { logEvent } from '../platform/log.ts'
+import { auditStatement } from './audit.ts'
 
 /** Records what is wrong with a host's GPUs now, and cordons the host when something new is among it (HOST-42). Repeating it changes nothing. */
 export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProblem[]): Promise<void> {
@@ -11,6 +13,8 @@ export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProb
   const known = await findGpuProblems(db, hostId)
   if (known === null) return
   const reason = cordonReason(known, problems)
-  await saveGpuProblems(db, hostId, problems, reason, Date.now())
+  const nowMs = Date.now()
+  const change = { action: 'hosts.cordon', resourceKind: 'host', resourceId: hostId, before: {}, after: { reason } }
+  await saveGpuProblems(db, hostId, problems, reason, nowMs, auditStatement(env, nowMs, BY_PLATFORM, null, change))
   if (reason !== null) logEvent('warn', 'GPU problem', { hostId, reason })
 }

@@ -8,7 +8,9 @@ import { decideHeardAgain, decideHostLost, decideReplacement, isToRun, type Sile
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
+import { BY_PLATFORM } from '../objects/cause.ts'
 import { logEvent } from '../platform/log.ts'
+import { podStatement } from './audit.ts'
 import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
 import { grantedBy, rankPod } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
@@ -16,6 +18,8 @@ import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-
 
 /** Hosts tried for one pod that has to move; the next try comes with the next call. */
 const MAX_TRIES = 3
+/** Nobody changed the pod. */
+const noNote = () => null
 const DRAINED = 'moved to another host: its own is being emptied'
 
 /**
@@ -45,6 +49,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
       openRecords(env),
       pod.id,
       (row) => (row.hostId === hostId ? decideHostLost(row, reason, lastHeardMs, Date.now()) : null),
+      (before, after) => podStatement(env, { cause: BY_PLATFORM, action: 'pods.host-lost' }, before, after),
       (before, after) => notePod(env, after, noteOfTransition(before, after)),
     )
     await here.sync(pod.id)
@@ -82,7 +87,7 @@ export async function excuseSilence(env: Env, hostId: string, silence: Silence):
   const line = `host is back: not heard of from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
   for (const { id } of await listPodsOfHost(db, hostId)) {
     const decide = (row: PodRow) => (row.hostId === hostId ? decideHeardAgain(row, silence) : null)
-    await changePodRow(db, id, decide, (_, after) => notePod(env, after, line))
+    await changePodRow(db, id, decide, noNote, (_, after) => notePod(env, after, line))
   }
 }
 
@@ -115,7 +120,8 @@ async function moveTo(
     // A host that misses beats gets no new work (HOST-8).
     if (!mark?.takesMore) return false
     const former = formerAllocationId(before.id, before.hostId)
-    const hasMoved = await movePod(openRecords(env), before, after, { resources, usage, formerAllocationId: former })
+    const note = podStatement(env, { cause: BY_PLATFORM, action: 'pods.move' }, before, after)
+    const hasMoved = await movePod(openRecords(env), before, after, { resources, usage, note, formerAllocationId: former })
     if (hasMoved) await notePod(env, after, noteOfTransition(before, after))
     if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
     return hasMoved

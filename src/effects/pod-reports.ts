@@ -1,4 +1,4 @@
-import { type Database, openDatabase, openRecords, type Records } from '../db/client.ts'
+import { type Database, openDatabase, openRecords, type Records, type Statement } from '../db/client.ts'
 import { releaseCapacity } from '../db/hosts/capacity.ts'
 import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../db/pods/pods.ts'
 import { noteOfReport } from '../domain/pod/note.ts'
@@ -6,6 +6,8 @@ import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChan
 import { generationOf } from '../domain/pod/workloads.ts'
 import type { Env } from '../env.ts'
 import type { WorkloadReport, WorkloadState } from '../host-protocol/messages.ts'
+import { BY_PLATFORM, byHost } from '../objects/cause.ts'
+import { podStatement } from './audit.ts'
 import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
@@ -41,7 +43,14 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
     return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
   }
-  return changePodRow(openRecords(env), podId, decide, (before, after) => notePod(env, after, noteOfReport(before, after)))
+  const audit = { cause: byHost(hostId), action: 'pods.report' }
+  const note = (before: PodRow, after: PodRow) => (isOfNote(before, after) ? podStatement(env, audit, before, after) : null)
+  return changePodRow(openRecords(env), podId, decide, note, (before, after) => notePod(env, after, noteOfReport(before, after)))
+}
+
+/** How far a container has come is no change of the pod; that it is no longer to run is one (AUD-5). */
+function isOfNote(before: PodRow, after: PodRow): boolean {
+  return isToRun(before) !== isToRun(after) || before.hostLost !== after.hostLost
 }
 
 /** A container of a pod cannot be started, as its host would say it: the pod is ERROR with the reason (SEC-6). */
@@ -49,24 +58,26 @@ export async function failPodStart(env: Env, { id, hostId, generation }: PodRow,
   const nowMs = Date.now()
   const report = { generation, state: 'error', reason, atMs: nowMs } as const
   const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, nowMs) : null)
-  await changePodRow(openRecords(env), id, decide, (_, after) => notePod(env, after, `start: ${reason}`))
+  const note = (before: PodRow, after: PodRow) => podStatement(env, { cause: BY_PLATFORM, action: 'pods.fail' }, before, after)
+  await changePodRow(openRecords(env), id, decide, note, (_, after) => notePod(env, after, `start: ${reason}`))
 }
 
 /**
- * Decides on the row as it is and writes what was decided, until nobody else came between; `written` is told what was. Returns the row as it is
- * then.
+ * Decides on the row as it is and writes what was decided, with what `note` makes of it, until nobody else came between; `written` is told.
+ * Returns the row as it is then.
  */
 export async function changePodRow(
   db: Records,
   podId: string,
   decide: (pod: PodRow) => PodChange<PodRow> | null,
+  note: (before: PodRow, after: PodRow) => Statement | null,
   written: (before: PodRow, after: PodRow) => Promise<void>,
 ): Promise<PodRow | null> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const before = await findPodForHost(db, podId)
     const change = before && decide(before)
     if (!change) return before
-    if (!(await updatePod(db, before, change.pod, change.usage))) continue
+    if (!(await updatePod(db, before, change.pod, change.usage, note(before, change.pod)))) continue
     await written(before, change.pod)
     return change.pod
   }

@@ -4,6 +4,7 @@ import { noteOfTransition } from '../domain/pod/note.ts'
 import { podDiskGb } from '../domain/pod/placement.ts'
 import { cutAtSilence, isToRun, type PodChange } from '../domain/pod/pod.ts'
 import type { Env } from '../env.ts'
+import { type PodAudit, podStatement } from './audit.ts'
 import { podHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
@@ -13,25 +14,26 @@ export type Transition = 'done' | 'lost' | 'noRoom'
 
 /**
  * Writes a transition that was decided on `before` and has the pod's host act on it. A pod that is to run again takes its compute back in the
- * same transaction. Whoever dies in the middle is finished by the host object.
+ * same transaction; `audit` says who wants it. Whoever dies in the middle is finished by the host object.
  */
-export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>): Promise<Transition> {
+export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>, audit: PodAudit): Promise<Transition> {
   return withMarkedPod(
     [podHost(env, before.hostId)],
     before.id,
-    ([mark]) => writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, mark?.silentSinceMs ?? null) }),
+    ([mark]) => writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, mark?.silentSinceMs ?? null) }, audit),
     { beside: (outcome) => notePod(env, change.pod, outcome === 'done' ? noteOfTransition(before, change.pod) : null) },
   )
 }
 
-async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>): Promise<Transition> {
+async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>, audit: PodAudit): Promise<Transition> {
   const db = openRecords(env)
-  if (isToRun(pod) && !isToRun(before)) return updatePodTakingCompute(db, before, pod, resourcesOf(pod))
+  const note = podStatement(env, audit, before, pod)
+  if (isToRun(pod) && !isToRun(before)) return updatePodTakingCompute(db, before, pod, resourcesOf(pod), note)
   const diskGb = podDiskGb(pod.spec)
   // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
-  if (isResized) return updatePodResizing(db, before, pod, usage, { diskGb, growsOnly: !isToRun(pod) })
-  return (await updatePod(db, before, pod, usage)) ? 'done' : 'lost'
+  if (isResized) return updatePodResizing(db, before, pod, { usage, note }, { diskGb, growsOnly: !isToRun(pod) })
+  return (await updatePod(db, before, pod, usage, note)) ? 'done' : 'lost'
 }
 
 function resourcesOf(pod: PodRow) {

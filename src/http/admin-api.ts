@@ -9,6 +9,7 @@ import { limitBody } from './middleware/body-limit.ts'
 import { openApiApp } from './openapi-app.ts'
 import { registerSecurity } from './rest-components.ts'
 import { registerAdminAccounts } from './routes/accounts/admin-accounts.ts'
+import { registerAdminAudit } from './routes/accounts/admin-audit.ts'
 import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
@@ -33,6 +34,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminAccounts(app)
   registerAdminIsolation(app)
   registerAdminBudgets(app)
+  registerAdminAudit(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Env } from '../env.ts'
-import type { Principal, VerbContext } from '../services/context.ts'
+import type { OperatorContext, Principal, VerbContext } from '../services/context.ts'
 
 /** What every handler finds on its context. `principal` is set once a REST caller has been authenticated. */
 export interface AppEnv {
@@ -16,4 +16,9 @@ export type AppContext = Context<AppEnv>
 /** What a verb needs, from an authenticated request. */
 export function verbContext(c: AppContext): VerbContext {
   return { env: c.env, principal: c.var.principal, nowMs: Date.now(), requestId: c.var.requestId }
+}
+
+/** What a verb of the operator needs. */
+export function operatorContext(c: AppContext): OperatorContext {
+  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
 }

@@ -10,6 +10,7 @@ import { openApiApp } from './openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './rest-components.ts'
 import { registerAccountKeys } from './routes/accounts/account-keys.ts'
 import { registerAccountLimits } from './routes/accounts/account-limits.ts'
+import { registerAudit } from './routes/accounts/audit.ts'
 import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
@@ -64,6 +65,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerSshKeys(app)
   registerSecrets(app)
   registerAccountLimits(app)
+  registerAudit(app)
   registerInvitations(app)
   registerOrganizationMembers(app)
   registerOrganizations(app)

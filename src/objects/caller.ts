@@ -1,3 +1,5 @@
+import { type Cause, setCause } from './cause.ts'
+
 const USER_HEADER = 'x-podplane-user'
 const EXEMPT_HEADER = 'x-podplane-exempt'
 
@@ -6,6 +8,8 @@ export interface Caller {
   userId: string
   /** No limits apply (AUT-4a). */
   exempt: boolean
+  /** Who it is for the audit log; absent where a call is none of its. */
+  cause?: Cause
 }
 
 /** The request with its caller written into it; whatever a client put there itself is replaced. */
@@ -14,6 +18,7 @@ export function withCaller(request: Request, caller: Caller): Request {
   named.headers.set(USER_HEADER, caller.userId)
   if (caller.exempt) named.headers.set(EXEMPT_HEADER, '1')
   else named.headers.delete(EXEMPT_HEADER)
+  setCause(named.headers, caller.cause)
   return named
 }
 

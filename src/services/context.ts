@@ -17,3 +17,6 @@ export interface VerbContext {
   nowMs: number
   requestId: string
 }
+
+/** What a verb of the operator needs: the route has checked the operator's key. */
+export type OperatorContext = Pick<VerbContext, 'env' | 'nowMs' | 'requestId'>

@@ -51,6 +51,7 @@ describe('documents', () => {
       return ref.startsWith('List') ? [`${name.split(' ')[1]}: ${members.includes('pagination') ? 'pages' : 'whole'}`] : []
     })
     expect(lists.toSorted()).toEqual([
+      '/v2/account/audit: pages',
       '/v2/account/keys: whole',
       '/v2/account/secrets: whole',
       '/v2/global-volumes: whole',

@@ -462,7 +462,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'nobody looks at the outbox again',
     file: 'durable-objects/endpoint/core.ts',
-    find: ', outbox.dueAtMs(tx.nowMs),',
-    replace: ',',
+    find: '[outbox.dueAtMs(tx.nowMs), ',
+    replace: '[',
   },
 ]

@@ -241,7 +241,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'pod: nobody is told that a host is lost',
     file: 'src/effects/pod-hosts.ts',
-    find: 'Date.now()) : null),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
-    replace: 'Date.now()) : null),\n      async () => {},',
+    find: 'before, after),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
+    replace: 'before, after),\n      async () => {},',
   },
 ]

@@ -15,15 +15,19 @@ interface Document {
   components: { schemas: Record<string, { example?: object }> }
 }
 
-const document = JSON.parse(JSON.stringify(restDocument())) as Document
+/** Every operation of a document. */
+export function documentedIn(generated: object): Operation[] {
+  const document = JSON.parse(JSON.stringify(generated)) as Document
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody }]) => {
+      const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
+      return { method, path, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
+    }),
+  )
+}
 
-/** Every documented operation. */
-export const DOCUMENTED: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { requestBody }]) => {
-    const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
-    return { method, path, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
-  }),
-)
+/** Every documented operation of REST and of the job API. */
+export const DOCUMENTED: readonly Operation[] = documentedIn(restDocument())
 
 /** What workers call, which no document shows. */
 export const OF_WORKERS: readonly Operation[] = Object.entries<JobRoute>(JOB_ROUTES)

@@ -3,9 +3,11 @@ import { openRecords } from '../../src/db/client.ts'
 import { findPodForHost, type PodRow } from '../../src/db/pods/pods.ts'
 import { decideAction } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
+import type { PodAudit } from '../../src/effects/audit.ts'
 import { type PodDraft, placePod } from '../../src/effects/place-pod.ts'
 import { type Transition, transitPod } from '../../src/effects/pod-transitions.ts'
 import type { Workload } from '../../src/host-protocol/messages.ts'
+import { BY_PLATFORM } from '../../src/objects/cause.ts'
 import { FakeHost } from './fake-host.ts'
 import { GPU, gpus } from './gpus.ts'
 import { type Account, createAccount, env, expect, runDurableObjectAlarm, runInDurableObject, teamOf } from './harness.ts'
@@ -61,11 +63,14 @@ export async function readPod(id: string): Promise<PodRow> {
   return pod
 }
 
+/** For what a test does past the API. */
+export const BY_TEST: PodAudit = { cause: BY_PLATFORM, action: 'pods.test' }
+
 export async function act(id: string, action: PodAction): Promise<Transition> {
   const pod = await readPod(id)
   const outcome = decideAction(pod, action, Date.now())
   if (!outcome.ok) throw new Error(outcome.detail)
-  return transitPod(env, pod, outcome.change)
+  return transitPod(env, pod, outcome.change, BY_TEST)
 }
 
 /** A pod of an account of its own that has a host for itself; `first` is its first container, given to the host and not started. */

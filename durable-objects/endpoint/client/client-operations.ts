@@ -1,13 +1,16 @@
 import type { ClientCall } from '../../../src/contract/jobs/job-routes.ts'
 import { refuseRetry } from '../../../src/domain/job/job.ts'
 import { wantsEvents } from '../../../src/domain/text/sse.ts'
+import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { cancelBatch } from '../../../src/queue/endpoint-life.ts'
 import { cancelJob, requeueJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
 import { openai } from '../openai/openai.ts'
 import { jobNotFound, problemReply } from '../replies.ts'
+import { cancelled, note, purgedQueue } from './audit-notes.ts'
 import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
 import { streamEvents } from './event-stream.ts'
 import { explain } from './explain.ts'
@@ -29,11 +32,11 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
     case 'stream':
       return wantsEvents(request.headers.get('accept')) ? streamEvents(core, call, request) : stream(core, call, request)
     case 'cancel':
-      return cancel(core, call)
+      return cancel(core, call, causeOf(request))
     case 'retry':
       return retry(core, call)
     case 'purge-queue':
-      return purge(core)
+      return purge(core, call, causeOf(request))
     case 'health':
       return health(core)
     case 'requests':
@@ -49,10 +52,14 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
   }
 }
 
-async function cancel(core: EndpointCore, call: ClientCall): Promise<Response> {
+async function cancel(core: EndpointCore, call: ClientCall, cause: Cause): Promise<Response> {
   const job = await core.transact((tx) => {
     const current = currentJob(tx, call.jobId)
-    return current ? cancelJob(tx, current) : null
+    if (!current) return null
+    const after = cancelJob(tx, current)
+    // A job that was over already stays as it is.
+    if (after !== current) note(core, tx, cause, cancelled(call.jobId, current.state))
+    return after
   })
   return job ? jsonReply(recordJson(core, job)) : jobNotFound()
 }
@@ -70,19 +77,28 @@ async function retry(core: EndpointCore, call: ClientCall): Promise<Response> {
 }
 
 /** CTL-3. A very long queue is emptied in the background, so that the answer comes in time (INV-2). */
-async function purge(core: EndpointCore): Promise<Response> {
+async function purge(core: EndpointCore, call: ClientCall, cause: Cause): Promise<Response> {
   const queued = core.state.jobs.queuedNormal + core.state.jobs.queuedLow
-  const purged = cancelQueued(core)
+  // With the first jobs that go, the others follow whatever happens to the caller.
+  const purged = cancelQueued(core, (tx) => {
+    if (queued > 0) note(core, tx, cause, purgedQueue(call.endpointId, queued))
+  })
   core.ctx.waitUntil(purged)
   const removed = await Promise.race([purged, new Promise<number>((resolve) => setTimeout(() => resolve(queued), PURGE_ANSWER_MS))])
   return jsonReply(`{"removed":${removed},"status":"completed"}`)
 }
 
-/** CTL-3: cancels every queued job; returns how many. In batches, so that a long queue does not hold up everything else. */
-export async function cancelQueued(core: EndpointCore): Promise<number> {
+/**
+ * CTL-3: cancels every queued job; returns how many. In batches, so that a long queue does not hold up everything else. `first` is done together
+ * with the first of them.
+ */
+export async function cancelQueued(core: EndpointCore, first: (tx: Tx) => void = () => {}): Promise<number> {
   let removed = 0
-  for (;;) {
-    const { cancelled, more } = await core.transact(cancelBatch)
+  for (let isFirst = true; ; isFirst = false) {
+    const { cancelled, more } = await core.transact((tx) => {
+      if (isFirst) first(tx)
+      return cancelBatch(tx)
+    })
     removed += cancelled
     if (!more) return removed
   }

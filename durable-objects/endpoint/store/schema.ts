@@ -1,3 +1,5 @@
+import { AUDIT_OUTBOX_SCHEMA } from '../../audit-outbox.ts'
+
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
  * jobs: partial indexes cover live states only, so that insert and take cost the same at a thousand and at a million jobs.
@@ -106,4 +108,5 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   // Whose logs may still be read (PP-194).
   `CREATE TABLE former_workers (id TEXT PRIMARY KEY, left_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX former_workers_age ON former_workers (left_at);`,
+  AUDIT_OUTBOX_SCHEMA,
 ]

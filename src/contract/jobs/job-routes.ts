@@ -11,6 +11,8 @@ export interface JobRoute {
   maxBodyBytes: number | null
   /** Whose rate and concurrency limit a call counts against (LIM-1); null: none. */
   bucket: LimitBucket | null
+  /** Whether it changes the work of others, and so writes a row of the audit log (AUD-1). Work itself does not. */
+  isAudited?: boolean
 }
 
 /** Operations with a limit of their own. */
@@ -36,9 +38,25 @@ export const JOB_ROUTES = {
   status: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
   'status-sync': { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
   stream: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'stream' },
-  cancel: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'cancel' },
+  cancel: {
+    methods: ['POST'],
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'job',
+    maxBodyBytes: null,
+    bucket: 'cancel',
+    isAudited: true,
+  },
   retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'run' },
-  'purge-queue': { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: null, bucket: 'purge-queue' },
+  'purge-queue': {
+    methods: ['POST'],
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'none',
+    maxBodyBytes: null,
+    bucket: 'purge-queue',
+    isAudited: true,
+  },
   explain: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: null },
   requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'requests' },

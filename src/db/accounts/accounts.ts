@@ -1,19 +1,20 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { RateQuota } from '../../domain/rate-limit.ts'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { endpoints, memberships, quotas, teams, users } from '../schema.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type QuotaRow = RateQuota & { exempt: boolean }
 
 /** Stores a user with the personal team; false when the e-mail address is taken. */
-export async function insertUser(db: Database, user: UserRow): Promise<boolean> {
+export async function insertUser(db: Database, user: UserRow, note: Statement): Promise<boolean> {
   if (await findUserByEmail(db, user.email)) return false
   try {
     await db.batch([
       db.insert(teams).values({ id: user.personalTeamId, name: user.email, kind: 'PERSONAL', createdAt: user.createdAt }),
       db.insert(users).values(user),
       db.insert(memberships).values({ teamId: user.personalTeamId, userId: user.id, role: 'OWNER', createdAt: user.createdAt }),
+      note,
     ])
     return true
   } catch (error) {
@@ -71,9 +72,9 @@ export function findQuota(db: Database, teamId: string): Promise<QuotaRow | unde
 }
 
 /** Sets a team's quotas. */
-export async function upsertQuota(db: Database, teamId: string, quota: QuotaRow, nowMs: number): Promise<void> {
+export async function upsertQuota(db: Database, teamId: string, quota: QuotaRow, nowMs: number, note: Statement): Promise<void> {
   const { minute, hour, day, exempt } = quota
-  await db
+  const set = db
     .insert(quotas)
     .values({ teamId, minute, hour, day, exempt, updatedAt: nowMs })
     .onConflictDoUpdate({
@@ -86,4 +87,5 @@ export async function upsertQuota(db: Database, teamId: string, quota: QuotaRow,
         updatedAt: sql`excluded.updated_at`,
       },
     })
+  await db.batch([set, note])
 }

@@ -1,6 +1,6 @@
-import { and, desc, eq, getTableColumns, isNull, lte, or } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Role } from '../../domain/access.ts'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { apiKeys, memberships, teams } from '../schema.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
@@ -23,8 +23,8 @@ export function findApiKey(db: Database, id: string): Promise<KnownApiKey | unde
 }
 
 /** Stores a new key. */
-export async function insertApiKey(db: Database, row: ApiKeyRow): Promise<void> {
-  await db.insert(apiKeys).values(row)
+export async function insertApiKey(db: Database, row: ApiKeyRow, note: Statement): Promise<void> {
+  await db.batch([db.insert(apiKeys).values(row), note])
 }
 
 /** Keys of a user, newest first. */
@@ -33,12 +33,18 @@ export function listApiKeys(db: Database, userId: string): Promise<ApiKeyRow[]> 
 }
 
 /** Revokes a key; false when it does not exist or is revoked already. */
-export async function revokeApiKey(db: Database, id: string, nowMs: number): Promise<boolean> {
-  const result = await db
+export async function revokeApiKey(db: Database, id: string, nowMs: number, note: Statement): Promise<boolean> {
+  const revoke = db
     .update(apiKeys)
     .set({ revokedAt: nowMs })
     .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+  const [result] = await db.batch([revoke, note])
   return result.meta.changes > 0
+}
+
+/** The team of a key, as a value of SQL. */
+export function teamOfKey(id: string): SQL<string> {
+  return sql<string>`(SELECT team_id FROM api_keys WHERE id = ${id})`
 }
 
 /** How exactly the last use of a key is known. */

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { BUDGETS, type BudgetName, type BudgetOverrides } from '../../contract/accounts/budgets.ts'
 import { MAX_ANSWER_BYTES } from '../../domain/idempotency.ts'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { budgets } from '../tables/budgets.ts'
 
 /** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
@@ -66,10 +66,17 @@ export async function findOverrides(db: Database, teamId: string): Promise<Budge
 }
 
 /** Sets all overrides of a team; a bound that is left out is the default again. */
-export async function upsertOverrides(db: Database, teamId: string, bounds: BudgetOverrides, nowMs: number): Promise<void> {
+export async function upsertOverrides(
+  db: Database,
+  teamId: string,
+  bounds: BudgetOverrides,
+  nowMs: number,
+  note: Statement,
+): Promise<void> {
   const set = { bounds, updatedAt: nowMs }
-  await db
+  const upsert = db
     .insert(budgets)
     .values({ teamId, ...set })
     .onConflictDoUpdate({ target: budgets.teamId, set })
+  await db.batch([upsert, note])
 }

@@ -1,6 +1,6 @@
 import { eq, isNotNull } from 'drizzle-orm'
 import type { RuntimeClass } from '../../host-protocol/messages.ts'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { teams } from '../tables/accounts.ts'
 
 /** What must run the containers of an account; null: whatever a host has. */
@@ -9,8 +9,8 @@ export async function findRuntimeClass(db: Database, teamId: string): Promise<Ru
   return row?.runtimeClass ?? null
 }
 
-export async function setRuntimeClass(db: Database, teamId: string, runtimeClass: RuntimeClass | null): Promise<void> {
-  await db.update(teams).set({ runtimeClass }).where(eq(teams.id, teamId))
+export async function setRuntimeClass(db: Database, teamId: string, runtimeClass: RuntimeClass | null, note: Statement): Promise<void> {
+  await db.batch([db.update(teams).set({ runtimeClass }).where(eq(teams.id, teamId)), note])
 }
 
 /** Every account of which the operator requires something. A statement of a batch. */

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { TO_RUN } from '../../domain/pod/pod.ts'
-import type { Database, Records } from '../client.ts'
+import type { Database, Records, Statement } from '../client.ts'
 import { openPod, type PodRow } from '../pods/sealed-pod.ts'
 import { endpoints, pods, teams } from '../schema.ts'
 
@@ -8,8 +8,8 @@ import { endpoints, pods, teams } from '../schema.ts'
 const BATCH = 100
 
 /** Suspends a team, or ends that with null. Repeating it changes nothing but the time. */
-export async function writeSuspension(db: Database, teamId: string, sinceMs: number | null): Promise<void> {
-  await db.update(teams).set({ suspendedAt: sinceMs }).where(eq(teams.id, teamId))
+export async function writeSuspension(db: Database, teamId: string, sinceMs: number | null, note: Statement): Promise<void> {
+  await db.batch([db.update(teams).set({ suspendedAt: sinceMs }).where(eq(teams.id, teamId)), note])
 }
 
 /** Since when a team is suspended; null when it is not. */

@@ -95,6 +95,7 @@ export async function updateEndpoint(
   config: EndpointConfig,
   revision: number,
   release: ReleaseRow | null,
+  note: Statement,
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const sealed = sealConfig(db.vault, config)
   const more = sql`${bytesOf(sealed) + (release ? bytesOf(release.diff) : 0)} - octet_length(config)`
@@ -105,7 +106,7 @@ export async function updateEndpoint(
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
   let changes = 0
   const written = await unlessNull(
-    writeUpdate(db, update, config, release).then((updated) => {
+    writeUpdate(db, update, config, release, note).then((updated) => {
       changes = updated.meta.changes
     }),
     'endpoints.name',
@@ -114,11 +115,12 @@ export async function updateEndpoint(
   return changes > 0 ? 'done' : 'lost'
 }
 
-async function writeUpdate(db: Database, update: Statement & PromiseLike<D1Result>, config: EndpointConfig, release: ReleaseRow | null) {
-  if (!release) return update
+async function writeUpdate(db: Database, update: Statement, config: EndpointConfig, release: ReleaseRow | null, note: Statement) {
+  if (!release) return (await db.batch([update, note]))[0] as D1Result
   const oldest = sql`${release.version} - ${boundOf(config.teamId, 'releasesPerEndpoint')}`
   const [updated] = await db.batch([
     update,
+    note,
     db.insert(releases).select(
       sql`SELECT ${release.endpointId}, ${release.version}, ${release.id}, ${release.createdByUserId},
         ${JSON.stringify(release.diff)}, ${release.createdAt} WHERE changes() > 0`,
@@ -152,10 +154,11 @@ async function unlessNull(batch: Promise<unknown>, column: string): Promise<bool
  * Marks an endpoint as deleted; false when it was not there. The row stays, so that its id is never given out again; its configuration and
  * its releases go (PP-206).
  */
-export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number): Promise<boolean> {
+export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number, note: Statement): Promise<boolean> {
   const isDeleted = sql`EXISTS (SELECT 1 FROM endpoints WHERE id = ${id} AND team_id = ${teamId} AND deleted_at IS NOT NULL)`
   const [result] = await db.batch([
     db.update(endpoints).set({ deletedAt: nowMs, config: sql`'{}'` }).where(ownedBy(teamId, id)),
+    note,
     db.delete(releases).where(and(eq(releases.endpointId, id), isDeleted)),
   ])
   return result.meta.changes > 0

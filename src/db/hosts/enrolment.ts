@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, ne } from 'drizzle-orm'
 import type { Cloud } from '../../contract/enums.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { hosts, joinTokens } from '../tables/hosts.ts'
 
 export interface NewHost {
@@ -29,9 +29,15 @@ export async function useJoinToken(db: Database, tokenHash: string, hostId: stri
 }
 
 /** Records a machine that has just joined. It is offline until its agent has linked. */
-export async function insertHost(db: Database, host: NewHost, { dataCenterId, cloud }: JoinGrant, nowMs: number): Promise<void> {
+export async function insertHost(
+  db: Database,
+  host: NewHost,
+  { dataCenterId, cloud }: JoinGrant,
+  nowMs: number,
+  note: Statement,
+): Promise<void> {
   const { vcpus, memoryMb, diskGb } = host.inventory
-  await db.insert(hosts).values({
+  const insert = db.insert(hosts).values({
     id: host.id,
     name: host.name,
     dataCenterId,
@@ -50,6 +56,7 @@ export async function insertHost(db: Database, host: NewHost, { dataCenterId, cl
     createdAt: nowMs,
     lastSeenAt: null,
   })
+  await db.batch([insert, note])
 }
 
 /** The key with which an enrolled host proves itself; null for an unknown or removed one. */
@@ -70,9 +77,10 @@ export async function setHostStatus(db: Database, hostId: string, status: 'ONLIN
 }
 
 /** Notes that a host which is offline counts as lost. */
-export async function setHostLost(db: Database, hostId: string, nowMs: number): Promise<void> {
-  await db
+export async function setHostLost(db: Database, hostId: string, nowMs: number, note: Statement): Promise<void> {
+  const lose = db
     .update(hosts)
     .set({ lostAt: nowMs })
     .where(and(eq(hosts.id, hostId), eq(hosts.status, 'OFFLINE')))
+  await db.batch([lose, note])
 }

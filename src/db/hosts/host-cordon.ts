@@ -1,31 +1,28 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { GpuProblem } from '../../host-protocol/messages.ts'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { allocations, hosts } from '../schema.ts'
 
 /** Keeps new work off a host, for the operator's reason. A host that is cordoned already keeps its time. False when it is absent. */
 export async function cordonByOperator(
   db: Database,
   hostId: string,
-  reason: string | null,
-  draining: boolean,
-  nowMs: number,
+  { reason, draining, nowMs }: { reason: string | null; draining: boolean; nowMs: number },
+  note: Statement,
 ): Promise<boolean> {
   const cordonedAt = sql`COALESCE(${hosts.cordonedAt}, ${nowMs})`
   const drain = draining ? { draining } : {}
-  return changed(
-    await db
-      .update(hosts)
-      .set({ cordonedAt, cordonReason: reason, cordonBy: 'operator', ...drain })
-      .where(present(hostId)),
-  )
+  const cordon = db
+    .update(hosts)
+    .set({ cordonedAt, cordonReason: reason, cordonBy: 'operator', ...drain })
+    .where(present(hostId))
+  return changed((await db.batch([cordon, note]))[0])
 }
 
 /** Lets new work in again. False when the host is absent. */
-export async function liftCordon(db: Database, hostId: string): Promise<boolean> {
-  return changed(
-    await db.update(hosts).set({ cordonedAt: null, cordonReason: null, cordonBy: null, draining: false }).where(present(hostId)),
-  )
+export async function liftCordon(db: Database, hostId: string, note: Statement): Promise<boolean> {
+  const lift = db.update(hosts).set({ cordonedAt: null, cordonReason: null, cordonBy: null, draining: false }).where(present(hostId))
+  return changed((await db.batch([lift, note]))[0])
 }
 
 /** Whether what runs on a host is to leave it, and why. Null for an unknown or removed host. */
@@ -49,13 +46,14 @@ export async function saveGpuProblems(
   gpuProblems: GpuProblem[],
   reason: string | null,
   nowMs: number,
+  note: Statement,
 ): Promise<void> {
   const save = db.update(hosts).set({ gpuProblems }).where(present(hostId))
   const cordon = db
     .update(hosts)
     .set({ cordonedAt: nowMs, cordonReason: reason, cordonBy: 'health' })
     .where(and(present(hostId), isNull(hosts.cordonedAt)))
-  await (reason === null ? save : db.batch([save, cordon]))
+  await (reason === null ? save : db.batch([save, cordon, note]))
 }
 
 /** The workers that hold capacity of a host, by the endpoint that they belong to. */

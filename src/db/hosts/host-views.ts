@@ -1,5 +1,5 @@
 import { and, count, eq, inArray, ne, notExists, or } from 'drizzle-orm'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
 
 export type HostRow = typeof hosts.$inferSelect
@@ -48,12 +48,13 @@ export function findHostState(db: Database, id: string): Promise<Pick<HostRow, '
 }
 
 /** Marks a host as removed if nothing is placed on it; false when it is absent or in use. Checked inside the UPDATE, so placement cannot slip in. */
-export async function removeIdleHost(db: Database, id: string): Promise<boolean> {
+export async function removeIdleHost(db: Database, id: string, note: Statement): Promise<boolean> {
   const placed = db.select({ id: allocations.id }).from(allocations).where(eq(allocations.hostId, hosts.id))
-  const result = await db
+  const remove = db
     .update(hosts)
     .set({ status: 'REMOVED' })
     .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'), or(eq(hosts.status, 'OFFLINE'), notExists(placed))))
+  const [result] = await db.batch([remove, note])
   return result.meta.changes > 0
 }
 

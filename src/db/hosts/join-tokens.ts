@@ -1,5 +1,5 @@
 import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 import { joinTokens } from '../schema.ts'
 
 export type JoinTokenRow = typeof joinTokens.$inferSelect
@@ -10,10 +10,11 @@ const MAX_LISTED = 1_000
 const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60_000
 
 /** Stores a single-use token's hash, and forgets tokens that ended long ago. */
-export async function insertJoinToken(db: Database, row: JoinTokenRow): Promise<void> {
+export async function insertJoinToken(db: Database, row: JoinTokenRow, note: Statement): Promise<void> {
   await db.batch([
     db.delete(joinTokens).where(lt(joinTokens.expiresAt, row.createdAt - KEPT_AFTER_EXPIRY_MS)),
     db.insert(joinTokens).values(row),
+    note,
   ])
 }
 
@@ -29,8 +30,8 @@ export async function listJoinTokens(db: Database): Promise<(JoinTokenRow & { id
 }
 
 /** Deletes a token that nobody has used. 'used' when a machine has joined with it, of two at once too; 'unknown' when there is none. */
-export async function deleteUnusedJoinToken(db: Database, id: string): Promise<'deleted' | 'used' | 'unknown'> {
-  const result = await db.delete(joinTokens).where(and(eq(joinTokens.id, id), isNull(joinTokens.usedAt)))
+export async function deleteUnusedJoinToken(db: Database, id: string, note: Statement): Promise<'deleted' | 'used' | 'unknown'> {
+  const [result] = await db.batch([db.delete(joinTokens).where(and(eq(joinTokens.id, id), isNull(joinTokens.usedAt))), note])
   if (result.meta.changes > 0) return 'deleted'
   const [row] = await db.select({ id: joinTokens.id }).from(joinTokens).where(eq(joinTokens.id, id))
   return row ? 'used' : 'unknown'

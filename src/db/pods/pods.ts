@@ -114,11 +114,20 @@ export function specBytes({ spec }: Pick<PodRow, 'spec'>): number {
   return new TextEncoder().encode(JSON.stringify(spec)).length
 }
 
-/** Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it. */
-export async function updatePod(db: Records, before: PodRow, after: PodRow, usage: UsageInterval | null): Promise<boolean> {
+/**
+ * Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it, and so does
+ * `note`, a statement that looks at whether the transition was written.
+ */
+export async function updatePod(
+  db: Records,
+  before: PodRow,
+  after: PodRow,
+  usage: UsageInterval | null,
+  note: Statement | null = null,
+): Promise<boolean> {
   const closed = usage && usageInsert(db, before, after, usage)
   const dropped = after.status === 'TERMINATED' ? dropOldestFormer(db, after.teamId) : null
-  const written = { updated: guarded(db, before, after), closed, dropped }
+  const written = { updated: guarded(db, before, after), note, closed, dropped }
   return (await runNamed(db, written)).updated > 0
 }
 
@@ -131,9 +140,10 @@ export async function updatePodTakingCompute(
   before: PodRow,
   after: PodRow,
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
+  note: Statement | null = null,
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const all = { gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb }
-  return updateWithAllocation(db, before, after, null, all)
+  return updateWithAllocation(db, before, after, { usage: null, note }, all)
 }
 
 /**
@@ -144,17 +154,17 @@ export async function updatePodResizing(
   db: Records,
   before: PodRow,
   after: PodRow,
-  usage: UsageInterval | null,
+  together: { usage: UsageInterval | null; note?: Statement | null },
   { diskGb, growsOnly }: { diskGb: number; growsOnly: boolean },
 ): Promise<'done' | 'lost' | 'noRoom'> {
-  return updateWithAllocation(db, before, after, usage, { diskGb: growsOnly ? sql`MAX(disk_gb, ${diskGb})` : diskGb })
+  return updateWithAllocation(db, before, after, together, { diskGb: growsOnly ? sql`MAX(disk_gb, ${diskGb})` : diskGb })
 }
 
 async function updateWithAllocation(
   db: Records,
   before: PodRow,
   after: PodRow,
-  usage: UsageInterval | null,
+  { usage, note = null }: { usage: UsageInterval | null; note?: Statement | null },
   held: Omit<Partial<typeof allocations.$inferInsert>, 'diskGb'> & { diskGb: number | SQL },
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
@@ -172,7 +182,7 @@ async function updateWithAllocation(
   const [left, leftGpus] = recomputeHost(db, before.hostId, 'strict')
   const closed = usage && usageInsert(db, before, after, usage)
   try {
-    const written = { allocate, left, leftGpus, updated: guarded(db, before, after, hasPlace), closed }
+    const written = { allocate, left, leftGpus, updated: guarded(db, before, after, hasPlace), note, closed }
     if ((await runNamed(db, written)).updated > 0) return 'done'
     const now = await findPodForHost(db, before.id)
     return now?.version === before.version ? 'noRoom' : 'lost'
@@ -180,6 +190,14 @@ async function updateWithAllocation(
     if (isCheckFailure(error)) return 'noRoom'
     throw error
   }
+}
+
+/** What goes with a pod's move to another host. */
+export interface PodMove {
+  resources: PodResources
+  usage: UsageInterval | null
+  note?: Statement | null
+  formerAllocationId: string
 }
 
 /**
@@ -191,7 +209,7 @@ export async function movePod(
   db: Records,
   before: PodRow,
   after: PodRow,
-  { resources, usage, formerAllocationId }: { resources: PodResources; usage: UsageInterval | null; formerAllocationId: string },
+  { resources, usage, note = null, formerAllocationId }: PodMove,
 ): Promise<boolean> {
   const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
     AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
@@ -208,7 +226,7 @@ export async function movePod(
   const [left, leftGpus] = recomputeHost(db, after.hostId, 'strict')
   const closed = usage && usageInsert(db, before, after, usage)
   try {
-    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, after, hasEntered), closed }
+    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, after, hasEntered), note, closed }
     return (await runNamed(db, written)).updated > 0
   } catch (error) {
     if (isCheckFailure(error)) return false

@@ -1,6 +1,6 @@
 import { and, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Database } from '../client.ts'
+import type { Database, Statement } from '../client.ts'
 
 export type DeleteOutcome = 'deleted' | 'unknown' | 'usedByPod' | 'usedByEndpoint'
 
@@ -12,7 +12,7 @@ export interface ResourceUsers {
 
 /**
  * Deletes a team's row unless something uses it, and says why not. Decided inside the DELETE, so that no create can slip in between;
- * the reason is read in the same transaction.
+ * the reason is read in the same transaction. `together` is for statements that look at whether it was deleted.
  */
 export async function deleteUnused(
   db: Database,
@@ -20,6 +20,7 @@ export async function deleteUnused(
   teamId: string,
   id: string,
   { byPod, byEndpoint }: ResourceUsers,
+  together: readonly Statement[],
 ): Promise<DeleteOutcome> {
   const owned = and(eq(table.teamId, teamId), eq(table.id, id))
   const used = or(byPod, byEndpoint) ?? byPod
@@ -29,6 +30,7 @@ export async function deleteUnused(
       .select({ byPod: sql<number>`${byPod}` })
       .from(table)
       .where(owned),
+    ...together,
   ])
   if (result.meta.changes > 0) return 'deleted'
   if (!kept) return 'unknown'

@@ -47,6 +47,7 @@ export async function renameGlobalVolume(
   teamId: string,
   id: string,
   name: string,
+  together: readonly Statement[],
 ): Promise<GlobalVolumeRow | 'nameTaken' | 'unknown'> {
   const free = sql`NOT EXISTS (SELECT 1 FROM ${globalVolumes} AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id})`
   const [[renamed], [taken]] = await db.batch([
@@ -56,13 +57,14 @@ export async function renameGlobalVolume(
       .where(and(ownedBy(teamId, id), free))
       .returning(),
     db.select({ id: globalVolumes.id }).from(globalVolumes).where(ownedBy(teamId, id)),
+    ...together,
   ])
   return renamed ?? (taken ? 'nameTaken' : 'unknown')
 }
 
 /** Deletes a volume that nothing uses (GLV-2). */
-export function deleteGlobalVolume(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
-  return deleteUnused(db, globalVolumes, teamId, id, usersOfGlobalVolume(teamId, id))
+export function deleteGlobalVolume(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
+  return deleteUnused(db, globalVolumes, teamId, id, usersOfGlobalVolume(teamId, id), together)
 }
 
 function selectByName(db: Database, teamId: string, name: string) {

@@ -50,18 +50,26 @@ export function listNetworkVolumes(db: Database, teamId: string): Promise<Networ
 }
 
 /** Writes name and size if the volume still is as `before` says; false when another request was faster. */
-export async function updateNetworkVolume(db: Database, before: NetworkVolumeRecord, after: NetworkVolumeRecord): Promise<boolean> {
+export async function updateNetworkVolume(
+  db: Database,
+  before: NetworkVolumeRecord,
+  after: NetworkVolumeRecord,
+  together: readonly Statement[],
+): Promise<boolean> {
   const unchanged = and(eq(networkVolumes.name, before.name), eq(networkVolumes.sizeGb, before.sizeGb))
-  const result = await db
-    .update(networkVolumes)
-    .set({ name: after.name, sizeGb: after.sizeGb })
-    .where(and(ownedBy(before.teamId, before.id), unchanged))
+  const [result] = await db.batch([
+    db
+      .update(networkVolumes)
+      .set({ name: after.name, sizeGb: after.sizeGb })
+      .where(and(ownedBy(before.teamId, before.id), unchanged)),
+    ...together,
+  ])
   return result.meta.changes > 0
 }
 
 /** Deletes a volume that nothing uses (VOL-3). */
-export function deleteNetworkVolume(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
-  return deleteUnused(db, networkVolumes, teamId, id, usersOfNetworkVolume(teamId, id))
+export function deleteNetworkVolume(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
+  return deleteUnused(db, networkVolumes, teamId, id, usersOfNetworkVolume(teamId, id), together)
 }
 
 function ownedBy(teamId: string, id: string) {

@@ -54,8 +54,8 @@ export async function claimRegistry(db: Database, teamId: string, id: string, ho
 }
 
 /** Deletes a credential that nothing pulls with; templates that name it forget it in the same statement, by their foreign key (REG-2). */
-export function deleteRegistry(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
-  return deleteUnused(db, registries, teamId, id, usersOfRegistry(teamId, id))
+export function deleteRegistry(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
+  return deleteUnused(db, registries, teamId, id, usersOfRegistry(teamId, id), together)
 }
 
 function ownedBy(teamId: string, id: string) {

@@ -94,7 +94,12 @@ export async function measureTemplates(db: Database, teamId: string, after: Temp
 }
 
 /** Writes a template if its row still has `revision` and no other one of the team has its name; 'stale' when another request was faster. */
-export async function updateTemplate(db: Records, template: TemplateConfig, revision: number): Promise<'written' | 'nameTaken' | 'stale'> {
+export async function updateTemplate(
+  db: Records,
+  template: TemplateConfig,
+  revision: number,
+  together: readonly Statement[],
+): Promise<'written' | 'nameTaken' | 'stale'> {
   const { id, teamId, name, isPublic } = template
   const current = and(ownedBy(teamId, id), eq(templates.revision, revision))
   const free = sql`NOT EXISTS (SELECT 1 FROM ${templates} AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id})`
@@ -104,14 +109,15 @@ export async function updateTemplate(db: Records, template: TemplateConfig, revi
       .set({ name, isPublic, config: sql`${configText(db.vault, template)}`, registryId: registryOf(template), revision: revision + 1 })
       .where(and(current, free)),
     db.select({ id: templates.id }).from(templates).where(current),
+    ...together,
   ])
   if (result.meta.changes > 0) return 'written'
   return unchanged ? 'nameTaken' : 'stale'
 }
 
 /** Deletes a template that nothing was made from (TPL-5). */
-export function deleteTemplate(db: Database, teamId: string, id: string): Promise<DeleteOutcome> {
-  return deleteUnused(db, templates, teamId, id, usersOfTemplate(teamId, id))
+export function deleteTemplate(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
+  return deleteUnused(db, templates, teamId, id, usersOfTemplate(teamId, id), together)
 }
 
 function behind(teamId: string, after: TemplatePosition | null): SQL | undefined {

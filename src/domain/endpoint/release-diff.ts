@@ -1,4 +1,5 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
+import { sameValue } from '../same-value.ts'
 import type { EndpointConfig } from './record.ts'
 
 /** One changed field of a release (END-14), values as raw JSON, null for what was absent. */
@@ -83,14 +84,4 @@ export function isNewRelease(before: EndpointConfig, after: EndpointConfig): boo
     (before.cloud ?? ENDPOINT_DEFAULTS.cloud) !== (after.cloud ?? ENDPOINT_DEFAULTS.cloud) ||
     !sameValue(before.networkVolumes, after.networkVolumes)
   )
-}
-
-/** Structural equality of JSON values; the order of an object's members does not count, that of a list does. */
-function sameValue(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const left = Object.entries(a)
-  const right = new Map(Object.entries(b))
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)))
 }

@@ -11,6 +11,7 @@ import { logEvent } from '../../platform/log.ts'
 import { authenticate } from '../../services/accounts/authenticate.ts'
 import { lookUpFor } from '../../services/accounts/lookups.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
+import { causeOf } from '../../services/audit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
 import { problemResponse } from '../problem-response.ts'
@@ -96,7 +97,14 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
   const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
-  return { endpoint, caller: { userId: principal.userId, exempt: await isExempt(incoming.env, principal.teamId, Date.now()) } }
+  return {
+    endpoint,
+    caller: {
+      userId: principal.userId,
+      exempt: await isExempt(incoming.env, principal.teamId, Date.now()),
+      ...(call.route.isAudited && { cause: causeOf({ principal, requestId: requestIdOf(incoming.request) }) }),
+    },
+  }
 }
 
 // Endpoints that a key has called are not looked for, so its other calls go on.

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts/hosts.ts'
 import * as machines from '../../services/hosts/hosts.ts'
-import type { AppEnv } from '../app-env.ts'
+import { type AppEnv, operatorContext } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
@@ -85,16 +85,16 @@ const drainHostRoute = createRoute({
 /** Registers the machines of the operator API (AUT-4a). */
 export function registerAdminHosts(app: OpenAPIHono<AppEnv>): void {
   app.openapi(cordonHostRoute, async (c) =>
-    c.json(await machines.cordonHost(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
+    c.json(await machines.cordonHost(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
-  app.openapi(uncordonHostRoute, async (c) => c.json(await machines.uncordonHost(c.env, c.req.valid('param').id), 200))
+  app.openapi(uncordonHostRoute, async (c) => c.json(await machines.uncordonHost(operatorContext(c), c.req.valid('param').id), 200))
   app.openapi(drainHostRoute, async (c) =>
-    c.json(await machines.drainHost(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
+    c.json(await machines.drainHost(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
   app.openapi(listHostsRoute, async (c) => c.json({ hosts: await machines.listHosts(c.env) }, 200))
   app.openapi(getHostRoute, async (c) => c.json(await machines.getHost(c.env, c.req.valid('param').id), 200))
   app.openapi(removeHostRoute, async (c) => {
-    await machines.removeHost(c.env, c.req.valid('param').id)
+    await machines.removeHost(operatorContext(c), c.req.valid('param').id)
     return c.body(null, 204)
   })
 }

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../contract/hosts/hosts.ts'
 import * as joinTokens from '../../services/hosts/join-tokens.ts'
-import type { AppEnv } from '../app-env.ts'
+import { type AppEnv, operatorContext } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
@@ -51,10 +51,10 @@ const revokeJoinTokenRoute = createRoute({
 
 /** Registers the join tokens of the operator API (AUT-4a). */
 export function registerJoinTokens(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(createJoinTokenRoute, async (c) => c.json(await joinTokens.createJoinToken(c.env, c.req.valid('json'), Date.now()), 201))
+  app.openapi(createJoinTokenRoute, async (c) => c.json(await joinTokens.createJoinToken(operatorContext(c), c.req.valid('json')), 201))
   app.openapi(listJoinTokensRoute, async (c) => c.json({ joinTokens: await joinTokens.listJoinTokens(c.env) }, 200))
   app.openapi(revokeJoinTokenRoute, async (c) => {
-    await joinTokens.revokeJoinToken(c.env, c.req.valid('param').id)
+    await joinTokens.revokeJoinToken(operatorContext(c), c.req.valid('param').id)
     return c.body(null, 204)
   })
 }

@@ -5,6 +5,8 @@ import * as accounts from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 import { forgetQuota } from './rate-limit.ts'
 
 // Verbs of the operator: the route has checked the operator's key, which may do all of this (AUT-4a).
@@ -13,9 +15,18 @@ import { forgetQuota } from './rate-limit.ts'
 const MAX_LISTED_USERS = 1000
 
 /** Creates a user with a personal team. Addresses are one whatever their case. Throws 409 when the address is taken. */
-export async function createUser(env: Env, email: string, nowMs: number): Promise<User> {
+export async function createUser(ctx: OperatorContext, email: string): Promise<User> {
+  const { env, nowMs } = ctx
   const user = { id: newResourceId(), email: email.toLowerCase(), personalTeamId: newResourceId(), createdAt: nowMs, deletedAt: null }
-  if (!(await accounts.insertUser(openDatabase(env.DB), user))) throw new Problem('conflict', { detail: 'email is taken' })
+  const after = { email: user.email }
+  const note = noteByOperator(ctx, user.personalTeamId, {
+    action: 'users.create',
+    resourceKind: 'user',
+    resourceId: user.id,
+    before: null,
+    after,
+  })
+  if (!(await accounts.insertUser(openDatabase(env.DB), user, note))) throw new Problem('conflict', { detail: 'email is taken' })
   return toUser(user)
 }
 
@@ -28,9 +39,11 @@ export async function listUsers(env: Env, email: string | undefined): Promise<Us
 }
 
 /** Overrides a user's request quotas (AUT-4a); felt within 60 s. Throws 404. */
-export async function setQuotas(env: Env, userId: string, quota: accounts.QuotaRow, nowMs: number): Promise<accounts.QuotaRow> {
+export async function setQuotas(ctx: OperatorContext, userId: string, quota: accounts.QuotaRow): Promise<accounts.QuotaRow> {
+  const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
-  await accounts.upsertQuota(openDatabase(env.DB), user.personalTeamId, quota, nowMs)
+  const change = { action: 'quotas.set', resourceKind: 'user', resourceId: userId, before: {}, after: { quotas: { ...quota } } }
+  await accounts.upsertQuota(openDatabase(env.DB), user.personalTeamId, quota, nowMs, noteByOperator(ctx, user.personalTeamId, change))
   forgetQuota(user.personalTeamId)
   return quota
 }

@@ -5,7 +5,8 @@ import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '
 import { openDatabase } from '../../db/client.ts'
 import { forgetInFlightBound, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
-import type { VerbContext } from '../context.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext, VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 
 const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes')
@@ -39,9 +40,11 @@ export async function getBudgets(env: Env, userId: string): Promise<BudgetOverri
 }
 
 /** Sets them; what is left out is the default again (PP-204). Throws 404. */
-export async function setBudgets(env: Env, userId: string, overrides: BudgetOverrides, nowMs: number): Promise<BudgetOverrides> {
+export async function setBudgets(ctx: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<BudgetOverrides> {
+  const { env, nowMs } = ctx
   const teamId = await teamOfUser(env, userId)
-  await upsertOverrides(openDatabase(env.DB), teamId, overrides, nowMs)
+  const change = { action: 'budgets.set', resourceKind: 'user', resourceId: userId, before: {}, after: { budgets: { ...overrides } } }
+  await upsertOverrides(openDatabase(env.DB), teamId, overrides, nowMs, noteByOperator(ctx, teamId, change))
   forgetInFlightBound(teamId)
   return overrides
 }

@@ -4,6 +4,8 @@ import { findUser, type UserRow } from '../../db/accounts/accounts.ts'
 import { findRuntimeClass, setRuntimeClass } from '../../db/accounts/isolation.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 
 /** What must run the containers of a user's account. Throws 404. */
 export async function getIsolation(env: Env, userId: string): Promise<AccountIsolation> {
@@ -12,9 +14,10 @@ export async function getIsolation(env: Env, userId: string): Promise<AccountIso
 }
 
 /** Requires it from now on; what runs goes on (PP-219). Throws 404. */
-export async function setIsolation(env: Env, userId: string, { runtimeClass }: AccountIsolation): Promise<AccountIsolation> {
-  const { personalTeamId } = await findUserOrThrow(env, userId)
-  await setRuntimeClass(openDatabase(env.DB), personalTeamId, runtimeClass)
+export async function setIsolation(ctx: OperatorContext, userId: string, { runtimeClass }: AccountIsolation): Promise<AccountIsolation> {
+  const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
+  const change = { action: 'isolation.set', resourceKind: 'user', resourceId: userId, before: {}, after: { runtimeClass } }
+  await setRuntimeClass(openDatabase(ctx.env.DB), personalTeamId, runtimeClass, noteByOperator(ctx, personalTeamId, change))
   return { runtimeClass }
 }
 

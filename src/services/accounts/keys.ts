@@ -7,6 +7,8 @@ import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/key-text.t
 import type { Env } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newKeyId } from '../../platform/ids.ts'
+import { DELETED, noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 import { findUserOrThrow } from './accounts.ts'
 import { forgetVerdicts } from './authenticate.ts'
 
@@ -14,15 +16,18 @@ import { forgetVerdicts } from './authenticate.ts'
 
 /** Makes an API key for a user's personal team. The key is returned this once. Throws 400 and 404. */
 export async function createKey(
-  env: Env,
+  ctx: OperatorContext,
   userId: string,
   body: CreateKeyRequest,
-  nowMs: number,
 ): Promise<{ id: string; name: string; key: string }> {
+  const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
   requireScopesWithRestricted(body)
   const { row, key } = await newKey(env, { ...body, teamId: user.personalTeamId, userId }, nowMs)
-  await keys.insertApiKey(openDatabase(env.DB), row)
+  const { id, teamId, name, permission, scopes, expiresAt } = row
+  const after = { name, userId, permission, scopes, expiresAt }
+  const note = noteByOperator(ctx, teamId, { action: 'keys.create', resourceKind: 'key', resourceId: id, before: null, after })
+  await keys.insertApiKey(openDatabase(env.DB), row, note)
   return { id: row.id, name: row.name, key }
 }
 
@@ -33,8 +38,9 @@ export async function listKeys(env: Env, userId: string): Promise<Key[]> {
 }
 
 /** Revokes a key: refused at once here, within 60 s everywhere. Throws 404 for an unknown or already revoked key. */
-export async function revokeKey(env: Env, id: string, nowMs: number): Promise<void> {
-  if (!(await keys.revokeApiKey(openDatabase(env.DB), id, nowMs))) throw new Problem('notFound')
+export async function revokeKey(ctx: OperatorContext, id: string): Promise<void> {
+  const note = noteByOperator(ctx, keys.teamOfKey(id), { action: 'keys.revoke', resourceKind: 'key', resourceId: id, ...DELETED })
+  if (!(await keys.revokeApiKey(openDatabase(ctx.env.DB), id, ctx.nowMs, note))) throw new Problem('notFound')
   forgetVerdicts()
 }
 

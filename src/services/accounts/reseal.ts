@@ -1,5 +1,6 @@
 import type { ResealResponse } from '../../contract/accounts/secrets.ts'
-import { openRecords, type Records } from '../../db/client.ts'
+import { insertAuditRows } from '../../db/audit.ts'
+import { openDatabase, openRecords, type Records } from '../../db/client.ts'
 import {
   isLastStep,
   listObjects,
@@ -18,6 +19,8 @@ import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { endpointStub, hostStub, webhookSenderStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
+import { rowByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
 
 type StepName = (typeof STEPS)[number]
@@ -27,10 +30,16 @@ const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'secrets', 'endpoin
  * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
  * (PP-213). One row that cannot be opened holds up no other (PP-238). The walk may be ended and begun again at any time.
  */
-export async function reseal(env: Env, cursor: string | undefined): Promise<ResealResponse> {
+export async function reseal(ctx: OperatorContext, cursor: string | undefined): Promise<ResealResponse> {
+  const { env } = ctx
   const { step, afterId } = readCursor(cursor)
   const { ids, written, failed } = await runStep(env, step, afterId)
   for (const { id, error } of failed) logEvent('error', 'what is sealed could not be sealed anew', { step, id, error })
+  const after = { step, looked: ids.length, resealed: written, failed: failed.length }
+  // A step is many batches, so its row is none of theirs: it is written whatever the last of them changed.
+  await insertAuditRows(openDatabase(env.DB), [
+    rowByOperator(ctx, { action: 'secrets.reseal', resourceKind: 'secrets', resourceId: 'all', before: {}, after }),
+  ])
   return { step, looked: ids.length, resealed: written, failed: failed.map(({ id }) => `${step}/${id}`), nextCursor: nextCursor(step, ids) }
 }
 

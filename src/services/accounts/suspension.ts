@@ -11,6 +11,8 @@ import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
+import { noteByOperator, operatorCause } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from './authenticate.ts'
 
 /** A pod's row that others keep changing meanwhile is decided on anew. */
@@ -20,26 +22,29 @@ const MAX_ATTEMPTS = 5
  * Ends whatever an account does (PP-214): its keys are refused within 60 s everywhere, its workers and pods end now, and its jobs wait. Pods
  * that come from a key that another isolate still remembers find no room. Repeating it does what was left undone. Throws 404.
  */
-export function suspendUser(env: Env, userId: string, nowMs: number): Promise<Suspension> {
-  return apply(env, userId, nowMs)
+export function suspendUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
+  return apply(ctx, userId, ctx.nowMs)
 }
 
 /** Ends a suspension: keys are good, workers come as jobs want them, and pods that it stopped start where there is room. Throws 404. */
-export function resumeUser(env: Env, userId: string): Promise<Suspension> {
-  return apply(env, userId, null)
+export function resumeUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
+  return apply(ctx, userId, null)
 }
 
-async function apply(env: Env, userId: string, sinceMs: number | null): Promise<Suspension> {
+async function apply(ctx: OperatorContext, userId: string, sinceMs: number | null): Promise<Suspension> {
+  const { env } = ctx
   const user = await findUser(openDatabase(env.DB), userId)
   if (!user) throw new Problem('notFound')
   const teamId = user.personalTeamId
   // First of all: nobody gets anything new while the rest is taken back.
-  await writeSuspension(openDatabase(env.DB), teamId, sinceMs)
-  forgetVerdicts()
   const isSuspended = sinceMs !== null
+  const action = isSuspended ? 'users.suspend' : 'users.resume'
+  const note = noteByOperator(ctx, teamId, { action, resourceKind: 'user', resourceId: userId, before: {}, after: { isSuspended } })
+  await writeSuspension(openDatabase(env.DB), teamId, sinceMs, note)
+  forgetVerdicts()
   const failed: string[] = []
   const endpoints = await tellEndpoints(env, teamId, isSuspended, failed)
-  const pods = await changePods(env, teamId, isSuspended, failed)
+  const pods = await changePods(ctx, teamId, isSuspended, failed)
   logEvent('info', isSuspended ? 'account suspended' : 'account resumed', { userId, teamId, endpoints, pods, failed: failed.length })
   return { userId, suspendedAt: sinceMs === null ? null : formatTime(sinceMs), endpoints, pods, failed }
 }
@@ -58,26 +63,28 @@ async function tellEndpoints(env: Env, teamId: string, isSuspended: boolean, fai
   }
 }
 
-async function changePods(env: Env, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {
+async function changePods(ctx: OperatorContext, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {
   let changed = 0
   for (let afterId = ''; ; ) {
-    const pods = await listPodsToSuspend(openRecords(env), teamId, afterId, ACCOUNT_SUSPENDED)
+    const pods = await listPodsToSuspend(openRecords(ctx.env), teamId, afterId, ACCOUNT_SUSPENDED)
     const last = pods.at(-1)
     if (last === undefined) return changed
     const due = pods.filter((pod) => decideSuspension(pod, isSuspended, Date.now()) !== null)
-    const outcomes = await Promise.allSettled(due.map((pod) => changePod(env, pod, isSuspended)))
+    const outcomes = await Promise.allSettled(due.map((pod) => changePod(ctx, pod, isSuspended)))
     const ids = due.map(({ id }) => id)
     changed += count(outcomes, ids, 'pod', failed)
     afterId = last.id
   }
 }
 
-async function changePod(env: Env, pod: PodRow, isSuspended: boolean): Promise<void> {
+async function changePod(ctx: OperatorContext, pod: PodRow, isSuspended: boolean): Promise<void> {
+  const { env } = ctx
+  const audit = { cause: operatorCause(ctx), action: isSuspended ? 'pods.stop' : 'pods.start' }
   let before: PodRow | null = pod
   for (let attempt = 0; attempt < MAX_ATTEMPTS && before; attempt += 1) {
     const change = decideSuspension(before, isSuspended, Date.now())
     if (!change) return
-    const outcome = await transitPod(env, before, change)
+    const outcome = await transitPod(env, before, change, audit)
     if (outcome === 'done') return
     if (outcome === 'noRoom') throw new Error('its host has no room for it any more')
     before = await findPodForHost(openRecords(env), pod.id)

@@ -1,13 +1,14 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { openDatabase, openRecords } from '../../db/client.ts'
+import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
 import { hasScope } from '../../domain/access.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import { contentsOf } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
 import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/own.ts'
 import { forgetQueue } from '../../objects/own-queue.ts'
@@ -16,6 +17,7 @@ import { newResourceId } from '../../platform/ids.ts'
 import { logEvent } from '../../platform/log.ts'
 import { vaultOf } from '../../platform/seal.ts'
 import { requireBudget } from '../accounts/budgets.ts'
+import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -50,7 +52,8 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   const wanted = { endpoints: 1, storedBytes: table.configBytes(result.config) }
   await requireBudget(ctx.env, teamId, wanted)
   const first = release(ctx, result.config, [])
-  if (!(await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, first, store(result.config)))) {
+  const together = [note(ctx, 'create', null, result.config), ...store(result.config)]
+  if (!(await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, first, together))) {
     await requireBudget(ctx.env, teamId, wanted)
     throw new Problem('conflict', { detail: 'others took the last room of the account and gave it back; try again' })
   }
@@ -100,7 +103,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
     if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
-    const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row)
+    const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row, note(ctx, 'update', before, config))
     if (written === 'noRoom') {
       await requireBudget(ctx.env, config.teamId, { storedBytes: table.configBytes(config) })
       throw new Problem('badRequest', { detail: 'what grows has no room in the budget storedBytes of the account', code: 'RULE' })
@@ -121,7 +124,8 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
   await endpointStub(ctx.env, endpoint).destroy()
   forgetQueue(teamId, id)
-  if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs))) throw new Problem('notFound')
+  const deleted = noteChange(ctx, { action: 'endpoints.delete', resourceKind: 'endpoint', resourceId: id, ...DELETED })
+  if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs, deleted))) throw new Problem('notFound')
   // PP-208. If this fails the object's own alarm does it.
   const forgotten = endpointStub(ctx.env, endpoint).forget()
   await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
@@ -146,6 +150,11 @@ async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointR
 /** Tells equal values of one variable of one endpoint, and nothing else of them (PP-212). */
 export function digestOf(env: Env, endpointId: string): (name: string, value: string) => string {
   return (name, value) => vaultOf(env).digest(['endpoints', endpointId, 'env', name], value)
+}
+
+function note(ctx: VerbContext, verb: 'create' | 'update', before: EndpointConfig | null, after: EndpointConfig): Statement {
+  const contents = contentsOf(ctx.env, 'endpoint', after.id, before, after)
+  return noteChange(ctx, { action: `endpoints.${verb}`, resourceKind: 'endpoint', resourceId: after.id, ...contents })
 }
 
 function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]): table.ReleaseRow {

@@ -6,6 +6,7 @@ import type { SigningSecrets } from '../../domain/webhook/delivery.ts'
 import { ownTeam } from '../../objects/own.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
 import type { LoggedDelivery } from '../../objects/webhook-sender.ts'
+import { rowOf } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
@@ -19,7 +20,14 @@ export async function getSigningSecret(ctx: VerbContext): Promise<SigningSecret>
 /** Replaces the signing secret; the one before signs on for 24 hours. */
 export async function rotateSigningSecret(ctx: VerbContext): Promise<SigningSecret> {
   requireScope(ctx.principal, 'jobs:write')
-  return toSigningSecret(await senderOf(ctx).rotateSigningSecret(), ctx.nowMs)
+  const note = rowOf(ctx, {
+    action: 'signing-secrets.rotate',
+    resourceKind: 'signing-secret',
+    resourceId: ctx.principal.teamId,
+    before: {},
+    after: {},
+  })
+  return toSigningSecret(await senderOf(ctx).rotateSigningSecret(note), ctx.nowMs)
 }
 
 /** A page of the account's delivery log, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
@@ -39,7 +47,9 @@ export async function listDeliveries(
 /** Sends a delivery that is over once more. Throws 403, 404 (also for another account's), and 409 while its attempts go on. */
 export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDelivery> {
   requireScope(ctx.principal, 'jobs:write')
-  const result = await senderOf(ctx).redeliver(id)
+  const change = { action: 'webhook-deliveries.redeliver', resourceKind: 'webhook-delivery', resourceId: id, before: {}, after: {} }
+  const note = rowOf(ctx, change)
+  const result = await senderOf(ctx).redeliver(id, note)
   if (result === 'unknown') throw new Problem('notFound')
   if (result === 'pending')
     throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet; wait until it is DELIVERED or FAILED' })

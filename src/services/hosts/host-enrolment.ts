@@ -3,6 +3,7 @@ import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostKey, insertHost, useJoinToken } from '../../db/hosts/enrolment.ts'
 import { faultOfPublicKey } from '../../domain/host/public-key.ts'
+import { auditStatement } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
 import {
   ACCESS_TOKEN_AUDIENCE,
@@ -12,6 +13,7 @@ import {
   PROTOCOL_VERSION,
   type TokenResponse,
 } from '../../host-protocol/messages.ts'
+import { byHost } from '../../objects/cause.ts'
 import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
@@ -47,7 +49,9 @@ export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number):
   const token = await useJoinToken(db, tokenHash, hostId, nowMs)
   if (!token) throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
   const host = { id: hostId, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
-  await insertHost(db, host, token, nowMs)
+  const after = { name: host.name, dataCenterId: token.dataCenterId, cloud: token.cloud }
+  const change = { action: 'hosts.enrol', resourceKind: 'host', resourceId: hostId, before: null, after }
+  await insertHost(db, host, token, nowMs, auditStatement(env, nowMs, byHost(hostId), null, change))
   return { hostId, epoch: 1, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, hostId, 1)) }
 }
 

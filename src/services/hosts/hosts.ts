@@ -13,6 +13,8 @@ import { asOperator } from '../../objects/as-plane.ts'
 import type { HostPresenceView } from '../../objects/host.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 
 // Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).
 
@@ -40,14 +42,18 @@ export async function getHost(env: Env, id: string): Promise<Host> {
 }
 
 /** Keeps new work off a machine; what runs there stays (HOST-31). Throws 404. */
-export async function cordonHost(env: Env, id: string, { reason }: CordonRequest, nowMs: number): Promise<Host> {
-  if (!(await cordonByOperator(openDatabase(env.DB), id, reason ?? null, false, nowMs))) throw new Problem('notFound')
+export async function cordonHost(ctx: OperatorContext, id: string, body: CordonRequest): Promise<Host> {
+  const { env, nowMs } = ctx
+  const reason = body.reason ?? null
+  const note = noteHost(ctx, 'cordon', id, { reason })
+  if (!(await cordonByOperator(openDatabase(env.DB), id, { reason, draining: false, nowMs }, note))) throw new Problem('notFound')
   return getHost(env, id)
 }
 
 /** Lets new work in again and ends a drain (HOST-31). Throws 404. */
-export async function uncordonHost(env: Env, id: string): Promise<Host> {
-  if (!(await liftCordon(openDatabase(env.DB), id))) throw new Problem('notFound')
+export async function uncordonHost(ctx: OperatorContext, id: string): Promise<Host> {
+  const { env } = ctx
+  if (!(await liftCordon(openDatabase(env.DB), id, noteHost(ctx, 'uncordon', id, {})))) throw new Problem('notFound')
   await announceCapacity(env)
   return getHost(env, id)
 }
@@ -56,9 +62,12 @@ export async function uncordonHost(env: Env, id: string): Promise<Host> {
  * Cordons a machine, asks its workers to leave once they have finished, and moves the pods that may run elsewhere (HOST-32, PP-78).
  * Repeating it asks again. Throws 404.
  */
-export async function drainHost(env: Env, id: string, { reason }: CordonRequest, nowMs: number): Promise<Host> {
+export async function drainHost(ctx: OperatorContext, id: string, body: CordonRequest): Promise<Host> {
+  const { env, nowMs } = ctx
+  const reason = body.reason ?? null
+  const note = noteHost(ctx, 'drain', id, { reason })
   // First nothing new, so that what is asked to leave is all there is.
-  if (!(await cordonByOperator(openDatabase(env.DB), id, reason ?? null, true, nowMs))) throw new Problem('notFound')
+  if (!(await cordonByOperator(openDatabase(env.DB), id, { reason, draining: true, nowMs }, note))) throw new Problem('notFound')
   try {
     await drainWorkers(env, id)
     await hostStub(env, asOperator(id)).movePods(id)
@@ -73,12 +82,13 @@ export async function drainHost(env: Env, id: string, { reason }: CordonRequest,
  * Withdraws a machine's enrolment and ends its link. Throws 404, and 409 while anything is placed on a machine that is online; one that is
  * offline may never return, so what it held is given up.
  */
-export async function removeHost(env: Env, id: string): Promise<void> {
+export async function removeHost(ctx: OperatorContext, id: string): Promise<void> {
+  const { env } = ctx
   const db = openDatabase(env.DB)
   if (!(await findHostState(db, id))) throw new Problem('notFound')
   // Told first: if this request dies after the update, or not everything can be given up at once, the host object goes on by itself.
   await hostStub(env, asOperator(id)).expectRemoval(id)
-  if (!(await removeIdleHost(db, id))) {
+  if (!(await removeIdleHost(db, id, noteHost(ctx, 'remove', id, null)))) {
     await getHost(env, id)
     throw new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
   }
@@ -87,6 +97,10 @@ export async function removeHost(env: Env, id: string): Promise<void> {
   } catch (error) {
     logEvent('error', 'what a removed host held is not given up yet', { hostId: id, error })
   }
+}
+
+function noteHost(ctx: OperatorContext, verb: string, id: string, after: Record<string, unknown> | null) {
+  return noteByOperator(ctx, null, { action: `hosts.${verb}`, resourceKind: 'host', resourceId: id, before: {}, after })
 }
 
 async function askPresence(env: Env, id: string): Promise<Presence> {

@@ -12,9 +12,12 @@ import { deleteUnusedJoinToken, insertJoinToken, listJoinTokens as listRows } fr
 import type { Env } from '../../env.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { newJoinToken, newResourceId } from '../../platform/ids.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
 
 /** Makes a token with which one machine may join once, within 30 minutes (HOST-1). Only its hash is stored. */
-export async function createJoinToken(env: Env, body: CreateJoinTokenRequest, nowMs: number): Promise<NewJoinToken> {
+export async function createJoinToken(ctx: OperatorContext, body: CreateJoinTokenRequest): Promise<NewJoinToken> {
+  const { env, nowMs } = ctx
   const token = newJoinToken()
   const shown = {
     id: newResourceId(),
@@ -24,7 +27,8 @@ export async function createJoinToken(env: Env, body: CreateJoinTokenRequest, no
   }
   const expiresAt = nowMs + JOIN_TOKEN_TTL_MS
   const stored = { ...shown, tokenHash: await sha256Hex(token), createdAt: nowMs, expiresAt, usedAt: null, usedByHostId: null }
-  await insertJoinToken(openDatabase(env.DB), stored)
+  const { id, ...after } = shown
+  await insertJoinToken(openDatabase(env.DB), stored, noteToken(ctx, 'create', id, null, after))
   return { token, ...shown, expiresAt: formatTime(expiresAt) }
 }
 
@@ -44,9 +48,19 @@ export async function listJoinTokens(env: Env): Promise<JoinToken[]> {
 }
 
 /** Takes a token back. Throws 404, and 409 when a machine has joined with it: then it is the machine that has to be removed. */
-export async function revokeJoinToken(env: Env, id: string): Promise<void> {
-  const outcome = await deleteUnusedJoinToken(openDatabase(env.DB), id)
+export async function revokeJoinToken(ctx: OperatorContext, id: string): Promise<void> {
+  const outcome = await deleteUnusedJoinToken(openDatabase(ctx.env.DB), id, noteToken(ctx, 'revoke', id, {}, null))
   if (outcome === 'unknown') throw new Problem('notFound')
   if (outcome === 'used')
     throw new Problem('conflict', { detail: 'a machine has joined with this token; remove the host instead', code: 'IN_USE' })
+}
+
+function noteToken(ctx: OperatorContext, verb: 'create' | 'revoke', id: string, before: object | null, after: object | null) {
+  return noteByOperator(ctx, null, {
+    action: `join-tokens.${verb}`,
+    resourceKind: 'join-token',
+    resourceId: id,
+    before: before && { ...before },
+    after: after && { ...after },
+  })
 }

@@ -11,6 +11,7 @@ import { matchesVersion } from '../../domain/text/etag.ts'
 import { transitPod } from '../../effects/pod-transitions.ts'
 import { type OwnPod, own } from '../../objects/own.ts'
 import { requireBudget } from '../accounts/budgets.ts'
+import { causeOf } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -24,7 +25,7 @@ import { showPod, type TaggedPod } from './pods.ts'
  * locked, of a cluster) and 412.
  */
 export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPod | null> {
-  const pod = await change(ctx, id, ifMatch, async (before) => {
+  const pod = await change(ctx, id, ifMatch, `pods.${action}`, async (before) => {
     if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
     const outcome = decideAction(before, action, Date.now())
     if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
@@ -46,7 +47,7 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
   if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
-  const pod = await change(ctx, id, ifMatch, async (before) => {
+  const pod = await change(ctx, id, ifMatch, 'pods.update', async (before) => {
     const { name, locked, spec, clusterId } = before
     const references = await loadPatchReferences(ctx.env, ctx.principal, body)
     const plan = planPatch({ name, locked, spec, clusterId }, body, references)
@@ -72,6 +73,7 @@ async function change(
   ctx: VerbContext,
   id: string,
   ifMatch: string | undefined,
+  action: string,
   decide: (before: PodRow) => Promise<PodChange<PodRow> | null>,
 ): Promise<OwnPod> {
   requireScope(ctx.principal, 'pods:write', id)
@@ -81,7 +83,7 @@ async function change(
     if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
     const decided = await decide(before)
     if (!decided) return pod
-    const outcome = await transitPod(ctx.env, before, decided)
+    const outcome = await transitPod(ctx.env, before, decided, { cause: causeOf(ctx), action })
     if (outcome === 'done') return pod.with(decided.pod)
     if (outcome === 'noRoom') throw await noRoom(ctx, before, decided.pod)
     return null

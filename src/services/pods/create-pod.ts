@@ -3,7 +3,7 @@ import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods/
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
-import { findPod, specBytes } from '../../db/pods/pods.ts'
+import { findPod, type PodRow, specBytes } from '../../db/pods/pods.ts'
 import { hasScope } from '../../domain/access.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
@@ -12,11 +12,13 @@ import { envOf } from '../../domain/pod/container.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
 import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
 import { etagOf } from '../../domain/text/etag.ts'
+import { contentsOf } from '../../effects/audit.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
 import { type PodDraft, placePod, rankPod } from '../../effects/place-pod.ts'
 import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import { requireBudget } from '../accounts/budgets.ts'
+import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { replayEnv } from '../replayed-env.ts'
@@ -79,7 +81,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
   const db = openDatabase(ctx.env.DB)
-  const placed = await placePod(ctx.env, draft, (pod) => [...store(answerOf(pod)), requireReferences(db, pod)]).catch(
+  const placed = await placePod(ctx.env, draft, (pod) => [noteCreate(ctx, pod), ...store(answerOf(pod)), requireReferences(db, pod)]).catch(
     async (error: unknown) => {
       if (!isReferenceFailure(error)) throw error
       // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
@@ -92,6 +94,11 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
     throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
   }
   return answerOf(placed.pod)
+}
+
+function noteCreate(ctx: VerbContext, pod: PodRow) {
+  const contents = contentsOf(ctx.env, 'pod', pod.id, null, pod)
+  return noteChange(ctx, { action: 'pods.create', resourceKind: 'pod', resourceId: pod.id, ...contents })
 }
 
 async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlan> {

@@ -4,10 +4,13 @@ import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/global-volumes.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
+
+const KIND = 'global-volume'
 
 /**
  * Creates a global volume (GLV-1, PP-125). Throws 403, 409 and 422 (its key is in use), and 400 when the account has one of that name
@@ -25,7 +28,14 @@ export async function createGlobalVolume(
 async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAnswer<GlobalVolume>): Promise<GlobalVolume> {
   const volume = { id: newResourceId(), teamId: ctx.principal.teamId, name, createdAt: ctx.nowMs }
   const answer = toGlobalVolume(volume)
-  const outcome = await table.insertGlobalVolume(openDatabase(ctx.env.DB), volume, store(answer))
+  const note = noteChange(ctx, {
+    action: 'global-volumes.create',
+    resourceKind: KIND,
+    resourceId: volume.id,
+    before: null,
+    after: { name },
+  })
+  const outcome = await table.insertGlobalVolume(openDatabase(ctx.env.DB), volume, [note, ...store(answer)])
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('global volumes')
   return answer
@@ -48,7 +58,8 @@ export async function listGlobalVolumes(ctx: VerbContext): Promise<GlobalVolume[
 /** Renames a volume. Throws 400 (name taken), 403 and 404. */
 export async function renameGlobalVolume(ctx: VerbContext, id: string, name: string): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
-  const outcome = await table.renameGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, name)
+  const note = noteChange(ctx, { action: 'global-volumes.update', resourceKind: KIND, resourceId: id, before: {}, after: { name } })
+  const outcome = await table.renameGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, name, [note])
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'unknown') throw new Problem('notFound')
   return toGlobalVolume(outcome)
@@ -57,7 +68,8 @@ export async function renameGlobalVolume(ctx: VerbContext, id: string, name: str
 /** Deletes a volume that no live pod mounts (GLV-2). Throws 400, 403 and 404. */
 export async function deleteGlobalVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
-  assertDeleted(await table.deleteGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id), `global volume ${id}`)
+  const note = noteChange(ctx, { action: 'global-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
+  assertDeleted(await table.deleteGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), `global volume ${id}`)
 }
 
 function nameTaken(): Problem {

@@ -2,14 +2,18 @@ import { Problem, problemOf } from '../../contract/problems.ts'
 import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/network-volumes.ts'
+import { changedMembers } from '../../domain/audit/change.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
+
+const KIND = 'network-volume'
 
 /** Creates a network volume (VOL-2, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
@@ -22,7 +26,10 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
   const result = createNetworkVolume(body, ids, await findDataCenter(ctx.env, body.dataCenter))
   if (!result.ok) throw problemOf(result.problem)
   const answer = toNetworkVolume(result.volume)
-  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs, store(answer))
+  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs, [
+    noteCreate(ctx, answer),
+    ...store(answer),
+  ])
   if (!isWritten) throw tooMany('network volumes')
   return answer
 }
@@ -46,15 +53,32 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
     const before = await findOrThrow(ctx, id)
     const result = patchNetworkVolume(before, patch)
     if (!result.ok) throw problemOf(result.problem)
-    if (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume)) return toNetworkVolume(result.volume)
-    return null
+    const after = toNetworkVolume(result.volume)
+    const note = noteChange(ctx, {
+      action: 'network-volumes.update',
+      resourceKind: KIND,
+      resourceId: id,
+      ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
+    })
+    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, [note])) ? after : null
   })
 }
 
 /** Deletes a volume that no live pod and no endpoint uses (VOL-3). Throws 400, 403 and 404. */
 export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
-  assertDeleted(await table.deleteNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id), `network volume ${id}`)
+  const note = noteChange(ctx, { action: 'network-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
+  assertDeleted(await table.deleteNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), `network volume ${id}`)
+}
+
+function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
+  return noteChange(ctx, {
+    action: 'network-volumes.create',
+    resourceKind: KIND,
+    resourceId: volume.id,
+    before: null,
+    after: { ...volume },
+  })
 }
 
 async function findOrThrow(ctx: VerbContext, id: string): Promise<NetworkVolumeRecord> {

@@ -6,10 +6,13 @@ import * as table from '../../db/resources/registries.ts'
 import type { ContainerSpec } from '../../domain/resources/container.ts'
 import { sealLogin } from '../../effects/registry-login.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
+
+const KIND = 'registry'
 
 /** Stores a credential, sealed (REG-1, RES-3, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest, key: string | undefined): Promise<Registry> {
@@ -22,7 +25,9 @@ async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, stor
   const place = { id: newResourceId(), teamId: ctx.principal.teamId }
   const row = { ...place, name: body.name, ...sealLogin(ctx.env, place, body), createdAt: ctx.nowMs, host }
   const answer = shown(row)
-  if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row, store(answer)))) throw tooMany('registry credentials')
+  const { id, ...after } = answer
+  const note = noteChange(ctx, { action: 'registries.create', resourceKind: KIND, resourceId: id, before: null, after })
+  if (!(await table.insertRegistry(openDatabase(ctx.env.DB), row, [note, ...store(answer)]))) throw tooMany('registry credentials')
   return answer
 }
 
@@ -43,7 +48,8 @@ export async function listRegistries(ctx: VerbContext): Promise<Registry[]> {
 /** Deletes a credential that no live pod and no endpoint pulls with (REG-2). Throws 400, 403 and 404. */
 export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'registries:write')
-  assertDeleted(await table.deleteRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id), 'Registry credential')
+  const note = noteChange(ctx, { action: 'registries.delete', resourceKind: KIND, resourceId: id, ...DELETED })
+  assertDeleted(await table.deleteRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), 'Registry credential')
 }
 
 /** Naming a credential takes the scope for reading it: it is sent to a registry on the caller's word (PP-196). Throws 403. */

@@ -2,7 +2,7 @@ import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
-import { openDatabase, openRecords } from '../../db/client.ts'
+import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/resources/templates.ts'
 import { hasScope } from '../../domain/access.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
@@ -13,8 +13,10 @@ import {
   type TemplateResult,
   withoutCredential,
 } from '../../domain/resources/template.ts'
+import { contentsOf } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
+import { DELETED, noteChange } from '../audit.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -42,7 +44,10 @@ export async function createTemplate(ctx: VerbContext, body: CreateTemplateReque
 async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
   const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
   await claimRegistry(ctx, template.container)
-  const outcome = await table.insertTemplate(openRecords(ctx.env), template, ctx.nowMs, store(template))
+  const outcome = await table.insertTemplate(openRecords(ctx.env), template, ctx.nowMs, [
+    note(ctx, 'create', null, template),
+    ...store(template),
+  ])
   if (outcome === 'nameTaken') throw nameTaken()
   if (outcome === 'full') throw tooMany('templates')
   return template
@@ -86,7 +91,7 @@ export async function updateTemplate(ctx: VerbContext, id: string, patch: Update
     if (!before) throw new Problem('notFound')
     const template = accepted(patchTemplate(before.template, patch))
     if (patch.registry !== undefined || patch.image !== undefined) await claimRegistry(ctx, template.container)
-    const outcome = await table.updateTemplate(db, template, before.revision)
+    const outcome = await table.updateTemplate(db, template, before.revision, [note(ctx, 'update', before.template, template)])
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome === 'written') return template
     return null
@@ -96,7 +101,8 @@ export async function updateTemplate(ctx: VerbContext, id: string, patch: Update
 /** Deletes an own template that no live pod was made from (TPL-5). Throws 400, 403 and 404. */
 export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'templates:write')
-  assertDeleted(await table.deleteTemplate(openDatabase(ctx.env.DB), ctx.principal.teamId, id), `template ${id}`)
+  const deleted = noteChange(ctx, { action: 'templates.delete', resourceKind: 'template', resourceId: id, ...DELETED })
+  assertDeleted(await table.deleteTemplate(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [deleted]), `template ${id}`)
 }
 
 /** The template that a team may build from: its own or a public one, the latter without its owner's credential; null for any other id. */
@@ -136,6 +142,11 @@ export function assertMergedSize(body: object): void {
 
 function seenBy(teamId: string, template: TemplateConfig): TemplateConfig {
   return template.teamId === teamId ? template : withoutCredential(template)
+}
+
+function note(ctx: VerbContext, verb: 'create' | 'update', before: TemplateConfig | null, after: TemplateConfig): Statement {
+  const contents = contentsOf(ctx.env, 'template', after.id, before, after)
+  return noteChange(ctx, { action: `templates.${verb}`, resourceKind: 'template', resourceId: after.id, ...contents })
 }
 
 function accepted(result: TemplateResult): TemplateConfig {

@@ -7,7 +7,7 @@ import type { Env } from '../../../src/env.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
-import { compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
+import { BY_TEST, compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../support/pods.ts'
 import { hostStub } from '../../support/stubs.ts'
 
 const marksOf = (hostId: string) =>
@@ -57,7 +57,7 @@ describe('a request that dies between the row and its host', () => {
     const pod = await readPod(id)
     const outcome = decideAction(pod, 'stop', Date.now())
     if (!outcome.ok) throw new Error(outcome.detail)
-    expect(await transitPod(withoutSync(env), pod, outcome.change)).toBe('done')
+    expect(await transitPod(withoutSync(env), pod, outcome.change, BY_TEST)).toBe('done')
     expect((await readPod(id)).status).toBe('EXITED')
     await ringForMarks(host.id)
     await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')

@@ -12,7 +12,7 @@ import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { afterEach, beforeEach, describe, env, evictDurableObject, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
-import { placed, readPod } from '../../support/pods.ts'
+import { BY_TEST, placed, readPod } from '../../support/pods.ts'
 import { hostStub } from '../../support/stubs.ts'
 
 const SKEW_MS = 300_000
@@ -86,12 +86,12 @@ class MeteredPod {
     const outcome = decideAction(pod, action, nowMs)
     if (!outcome.ok) return
     if (!isAnswerLost) {
-      expect(await transitPod(env, pod, outcome.change)).toBe('done')
+      expect(await transitPod(env, pod, outcome.change, BY_TEST)).toBe('done')
       return
     }
     // Whoever asked asks again with what it knew.
-    await expect(transitPod(losingAnswers(env), pod, outcome.change)).rejects.toThrow()
-    expect(await transitPod(env, pod, outcome.change)).not.toBe('done')
+    await expect(transitPod(losingAnswers(env), pod, outcome.change, BY_TEST)).rejects.toThrow()
+    expect(await transitPod(env, pod, outcome.change, BY_TEST)).not.toBe('done')
   }
 
   async say(what: Said, skewMs: number, isAnswerLost: boolean): Promise<void> {
@@ -138,6 +138,7 @@ class MeteredPod {
       openRecords(env),
       this.id,
       (pod) => decideHostLost(pod, 'its host is silent', lastHeard, nowMs),
+      () => null,
       async () => {},
     )
   }

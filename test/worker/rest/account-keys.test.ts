@@ -121,7 +121,9 @@ describe('keys of an account', () => {
     const next = await api(owner.key).post(`${PATH}/${body.id}/rotate`, { overlapSeconds: 0 })
     await api(owner.key).delete(`${PATH}/${next.body.id}`)
     forgetVerdicts()
-    const { results } = await env.DB.prepare('SELECT action, resource_id AS id, before, after FROM audit WHERE team_id = ? ORDER BY rowid')
+    const { results } = await env.DB.prepare(
+      `SELECT action, resource_id AS id, before, after FROM audit WHERE team_id = ? AND actor_kind = 'KEY' ORDER BY rowid`,
+    )
       .bind(await teamOf(owner))
       .all<Record<string, string>>()
     expect(results.filter(({ action }) => action?.startsWith('keys.')).map(({ action, id }) => [action, id])).toEqual([

@@ -35,7 +35,9 @@ describe('SSH keys', () => {
     const team = await teamOf({ key, keyId, userId, ...account })
     await api(key).put(PATH, { keys: [ED25519] })
     const reply = await api(key).put(PATH, { keys: [] })
-    const rows = await env.DB.prepare('SELECT * FROM audit WHERE team_id = ? ORDER BY rowid').bind(team).all()
+    const rows = await env.DB.prepare("SELECT * FROM audit WHERE team_id = ? AND resource_kind = 'ssh-keys' ORDER BY rowid")
+      .bind(team)
+      .all()
     expect(rows.results).toHaveLength(2)
     expect(rows.results[1]).toEqual({
       id: expect.stringMatching(/^[0-9a-z]{19}$/),

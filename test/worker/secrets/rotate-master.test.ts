@@ -79,7 +79,10 @@ describe('rotate-master', () => {
         ids.set(`NEW${n}`, await write(plane, `NEW${n}`, 0, null))
       }
     }
-    const api = { request: async (_method: string, _path: string, body?: unknown) => reseal(BOTH, (body as { cursor?: string }).cursor) }
+    const operator = { env: BOTH, nowMs: Date.now(), requestId: 'rotation' }
+    const api = {
+      request: async (_method: string, _path: string, body?: unknown) => reseal(operator, (body as { cursor?: string }).cursor),
+    }
     const walking = async () => {
       const report = await rotateMaster(api as Parameters<typeof rotateMaster>[0])
       await changes

@@ -132,7 +132,10 @@ describe('secrets', () => {
     await api(account.key).patch(`${PATH}/${id}`, { value: 'canary-2' })
     await api(account.key).patch(`${PATH}/${id}`, { description: '' })
     await api(account.key).delete(`${PATH}/${id}`)
-    const noted = await rows('SELECT action, resource_id, before, after FROM audit WHERE team_id = ? ORDER BY rowid', await teamOf(account))
+    const noted = await rows(
+      `SELECT action, resource_id, before, after FROM audit WHERE team_id = ? AND actor_kind = 'KEY' ORDER BY rowid`,
+      await teamOf(account),
+    )
     const states = noted.map(({ action, before, after }) => [action, JSON.parse(String(before)), JSON.parse(String(after))])
     const [first, second, third] = [
       { name: 'A', description: 'd', bytes: 6 },

@@ -5,7 +5,7 @@ import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contrac
 import * as accounts from '../../../services/accounts/accounts.ts'
 import * as keys from '../../../services/accounts/keys.ts'
 import { resumeUser, suspendUser } from '../../../services/accounts/suspension.ts'
-import type { AppEnv } from '../../app-env.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
@@ -116,19 +116,19 @@ const resumeRoute = createRoute({
 
 /** Registers users, keys and quotas of the operator API (AUT-4a). */
 export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(c.env, c.req.valid('json').email, Date.now()), 201))
+  app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(operatorContext(c), c.req.valid('json').email), 201))
   app.openapi(listUsersRoute, async (c) => c.json({ users: await accounts.listUsers(c.env, c.req.valid('query').email) }, 200))
   app.openapi(createKeyRoute, async (c) =>
-    c.json(await keys.createKey(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 201),
+    c.json(await keys.createKey(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 201),
   )
   app.openapi(listKeysRoute, async (c) => c.json({ keys: await keys.listKeys(c.env, c.req.valid('param').id) }, 200))
   app.openapi(revokeKeyRoute, async (c) => {
-    await keys.revokeKey(c.env, c.req.valid('param').id, Date.now())
+    await keys.revokeKey(operatorContext(c), c.req.valid('param').id)
     return c.body(null, 204)
   })
-  app.openapi(suspendRoute, async (c) => c.json(await suspendUser(c.env, c.req.valid('param').id, Date.now()), 200))
-  app.openapi(resumeRoute, async (c) => c.json(await resumeUser(c.env, c.req.valid('param').id), 200))
+  app.openapi(suspendRoute, async (c) => c.json(await suspendUser(operatorContext(c), c.req.valid('param').id), 200))
+  app.openapi(resumeRoute, async (c) => c.json(await resumeUser(operatorContext(c), c.req.valid('param').id), 200))
   app.openapi(setQuotasRoute, async (c) =>
-    c.json(await accounts.setQuotas(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200),
+    c.json(await accounts.setQuotas(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
 }

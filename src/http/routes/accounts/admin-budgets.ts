@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { BudgetOverrides } from '../../../contract/accounts/budgets.ts'
 import { getBudgets, setBudgets } from '../../../services/accounts/budgets.ts'
-import type { AppEnv } from '../../app-env.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
@@ -33,5 +33,5 @@ const setRoute = createRoute({
 /** Registers the budgets of accounts in the operator API (PP-204). */
 export function registerAdminBudgets(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getBudgets(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => c.json(await setBudgets(c.env, c.req.valid('param').id, c.req.valid('json'), Date.now()), 200))
+  app.openapi(setRoute, async (c) => c.json(await setBudgets(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
 }

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { AccountIsolation } from '../../../contract/accounts/isolation.ts'
 import { getIsolation, setIsolation } from '../../../services/accounts/isolation.ts'
-import type { AppEnv } from '../../app-env.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
@@ -33,5 +33,5 @@ const setRoute = createRoute({
 /** Registers what the operator requires of the hosts of an account (PP-219). */
 export function registerAdminIsolation(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getIsolation(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => c.json(await setIsolation(c.env, c.req.valid('param').id, c.req.valid('json')), 200))
+  app.openapi(setRoute, async (c) => c.json(await setIsolation(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
 }

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { ResealRequest, ResealResponse } from '../../../contract/accounts/secrets.ts'
 import { reseal } from '../../../services/accounts/reseal.ts'
-import type { AppEnv } from '../../app-env.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
@@ -23,5 +23,5 @@ const resealRoute = createRoute({
 
 /** Registers what an operator does with the secrets of a plane (PP-213). */
 export function registerAdminSecrets(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(resealRoute, async (c) => c.json(await reseal(c.env, c.req.valid('json').cursor), 200))
+  app.openapi(resealRoute, async (c) => c.json(await reseal(operatorContext(c), c.req.valid('json').cursor), 200))
 }

@@ -1,0 +1,85 @@
+import { type AuditRow, insertAuditRows } from '../src/db/audit.ts'
+import { openDatabase } from '../src/db/client.ts'
+import type { Env } from '../src/env.ts'
+import { logEvent } from '../src/platform/log.ts'
+
+/** Handed over at a time. */
+const BATCH = 20
+/** When a hand-over that nobody finished is looked at again: the object may have gone away in the middle. */
+const GUARD_MS = 5_000
+const FIRST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 60_000
+
+/** A step of the object's schema. */
+export const AUDIT_OUTBOX_SCHEMA = 'CREATE TABLE audit_outbox (id TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID;'
+
+interface AuditOutboxDeps {
+  env: Env
+  sql: SqlStorage
+  now: () => number
+}
+
+/**
+ * Rows of the audit log about what an object owns (adr/0025). A row is written in the transaction of its change and removed once D1 has it, so
+ * a crash in between repeats the hand-over, and D1 knows a row by its id.
+ */
+export class AuditOutbox {
+  private readonly deps: AuditOutboxDeps
+  private count = 0
+  private draining = false
+  private failures = 0
+  private notBeforeMs = 0
+
+  constructor(deps: AuditOutboxDeps) {
+    this.deps = deps
+    this.reload()
+  }
+
+  /** After a transaction that was rolled back. */
+  reload(): void {
+    this.count = Number(this.deps.sql.exec('SELECT COUNT(*) AS n FROM audit_outbox').one().n)
+  }
+
+  get size(): number {
+    return this.count
+  }
+
+  /** To be called in the transaction of the change. */
+  add(row: AuditRow): void {
+    this.deps.sql.exec('INSERT INTO audit_outbox (id, row) VALUES (?, ?)', row.id, JSON.stringify(row))
+    this.count += 1
+  }
+
+  /** When to look again although nothing happens; null when nothing waits. */
+  dueAtMs(nowMs: number): number | null {
+    if (this.count === 0) return null
+    return this.notBeforeMs > nowMs ? this.notBeforeMs : nowMs + GUARD_MS
+  }
+
+  /** Hands over what waits, unless that is under way or was refused a moment ago. Never throws. */
+  async drain(): Promise<void> {
+    if (this.count === 0 || this.draining || this.deps.now() < this.notBeforeMs) return
+    this.draining = true
+    try {
+      while (this.count > 0) await this.drainBatch()
+      this.failures = 0
+    } catch (error) {
+      this.failures += 1
+      this.notBeforeMs = this.deps.now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1))
+      logEvent('warn', 'audit rows could not be handed over', { rows: this.count, error })
+    } finally {
+      this.draining = false
+    }
+  }
+
+  private async drainBatch(): Promise<void> {
+    const { env, sql } = this.deps
+    const rows = sql.exec('SELECT id, row FROM audit_outbox ORDER BY id LIMIT ?', BATCH).toArray()
+    await insertAuditRows(
+      openDatabase(env.DB),
+      rows.map(({ row }) => JSON.parse(String(row)) as AuditRow),
+    )
+    for (const { id } of rows) sql.exec('DELETE FROM audit_outbox WHERE id = ?', id)
+    this.count -= rows.length
+  }
+}

@@ -1,0 +1,19 @@
+import type { Job } from '../../../src/domain/job/job.ts'
+import { auditRow, type Change } from '../../../src/effects/audit.ts'
+import type { Cause } from '../../../src/objects/cause.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
+import type { EndpointCore } from '../core.ts'
+
+/** Notes in the transaction of a change that somebody made it (AUD-1). */
+export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): void {
+  const config = core.config()
+  if (config) core.audit.add(auditRow(core.env, tx.nowMs, cause, config.teamId, change))
+}
+
+export function cancelled(jobId: string, state: Job['state']): Change {
+  return { action: 'jobs.cancel', resourceKind: 'job', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
+}
+
+export function purgedQueue(endpointId: string, queued: number): Change {
+  return { action: 'queues.purge', resourceKind: 'queue', resourceId: endpointId, before: { queued }, after: { queued: 0 } }
+}

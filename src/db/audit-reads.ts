@@ -1,0 +1,77 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { AuditRow } from './audit.ts'
+import type { Database } from './client.ts'
+import { audit } from './schema.ts'
+
+/** Which rows are wanted; a member that is absent filters nothing. Times in milliseconds, `toMs` exclusive. */
+export interface AuditFilter {
+  teamId?: string | undefined
+  /** Only rows of this user. */
+  userId?: string | undefined
+  resourceId?: string | undefined
+  /** A user, or a credential. */
+  actor?: string | undefined
+  action?: string | undefined
+  fromMs?: number | undefined
+  toMs?: number | undefined
+}
+
+/** Rows behind the one that is named, newest first; at most `limit`. Ids sort by time. */
+export function listAudit(db: Database, filter: AuditFilter, afterId: string | null, limit: number): Promise<AuditRow[]> {
+  const { teamId, userId, resourceId, actor, action, fromMs, toMs } = filter
+  const conditions: (SQL | undefined | false)[] = [
+    teamId !== undefined && eq(audit.teamId, teamId),
+    userId !== undefined && eq(audit.userId, userId),
+    resourceId !== undefined && eq(audit.resourceId, resourceId),
+    actor !== undefined && or(eq(audit.userId, actor), eq(audit.credentialId, actor)),
+    action !== undefined && eq(audit.action, action),
+    fromMs !== undefined && gte(audit.id, firstIdAt(fromMs)),
+    toMs !== undefined && lt(audit.id, firstIdAt(toMs)),
+    afterId !== null && lt(audit.id, afterId),
+  ]
+  const where = conditions.filter((condition) => condition !== undefined && condition !== false)
+  return db
+    .select()
+    .from(audit)
+    .where(and(...where))
+    .orderBy(desc(audit.id))
+    .limit(limit)
+    .all()
+}
+
+/** Changes of one resource of certain kinds around a moment, oldest first: at most `limit` until it and `limit` since. */
+export async function findChanges(
+  db: Database,
+  teamId: string,
+  resourceId: string,
+  { kinds, atMs, limit }: { kinds: readonly string[]; atMs: number; limit: number },
+): Promise<{ until: AuditRow[]; since: AuditRow[] }> {
+  const own = and(eq(audit.teamId, teamId), eq(audit.resourceId, resourceId), inArray(audit.resourceKind, [...kinds]))
+  // Of one millisecond the order is that in which they were written.
+  const [until, since] = await db.batch([
+    db
+      .select()
+      .from(audit)
+      .where(and(own, lte(audit.at, atMs)))
+      .orderBy(desc(audit.at), sql`rowid DESC`)
+      .limit(limit),
+    db
+      .select()
+      .from(audit)
+      .where(and(own, gt(audit.at, atMs)))
+      .orderBy(asc(audit.at), sql`rowid`)
+      .limit(limit),
+  ])
+  return { until: until.reverse(), since }
+}
+
+/** Deletes rows from before `beforeMs`, at most `limit` of all accounts; says how many. */
+export async function deleteOldAudit(db: Database, beforeMs: number, limit: number): Promise<number> {
+  const old = db.select({ id: audit.id }).from(audit).where(lt(audit.at, beforeMs)).orderBy(audit.at).limit(limit)
+  return (await db.delete(audit).where(inArray(audit.id, old))).meta.changes
+}
+
+// As `newAuditId` begins.
+function firstIdAt(ms: number): string {
+  return Math.max(0, ms).toString(36).padStart(9, '0')
+}

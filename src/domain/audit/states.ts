@@ -1,0 +1,55 @@
+import type { EndpointConfig } from '../endpoint/record.ts'
+import { isToRun, type PodState } from '../pod/pod.ts'
+import type { PodSpec } from '../pod/record.ts'
+import type { ContainerSpec } from '../resources/container.ts'
+import type { TemplateConfig } from '../resources/record.ts'
+import { type AuditState, hiddenVariables } from './change.ts'
+
+// What the audit log keeps of a resource: what its owner can set, flat and without secrets.
+
+/** Makes of a variable's value what only tells equal ones (AUD-3). */
+type Digest = (name: string, value: string) => string
+
+/** What of a pod's row belongs to its state. */
+export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> & {
+  name: string
+  spec: PodSpec
+  templateId: string | null
+  dataCenterId: string
+}
+
+/** A pod: its configuration and whether it is to run, which does not say how far its container has come. */
+export function podState(pod: AuditedPod, digest: Digest): AuditState {
+  const { container, compute, cloud, dataCenterIds, mounts, globalNetworking, onHostLoss } = pod.spec
+  return {
+    name: pod.name,
+    wanted: isToRun(pod) ? 'RUNNING' : pod.status === 'TERMINATED' ? 'TERMINATED' : 'STOPPED',
+    hostLost: pod.hostLost,
+    locked: pod.locked,
+    ...containerState(container, digest),
+    compute,
+    cloud,
+    dataCenterIds,
+    dataCenter: pod.dataCenterId,
+    mounts,
+    globalNetworking,
+    onHostLoss,
+    template: pod.templateId,
+  }
+}
+
+/** A Serverless endpoint, with the release that it is at. */
+export function endpointState(config: EndpointConfig, digest: Digest): AuditState {
+  const { id: _id, teamId: _teamId, revision: _revision, createdAt: _createdAt, container, ...settings } = config
+  return { ...settings, ...containerState(container, digest) }
+}
+
+/** A template. */
+export function templateState(template: TemplateConfig, digest: Digest): AuditState {
+  const { id: _id, teamId: _teamId, container, ...settings } = template
+  return { ...settings, ...containerState(container, digest) }
+}
+
+function containerState({ env, ...container }: ContainerSpec, digest: Digest): AuditState {
+  return { ...container, ...hiddenVariables(env, digest) }
+}

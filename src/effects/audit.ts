@@ -1,0 +1,60 @@
+import { type AuditRow, insertAuditRow, type NewAuditRow } from '../db/audit.ts'
+import { openDatabase, type Statement } from '../db/client.ts'
+import type { PodRow } from '../db/pods/pods.ts'
+import { bounded, type Contents, changedMembers } from '../domain/audit/change.ts'
+import { endpointState, podState, templateState } from '../domain/audit/states.ts'
+import type { Env } from '../env.ts'
+import type { Cause } from '../objects/cause.ts'
+import { newAuditId } from '../platform/ids.ts'
+import { vaultOf } from '../platform/seal.ts'
+
+/** What was done to which resource. `before` and `after` hold no secret; see `stateOf` for what has variables. */
+export type Change = Pick<AuditRow, 'action' | 'resourceKind' | 'resourceId' | 'before' | 'after'>
+
+/** A row of the audit log. `teamId`: whose resource was changed; null for the operator's own. */
+export function auditRow(env: Env, nowMs: number, cause: Cause, teamId: string | null, change: Change): AuditRow {
+  const { action, resourceKind, resourceId } = change
+  const digest = digestIn(env, resourceKind, resourceId)
+  const contents = { before: bounded(change.before, digest), after: bounded(change.after, digest) }
+  return { id: newAuditId(nowMs), at: nowMs, teamId, ...cause, action, resourceKind, resourceId, ...contents }
+}
+
+/** The statement that writes a row; it belongs right behind the one that makes the change, in its batch (AUD-1). */
+export function auditStatement(env: Env, nowMs: number, cause: Cause, teamId: NewAuditRow['teamId'], change: Change): Statement {
+  return insertAuditRow(openDatabase(env.DB), { ...auditRow(env, nowMs, cause, null, change), teamId })
+}
+
+/** Who wants a change of a pod, and what it is called. */
+export interface PodAudit {
+  cause: Cause
+  action: string
+}
+
+/** The statement for a pod's transition. Of a terminated one nothing is left, and how it was the rows before say. */
+export function podStatement(env: Env, { cause, action }: PodAudit, before: PodRow, after: PodRow): Statement {
+  const { id, teamId, status } = after
+  const contents = status === 'TERMINATED' ? { before: {}, after: null } : contentsOf(env, 'pod', id, before, after)
+  return auditStatement(env, Date.now(), cause, teamId, { action, resourceKind: 'pod', resourceId: id, ...contents })
+}
+
+const STATES = { pod: podState, endpoint: endpointState, template: templateState }
+type Audited = typeof STATES
+
+/** Before and after of what has variables, of which only names and digests are kept (AUD-3). An update keeps what it changed (AUD-4). */
+export function contentsOf<Kind extends keyof Audited>(
+  env: Env,
+  kind: Kind,
+  resourceId: string,
+  before: Parameters<Audited[Kind]>[0] | null,
+  after: Parameters<Audited[Kind]>[0] | null,
+): Contents {
+  const state = STATES[kind] as (resource: typeof before, digest: ReturnType<typeof digestIn>) => ReturnType<Audited[Kind]>
+  const digest = digestIn(env, kind, resourceId)
+  const [old, now] = [before && state(before, digest), after && state(after, digest)]
+  return old && now ? changedMembers(old, now) : { before: old, after: now }
+}
+
+function digestIn(env: Env, kind: string, resourceId: string): (name: string, value: string) => string {
+  const vault = vaultOf(env)
+  return (name, value) => `hmac-sha256:${vault.digest(['audit', kind, resourceId, name], value)}`
+}

@@ -1,0 +1,25 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { OperatorAuditQuery, OperatorAuditResponse } from '../../../contract/accounts/audit.ts'
+import { listAllChanges } from '../../../services/accounts/audit-log.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
+
+const listRoute = createRoute({
+  tags: ['Audit'],
+  security: BEARER,
+  method: 'get',
+  path: '/admin/v1/audit',
+  operationId: 'listAllAudit',
+  summary: 'List changes of all accounts and of the operator, newest first',
+  request: { query: OperatorAuditQuery },
+  responses: {
+    200: { description: 'A page of changes, at most 200.', content: { 'application/json': { schema: OperatorAuditResponse } } },
+    ...problemResponses([401, 422]),
+  },
+})
+
+/** Registers the audit log of the operator API (AUD-8). */
+export function registerAdminAudit(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json(await listAllChanges(operatorContext(c), c.req.valid('query')), 200))
+}

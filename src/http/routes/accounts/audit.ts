@@ -1,0 +1,37 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { AuditStateQuery, AuditStateResponse, ListAuditQuery, ListAuditResponse } from '../../../contract/accounts/audit.ts'
+import { getStateAt, listChanges } from '../../../services/accounts/audit-log.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const common = { tags: ['Account'], security: BEARER, ...scoped('account:read', []) }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/account/audit',
+  operationId: 'listAudit',
+  summary: 'List changes, newest first',
+  description: 'All changes of the account with `account:write`, else those that your own user has made. A page has at most 200.',
+  request: { query: ListAuditQuery },
+  responses: { 200: ok('A page of changes.', ListAuditResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const stateRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/account/audit/state',
+  operationId: 'getAuditState',
+  summary: 'What a pod, an endpoint or a template was at a moment',
+  description: 'Derived from its changes. Takes the scope that reads such a thing now, too.',
+  request: { query: AuditStateQuery },
+  responses: { 200: ok('What it was.', AuditStateResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/account/audit` (AUD-8, AUD-9). */
+export function registerAudit(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json(await listChanges(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(stateRoute, async (c) => c.json(await getStateAt(verbContext(c), c.req.valid('query')), 200))
+}

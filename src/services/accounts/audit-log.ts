@@ -1,0 +1,100 @@
+import type {
+  AuditEntry,
+  AuditStateQuery,
+  AuditStateResponse,
+  ListAuditQuery,
+  ListAuditResponse,
+  OperatorAuditQuery,
+  OperatorAuditResponse,
+} from '../../contract/accounts/audit.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import type { AuditRow } from '../../db/audit.ts'
+import { type AuditFilter, findChanges, listAudit } from '../../db/audit-reads.ts'
+import { openDatabase } from '../../db/client.ts'
+import { hasScope, type Scope } from '../../domain/access.ts'
+import { stateAt } from '../../domain/audit/state-at.ts'
+import type { OperatorContext, VerbContext } from '../context.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import { requireScope } from '../require-scope.ts'
+
+/** Rows of one page: a larger one might not fit into a Worker's memory. */
+const MAX_PAGE_ROWS = 200
+/** Changes of one resource that are read on each side of a moment. */
+const MAX_CHANGES = 500
+/** What can be asked for as it was, and the scope that reads it now. */
+const SCOPE_OF = { pod: 'pods:read', endpoint: 'serverless:read', template: 'templates:read' } as const satisfies Record<string, Scope>
+type StatefulKind = keyof typeof SCOPE_OF
+
+/**
+ * A page of the account's changes, newest first (AUD-8): all of them for who may change the account, else those that the caller's own user has
+ * made. Throws 403, and 422 for a foreign cursor.
+ */
+export async function listChanges(ctx: VerbContext, query: ListAuditQuery): Promise<ListAuditResponse> {
+  requireScope(ctx.principal, 'account:read')
+  const { teamId, userId, scopes } = ctx.principal
+  const filter = { ...filterOf(query), teamId, ...(!hasScope(scopes, 'account:write') && { userId }) }
+  const { shown, pagination } = await readPage(ctx, 'listAudit', filter, query)
+  return { entries: shown.map((row) => withoutMachine(toEntry(row))), pagination }
+}
+
+/** The same over all accounts, for the operator. */
+export async function listAllChanges(ctx: OperatorContext, query: OperatorAuditQuery): Promise<OperatorAuditResponse> {
+  const filter = { ...filterOf(query), teamId: query.account }
+  const { shown, pagination } = await readPage(ctx, 'listAllAudit', filter, query)
+  return { entries: shown.map((row) => ({ ...toEntry(row), accountId: row.teamId })), pagination }
+}
+
+/**
+ * What a pod, an endpoint or a template was at a moment, from its changes (AUD-9). Throws 403 without the scope that reads such a thing now, and
+ * 404 when the account never had one of that id, as far as is still known.
+ */
+export async function getStateAt(ctx: VerbContext, { resource, at }: AuditStateQuery): Promise<AuditStateResponse> {
+  requireScope(ctx.principal, 'account:read')
+  const atMs = Date.parse(at)
+  const wanted = { kinds: Object.keys(SCOPE_OF), atMs, limit: MAX_CHANGES }
+  const { until, since } = await findChanges(openDatabase(ctx.env.DB), ctx.principal.teamId, resource, wanted)
+  const known = until[0] ?? since[0]
+  if (!known) throw new Problem('notFound')
+  const kind = known.resourceKind as StatefulKind
+  requireScope(ctx.principal, SCOPE_OF[kind])
+  return { resource: { kind, id: resource }, at: formatTime(atMs), ...stateAt(until, since) }
+}
+
+async function readPage(ctx: OperatorContext, operation: string, filter: AuditFilter, query: ListAuditQuery) {
+  const binding = JSON.stringify([operation, filter])
+  const after = decodeCursor(binding, query.cursor)
+  const limit = Math.min(query.limit, MAX_PAGE_ROWS)
+  const rows = await listAudit(openDatabase(ctx.env.DB), filter, after?.id ?? null, limit + 1)
+  return pageOf(rows, limit, binding, ({ at, id }) => ({ createdAt: at, id }))
+}
+
+function filterOf({ resource, actor, action, from, to }: ListAuditQuery): AuditFilter {
+  return { resourceId: resource, actor, action, fromMs: timeOf(from), toMs: timeOf(to) }
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text)
+}
+
+function toEntry({
+  id,
+  at,
+  actorKind,
+  userId,
+  credentialId,
+  action,
+  resourceKind,
+  resourceId,
+  requestId,
+  before,
+  after,
+}: AuditRow): AuditEntry {
+  const actor = { kind: actorKind, userId, credentialId }
+  return { id, at: new Date(at).toISOString(), actor, action, resource: { kind: resourceKind, id: resourceId }, requestId, before, after }
+}
+
+/** Which machine it was is the operator's business. */
+function withoutMachine(entry: AuditEntry): AuditEntry {
+  return entry.actor.kind === 'HOST' ? { ...entry, actor: { ...entry.actor, credentialId: null } } : entry
+}

@@ -1,0 +1,130 @@
+import { adminDocument } from '../../src/http/admin-api.ts'
+import { FakeHost } from './fake-host.ts'
+import { type Account, admin, api, createAccount, createKey, createOrganization, env, joinTeam, teamOf } from './harness.ts'
+import { DOCUMENTED, documentedIn, type Operation } from './operations.ts'
+import { VICTIMS, type Victim } from './victims.ts'
+
+// What is needed to call each operation that changes something, with success and as somebody who may not.
+
+/** What an operation is called with. */
+export interface Call {
+  /** Whose key opens it. */
+  key: string
+  params: Readonly<Record<string, string>>
+  body?: object
+}
+
+/** Operations that change nothing of an account's, and work itself: by method and path, with the reason. */
+export const EXEMPT: Readonly<Record<string, string>> = {
+  'post /v2/{endpointId}/run': 'work',
+  'post /v2/{endpointId}/runsync': 'work',
+  'post /v2/{endpointId}/retry/{jobId}': 'work',
+  'post /v2/{endpointId}/openai/{route}': 'work',
+  'post /v2/{endpointId}/status/{jobId}': 'reads',
+  'post /v2/{endpointId}/status-sync/{jobId}': 'reads',
+  'post /v2/{endpointId}/stream/{jobId}': 'reads',
+}
+
+/** Operations that change more than one resource, and so leave a row for each. */
+export const ROWS: Readonly<Record<string, number>> = {
+  'post /v2/organizations/{id}/hand-over': 2,
+}
+
+export const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
+
+/** Every operation of both documents that is no GET and not exempt. */
+export const AUDITED: readonly Operation[] = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
+  (operation) => operation.method !== 'get' && !(nameOf(operation) in EXEMPT),
+)
+
+/** What an operation is called with to succeed. One that takes an id gets a resource of its own; the body is the document's example. */
+export function callOf(operation: Operation): Promise<Call> {
+  const special = SPECIAL[nameOf(operation)]
+  if (special) return special()
+  if (operation.path.startsWith('/admin/')) return adminCall(operation.path)
+  if (!operation.path.includes('{')) return ownCall()
+  const make = VICTIMS[operation.path.slice(0, operation.path.indexOf('{'))]
+  if (!make) throw new Error(`no victim for ${operation.path}: add a row to VICTIMS in test/support/victims.ts`)
+  return make().then(ofVictim)
+}
+
+/** Where the example of the document is not enough. */
+const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
+  'post /v2/organizations/invitations/accept': invited,
+  'post /v2/organizations/invitations/decline': invited,
+  'post /v2/organizations/{id}/hand-over': async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const id = await createOrganization(owner.key)
+    await joinTeam(id, member, 'ADMIN')
+    return { key: owner.key, params: { id }, body: { userId: member.userId } }
+  },
+  'post /v2/pods': async () => {
+    await FakeHost.join()
+    return ownCall()
+  },
+}
+
+async function invited(): Promise<Call> {
+  const [owner, guest] = [await createAccount(), await createAccount()]
+  const path = `/v2/organizations/${await createOrganization(owner.key)}/invitations`
+  const { body } = await api(owner.key).post(path, { email: guest.email, role: 'DEV' })
+  return { key: guest.key, params: {}, body: { token: body.token } }
+}
+
+function ofVictim({ owner, params }: Victim): Call {
+  return { key: owner.key, params }
+}
+
+async function ownCall(): Promise<Call> {
+  return { key: (await createAccount()).key, params: {} }
+}
+
+const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
+  '/admin/v1/users/': async () => (await createAccount()).userId,
+  '/admin/v1/keys/': async () => (await createKey((await createAccount()).userId)).id,
+  '/admin/v1/hosts/': async () => (await FakeHost.enrol()).id,
+  '/admin/v1/join-tokens/': async () => (await admin().post('/admin/v1/join-tokens', { name: 'spare' })).body.id,
+}
+
+async function adminCall(path: string): Promise<Call> {
+  const make = path.includes('{') ? ADMIN_IDS[path.slice(0, path.indexOf('{'))] : undefined
+  if (path.includes('{') && !make) throw new Error(`no id for ${path}: add a row to ADMIN_IDS`)
+  const unique = path === '/admin/v1/users' ? { body: { email: `${crypto.randomUUID()}@example.com` } } : {}
+  return { key: env.OPERATOR_KEY, params: make ? { id: await make() } : {}, ...unique }
+}
+
+export interface StoredAudit {
+  id: string
+  at: number
+  teamId: string | null
+  actorKind: string
+  userId: string | null
+  credentialId: string | null
+  action: string
+  resourceKind: string
+  resourceId: string
+  requestId: string | null
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
+}
+
+/** The rows of the audit log that a condition of SQL finds, oldest first. */
+export async function auditRows(where: string, ...values: unknown[]): Promise<StoredAudit[]> {
+  const { results } = await env.DB.prepare(
+    `SELECT id, at, team_id AS teamId, actor_kind AS actorKind, user_id AS userId, credential_id AS credentialId, action,
+      resource_kind AS resourceKind, resource_id AS resourceId, request_id AS requestId, before, after
+      FROM audit WHERE ${where} ORDER BY at, rowid`,
+  )
+    .bind(...values)
+    .all<StoredAudit & { before: string | null; after: string | null }>()
+  return results.map((row) => ({ ...row, before: parse(row.before), after: parse(row.after) }))
+}
+
+/** The rows of an account, oldest first. */
+export async function auditOf(account: Account): Promise<StoredAudit[]> {
+  return auditRows('team_id = ?', await teamOf(account))
+}
+
+function parse(text: unknown): Record<string, unknown> | null {
+  return text === null ? null : JSON.parse(String(text))
+}
