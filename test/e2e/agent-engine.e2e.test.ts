@@ -129,7 +129,7 @@ describe('a registry of a stranger', () => {
         if (redirect) response.writeHead(307, { location: `http://127.0.0.1:${port}/latest/meta-data` }).end()
         return realm || redirect
       }
-      await agent.start(['--registry-allow', `http://${registry.host}`, '--image-space', '1'])
+      await agent.start(['--registry-allow', `http://${registry.host}`, '--image-space', '1', '--trusted-tenants'])
       const images = ['realm', 'redirect', 'bomb'].map((name) => `${registry.host}/evil/${name}:1`)
       const inner = `127.0.0.1:${port}/evil/x:4`
       agent.plane.want(...[...images, inner].map((image, index) => agent.workload(index + 1, IDLE, { image })))

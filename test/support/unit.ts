@@ -1,2 +1,2 @@
-// The same for tests that need no platform: the only place where they meet the runner.
+// The same for tests that need no platform.
 export { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

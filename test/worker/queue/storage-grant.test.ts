@@ -71,9 +71,12 @@ describe('the storage of queues', () => {
     const queue = await setUpQueue()
     const stub = endpointStub(env, queue.endpointId)
     const { worker } = await runAndTake(queue)
-    await stub.destroy()
-    await stub.forget()
-    expect(await runInDurableObject(stub, ({ core }) => core.state.meta.deleted())).toBe(true)
+    const idle = endpointStub(env, await createEndpoint(queue.account.key, { workers: { max: 0 } }))
+    for (const begun of [stub, idle]) {
+      await begun.destroy()
+      await begun.forget()
+      expect(await runInDurableObject(begun, ({ core }) => core.state.meta.deleted())).toBe(true)
+    }
     expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)
     expect((await storedIn(stub)).tables).toContain('workers')
     await queue.host.waitFor((workload) => workload.id === worker.id && workload.desired === 'stopped')

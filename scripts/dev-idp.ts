@@ -1,0 +1,12 @@
+import { IDP_AUDIENCE, IDP_CLIENT, IDP_REDIRECT, IDP_RESOURCE, startIdentityProvider } from './identity-provider.ts'
+
+// `npm run dev:idp`: an identity provider on this machine, to try sessions out with. Ctrl-C ends it.
+
+const { issuer } = await startIdentityProvider(Number(process.env.IDP_PORT || '9000'))
+console.log(`Identity provider: ${issuer}, any address and any password.
+
+A plane that takes its sessions:
+
+  OIDC_ISSUER=${issuer} OIDC_AUDIENCE=${IDP_AUDIENCE} npm start
+
+A client: client_id ${IDP_CLIENT}, redirect_uri ${IDP_REDIRECT}, resource ${IDP_RESOURCE}, scope "openid email", PKCE with S256.`)
