@@ -76,10 +76,16 @@ export interface Answer {
 }
 
 /** Calls with an `Authorization` header, or with none. The body of a success is not read: a stream that was opened would never end. */
-export async function ask(authorization: string | null, { method, body }: Operation, path: string, id: string): Promise<Answer> {
+export async function ask(
+  authorization: string | null,
+  { method, body }: Operation,
+  path: string,
+  id: string,
+  more: Record<string, string> = {},
+): Promise<Answer> {
   const response = await send(path, {
     method: method.toUpperCase(),
-    headers: { ...(authorization !== null && { Authorization: authorization }), ...(body && { 'Content-Type': 'application/json' }) },
+    headers: { ...more, ...(authorization !== null && { Authorization: authorization }), ...(body && { 'Content-Type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   })
   const headers = [...response.headers.keys()].sort()

@@ -20,6 +20,7 @@ import {
 } from '../../support/harness.ts'
 import { ask, DOCUMENTED, type Operation } from '../../support/operations.ts'
 import { podScene } from '../../support/pod-scene.ts'
+import { FakeProvider } from '../../support/provider.ts'
 
 // Every documented operation × everybody who may come, on ids that nothing has: who is let in goes on to 404 or to a collection of its own.
 
@@ -30,6 +31,8 @@ interface Caller {
   header: string | null
   /** It acts for an account that is not its maker's own. */
   isGuest?: boolean
+  /** The team that a session acts for; none: a key, or the own account. */
+  team?: string
   expected(scope: string): Verdict
 }
 
@@ -102,6 +105,21 @@ async function keysByRole(owner: Account): Promise<Caller[]> {
   return callers
 }
 
+/** Somebody who has signed in, in the own account and as a member of another's. */
+async function sessions(owner: Account): Promise<Caller[]> {
+  const provider = await FakeProvider.start()
+  const team = await teamOf(owner)
+  const callers: Caller[] = []
+  for (const role of ROLES) {
+    const member = await createAccount()
+    await joinTeam(team, member, role)
+    const header = bearer(await provider.token({ email: member.email }))
+    callers.push({ name: `a session of a ${role}`, header, team, expected: ifHeld(scopesOfRole(role)) })
+    if (role === 'BASIC') callers.push({ name: 'that session in its own account', header, expected: always('let in') })
+  }
+  return callers
+}
+
 const nothing = (path: string) => path.replaceAll(/\{\w+\}/g, 'nothing0000000')
 /** TEAM-3: what a user does as himself, no account that he is a guest of. */
 const IN_OWN_ACCOUNT = ['post /v2/organizations', 'post /v2/organizations/invitations/accept', 'post /v2/organizations/invitations/decline']
@@ -117,7 +135,8 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
 
   beforeAll(async () => {
     const account = await createAccount()
-    callers.push(...(await strangers(account)), ...(await keysOf(account)), ...(await keysByScope(account)), ...(await keysByRole(account)))
+    const makers = [strangers, keysOf, keysByScope, keysByRole, sessions]
+    for (const make of makers) callers.push(...(await make(account)))
   }, 60_000)
 
   it('every operation names its scope', () => {
@@ -126,7 +145,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
 
   it('every operation lets in whom its scope lets in, and nobody else', async () => {
     let cells = 0
-    for (const { name, header, isGuest = false, expected } of callers) {
+    for (const { name, header, team, isGuest = false, expected } of callers) {
       const want: Record<string, Verdict> = {}
       const got: Record<string, Verdict> = {}
       for (const operation of DOCUMENTED) {
@@ -134,7 +153,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
         const verdicts = scopesNeeded(operation).map(expected)
         const held = verdicts.find((verdict) => verdict !== 'let in') ?? 'let in'
         want[label] = isGuest && IN_OWN_ACCOUNT.includes(label) ? '403' : onSurface(operation, held)
-        got[label] = told((await call(header, operation)).status)
+        got[label] = told((await call(header, operation, team)).status)
         cells += 1
       }
       expect(got, name).toEqual(want)
@@ -144,6 +163,6 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
   }, 120_000)
 })
 
-function call(header: string | null, operation: Operation) {
-  return ask(header, operation, nothing(operation.path), 'nothing0000000')
+function call(header: string | null, operation: Operation, team: string | undefined) {
+  return ask(header, operation, nothing(operation.path), 'nothing0000000', team === undefined ? {} : { 'X-Team-Id': team })
 }
