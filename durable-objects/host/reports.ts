@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/db/client.ts'
 import { releaseCapacity } from '../../src/db/hosts/capacity.ts'
 import { announceCapacity } from '../../src/effects/capacity.ts'
-import { applyPodReport, isDown } from '../../src/effects/pod-reports.ts'
+import { applyPodReport, isDown } from '../../src/effects/pods/pod-reports.ts'
 import type { Env } from '../../src/env.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { asPlane } from '../../src/objects/as-plane.ts'

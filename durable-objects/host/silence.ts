@@ -1,5 +1,5 @@
 import type { Silence } from '../../src/domain/pod/pod.ts'
-import { excuseSilence } from '../../src/effects/pod-hosts.ts'
+import { excuseSilence } from '../../src/effects/pods/pod-hosts.ts'
 import type { Env } from '../../src/env.ts'
 import type { Alarms } from '../alarms.ts'
 import type { WorkloadStore } from './workload-store.ts'

@@ -1,6 +1,6 @@
 import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
 import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/text/log-stream.ts'
-import { SECRETS_WRITER } from '../../src/effects/pod-notes.ts'
+import { SECRETS_WRITER } from '../../src/effects/pods/pod-notes.ts'
 import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
 

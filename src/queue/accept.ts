@@ -5,9 +5,9 @@ import { formatJobId } from '../domain/job/id.ts'
 import { type Job, submitJob } from '../domain/job/job.ts'
 import { retentionMs } from '../domain/job/retention.ts'
 import type { Submission } from '../domain/job/submit.ts'
-import { hurrySearch } from './outside-calls.ts'
 import { INPUT, S3_CONFIG } from './state.ts'
 import { liveConfig, type Tx } from './tx.ts'
+import { hurrySearch } from './workers/outside-calls.ts'
 
 /** RUN-7: a queue is full when it is longer than both. */
 const QUEUE_FLOOR = 50

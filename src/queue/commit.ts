@@ -1,8 +1,8 @@
 import { absorbOutage, earliest } from './deadlines.ts'
 import { dispatch, type TakeReply } from './dispatch.ts'
-import { tellRoomSeekers } from './give-way.ts'
-import { planWorkers } from './scale.ts'
 import type { Tx } from './tx.ts'
+import { tellRoomSeekers } from './workers/give-way.ts'
+import { planWorkers } from './workers/scale.ts'
 
 /** The frame of every commit. Operations come between its two ends. */
 

@@ -2,7 +2,7 @@ import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type 
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { tellWorker } from './workers/worker-rows.ts'
 
 /** All deadlines of a queue. Their columns are the truth; an alarm only makes sure that somebody looks. */
 

@@ -170,19 +170,19 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'one job that waits no longer takes the others with it',
-    file: 'src/queue/host-events.ts',
+    file: 'src/queue/workers/host-events.ts',
     find: 'Math.max(untilMs(null), ...waits)',
     replace: 'Math.max(untilMs(null), waits.length === 0 ? 0 : Math.min(...waits))',
   },
   {
     id: 'a lost host takes jobs that still wait',
-    file: 'src/queue/host-events.ts',
+    file: 'src/queue/workers/host-events.ts',
     find: 'isLive(worker) && !isExcused(worker, tx.nowMs)',
     replace: 'isLive(worker)',
   },
   {
     id: 'a host that is back excuses its workers for ever',
-    file: 'src/queue/host-events.ts',
+    file: 'src/queue/workers/host-events.ts',
     find: "    case 'heard':\n      releaseWork(tx, worker)\n      return",
     replace: "    case 'heard':\n      return",
   },

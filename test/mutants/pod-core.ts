@@ -106,7 +106,7 @@ export const POD_CORE_DOMAIN_MUTANTS: readonly Mutant[] = [
 ]
 
 const ROWS = 'src/db/pods/pods.ts'
-const REPORTS = 'src/effects/pod-reports.ts'
+const REPORTS = 'src/effects/pods/pod-reports.ts'
 const ARCHIVE = 'durable-objects/pod-log/archive.ts'
 const HISTORY = 'durable-objects/pod-log/history.ts'
 
@@ -168,7 +168,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: a stop in a silence is charged to now',
-    file: 'src/effects/pod-transitions.ts',
+    file: 'src/effects/pods/pod-transitions.ts',
     find: 'cutAtSilence(change.usage, mark?.silentSinceMs ?? null)',
     replace: 'mark === undefined ? null : change.usage',
   },
@@ -218,7 +218,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: a note is told again',
-    file: 'src/effects/pod-notes.ts',
+    file: 'src/effects/pods/pod-notes.ts',
     find: 'seq: pod.version',
     replace: 'seq: Date.now() * 1_000 + Math.floor(Math.random() * 1_000)',
   },
@@ -240,7 +240,7 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'pod: nobody is told that a host is lost',
-    file: 'src/effects/pod-hosts.ts',
+    file: 'src/effects/pods/pod-hosts.ts',
     find: 'before, after),\n      (before, after) => notePod(env, after, noteOfTransition(before, after)),',
     replace: 'before, after),\n      async () => {},',
   },

@@ -11,7 +11,7 @@ const ACCESS = 'src/domain/pod/access.ts'
 const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
 const CHANGE = 'src/services/pods/change-pod.ts'
-const TRANSIT = 'src/effects/pod-transitions.ts'
+const TRANSIT = 'src/effects/pods/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
@@ -112,7 +112,7 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'start on a cordoned host', file: CHANGE, find: ' && host.cordonedAt === null) return', replace: ') return' },
   {
     id: 'a pod key opens every pod',
-    file: 'src/effects/pod-key.ts',
+    file: 'src/effects/pods/pod-key.ts',
     find: '!good.some((expected) => equalInConstantTime(token, expected))',
     replace: 'false',
   },

@@ -1,6 +1,6 @@
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
-import { applyWorkloadReport } from '../../src/queue/host-reports.ts'
 import { Effects } from '../../src/queue/tx.ts'
+import { applyWorkloadReport } from '../../src/queue/workers/host-reports.ts'
 import { MemoryState } from '../support/memory-state.ts'
 import { describe, expect, it } from '../support/unit.ts'
 import { workerIn } from '../support/workers.ts'

@@ -85,7 +85,11 @@ export async function ask(
 ): Promise<Answer> {
   const response = await send(path, {
     method: method.toUpperCase(),
-    headers: { ...more, ...(authorization !== null && { Authorization: authorization }), ...(body && { 'Content-Type': 'application/json' }) },
+    headers: {
+      ...more,
+      ...(authorization !== null && { Authorization: authorization }),
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   })
   const headers = [...response.headers.keys()].sort()

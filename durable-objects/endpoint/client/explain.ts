@@ -8,7 +8,7 @@ import { explainPlacement } from '../../../src/effects/explain-placement.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { jobFacts } from '../../../src/queue/queue-notes.ts'
-import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
+import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
 

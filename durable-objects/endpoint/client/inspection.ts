@@ -7,7 +7,7 @@ import { bucketRequests, readInterval } from '../../../src/domain/job/request-se
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
-import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
+import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { problemReply } from '../replies.ts'
 

@@ -1,8 +1,15 @@
 import { isThrottled, type Worker } from '../../../src/domain/worker/worker.ts'
 import { forgetCapacityWaiter } from '../../../src/effects/capacity.ts'
-import { placeWorker, removeWorker } from '../../../src/effects/place-worker.ts'
+import { placeWorker, removeWorker } from '../../../src/effects/workers/place-worker.ts'
 import { logEvent } from '../../../src/platform/log.ts'
-import { applyPlacement, applyRemoval, dueCalls, isJobWaiting, leavingWorkers, type Placement } from '../../../src/queue/outside-calls.ts'
+import {
+  applyPlacement,
+  applyRemoval,
+  dueCalls,
+  isJobWaiting,
+  leavingWorkers,
+  type Placement,
+} from '../../../src/queue/workers/outside-calls.ts'
 import type { EndpointCore } from '../core.ts'
 
 /** Stands for the endpoint itself among the workers with a call under way. */

@@ -6,7 +6,7 @@ import { listEndpointIds, listPodsToSuspend, writeSuspension } from '../../db/ac
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { findPodForHost, type PodRow } from '../../db/pods/pods.ts'
 import { ACCOUNT_SUSPENDED, decideSuspension } from '../../domain/pod/pod.ts'
-import { transitPod } from '../../effects/pod-transitions.ts'
+import { transitPod } from '../../effects/pods/pod-transitions.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { endpointStub } from '../../objects/stubs.ts'

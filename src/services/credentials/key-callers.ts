@@ -1,7 +1,7 @@
 import { touchApiKey } from '../../db/accounts/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import { parseApiKey } from '../../domain/key-text.ts'
-import { issuePodKey } from '../../effects/pod-key.ts'
+import { issuePodKey } from '../../effects/pods/pod-key.ts'
 import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { lookUpFor } from '../accounts/lookups.ts'

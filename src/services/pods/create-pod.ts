@@ -14,7 +14,7 @@ import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
-import { type PodDraft, placePod, rankPod } from '../../effects/place-pod.ts'
+import { type PodDraft, placePod, rankPod } from '../../effects/pods/place-pod.ts'
 import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import { requireBudget } from '../accounts/budgets.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
 import { activeWorkers, noTakeDueAtMs, workerDueAtMs } from '../../../src/domain/worker/worker.ts'
-import { workerWorkload } from '../../../src/effects/worker-spec.ts'
+import { workerWorkload } from '../../../src/effects/workers/worker-spec.ts'
 import { workerIn } from '../../support/workers.ts'
 
 const LOST_AFTER_MS = 40_000

@@ -1,5 +1,5 @@
-import { podHost } from '../../../src/effects/marked-pod.ts'
-import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/effects/pod-hosts.ts'
+import { podHost } from '../../../src/effects/pods/marked-pod.ts'
+import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../src/effects/pods/pod-hosts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ROLES, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
-import { issueWorkerToken } from '../../../src/effects/worker-token.ts'
+import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {

@@ -1,4 +1,4 @@
-import { issueWorkerToken } from '../../../src/effects/worker-token.ts'
+import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { claimKey, isClaimLost, storeResponse } from '../../../src/db/idempotency.ts'
-import { placePod } from '../../../src/effects/place-pod.ts'
+import { placePod } from '../../../src/effects/pods/place-pod.ts'
 import { type Place, vaultOf } from '../../../src/platform/seal.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
 import { api, createAccount, createKey, describe, env, expect, it } from '../../support/harness.ts'

@@ -1,5 +1,5 @@
 import { parseList } from 'structured-headers'
-import { issuePodKey } from '../../../src/effects/pod-key.ts'
+import { issuePodKey } from '../../../src/effects/pods/pod-key.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod } from '../../support/resources.ts'

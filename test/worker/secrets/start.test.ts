@@ -1,5 +1,5 @@
-import { findPodOfKey, issuePodKey } from '../../../src/effects/pod-key.ts'
-import { issueWorkerToken, ownByWorkerToken } from '../../../src/effects/worker-token.ts'
+import { findPodOfKey, issuePodKey } from '../../../src/effects/pods/pod-key.ts'
+import { issueWorkerToken, ownByWorkerToken } from '../../../src/effects/workers/worker-token.ts'
 import { readSettings } from '../../../src/env.ts'
 import { renewHostToken } from '../../../src/services/hosts/host-enrolment.ts'
 import worker from '../../../src/worker.ts'

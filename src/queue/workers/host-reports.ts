@@ -1,7 +1,7 @@
-import type { Worker } from '../domain/worker/worker.ts'
-import type { WorkloadReport } from '../host-protocol/messages.ts'
-import { crashWorker, endLeases, forgetWorker, STOPPED } from './transitions.ts'
-import type { Tx } from './tx.ts'
+import type { Worker } from '../../domain/worker/worker.ts'
+import type { WorkloadReport } from '../../host-protocol/messages.ts'
+import { crashWorker, endLeases, forgetWorker, STOPPED } from '../transitions.ts'
+import type { Tx } from '../tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
 /** Applies what a host reports about a worker's container. Repeats and late reports are harmless. */

@@ -1,8 +1,8 @@
-import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { ComputeShape } from '../domain/host/placement.ts'
-import { decodeArgs, withoutPlatformNames } from '../domain/resources/container.ts'
-import { INIT_TIMEOUT_MS } from '../domain/worker/worker.ts'
-import { RELAY_URL_PLACEHOLDER, type Workload } from '../host-protocol/messages.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { ComputeShape } from '../../domain/host/placement.ts'
+import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
+import { INIT_TIMEOUT_MS } from '../../domain/worker/worker.ts'
+import { RELAY_URL_PLACEHOLDER, type Workload } from '../../host-protocol/messages.ts'
 
 /** Identity of a worker that is about to be placed. */
 export interface WorkerIdentity {

@@ -1,7 +1,7 @@
-import { isThrottled, placementRetryMs, type Worker } from '../domain/worker/worker.ts'
-import type { QueueState } from './state.ts'
-import { drainWorker, forgetWorker } from './transitions.ts'
-import type { Tx } from './tx.ts'
+import { isThrottled, placementRetryMs, type Worker } from '../../domain/worker/worker.ts'
+import type { QueueState } from '../state.ts'
+import { drainWorker, forgetWorker } from '../transitions.ts'
+import type { Tx } from '../tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
 /** Grace between the stop signal and the kill of a worker that ends in good order. */

@@ -1,8 +1,8 @@
-import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import { decideScaling, type ScalingInputs, waitingSampleSize } from '../domain/worker/scaling.ts'
-import type { PlacingWorker } from '../domain/worker/worker.ts'
-import { drainWorker } from './transitions.ts'
-import { liveConfig, type Tx } from './tx.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { decideScaling, type ScalingInputs, waitingSampleSize } from '../../domain/worker/scaling.ts'
+import type { PlacingWorker } from '../../domain/worker/worker.ts'
+import { drainWorker } from '../transitions.ts'
+import { liveConfig, type Tx } from '../tx.ts'
 import { occupiedWorkers } from './worker-rows.ts'
 
 /** Of an endpoint that is deleted or suspended: its `max` is 0. */

@@ -1,8 +1,8 @@
-import { openDatabase } from '../db/client.ts'
-import { findPodOwner } from '../db/pods/pods.ts'
-import type { Env } from '../env.ts'
-import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
-import { masterSecrets } from '../platform/seal.ts'
+import { openDatabase } from '../../db/client.ts'
+import { findPodOwner } from '../../db/pods/pods.ts'
+import type { Env } from '../../env.ts'
+import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
+import { masterSecrets } from '../../platform/seal.ts'
 
 const POD_KEY = /^ppd_([0-9a-z]{1,64})_[A-Za-z0-9_-]{43}$/
 

@@ -1,13 +1,13 @@
-import type { PodRow } from '../db/pods/pods.ts'
-import { envOf } from '../domain/pod/container.ts'
-import { type DesiredContainer, workloadIdOf } from '../domain/pod/workloads.ts'
-import { decodeArgs, withoutPlatformNames } from '../domain/resources/container.ts'
-import type { Env } from '../env.ts'
-import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../host-protocol/messages.ts'
-import { grantLog } from './log-access.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { envOf } from '../../domain/pod/container.ts'
+import { type DesiredContainer, workloadIdOf } from '../../domain/pod/workloads.ts'
+import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
+import type { Env } from '../../env.ts'
+import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../../host-protocol/messages.ts'
+import { grantLog } from '../log-access.ts'
+import { openLogin } from '../registry-login.ts'
+import { fillEnv } from '../secret-env.ts'
 import { issuePodKey } from './pod-key.ts'
-import { openLogin } from './registry-login.ts'
-import { fillEnv } from './secret-env.ts'
 
 /** SIGTERM to SIGKILL of a pod's container. */
 const STOP_GRACE_MS = 10_000

@@ -1,8 +1,8 @@
-import type { Env } from '../env.ts'
-import { asPlane } from '../objects/as-plane.ts'
-import type { PodMark } from '../objects/host.ts'
-import { hostStub } from '../objects/stubs.ts'
-import { logEvent } from '../platform/log.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
+import type { PodMark } from '../../objects/host.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
 
 /** A host that acts on a pod's row: reached by its stub, or the host's object itself, which need not call itself. */
 export interface PodHost {

@@ -1,9 +1,9 @@
-import type { HostEvent } from '../domain/host/event.ts'
-import { requeueNotBeforeMs } from '../domain/host/presence.ts'
-import { holdLease, resumeLease } from '../domain/job/job.ts'
-import { isExcused, isLive, type Worker } from '../domain/worker/worker.ts'
-import { drainWorker, failWorker, settleJob, silenceLimitMs } from './transitions.ts'
-import type { Tx } from './tx.ts'
+import type { HostEvent } from '../../domain/host/event.ts'
+import { requeueNotBeforeMs } from '../../domain/host/presence.ts'
+import { holdLease, resumeLease } from '../../domain/job/job.ts'
+import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
+import { drainWorker, failWorker, settleJob, silenceLimitMs } from '../transitions.ts'
+import type { Tx } from '../tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
 /** Applies what has become of the machine of some workers. Repeats are harmless. */

@@ -1,8 +1,8 @@
-import type { PodRow } from '../db/pods/pods.ts'
-import type { Env } from '../env.ts'
-import { asPlane } from '../objects/as-plane.ts'
-import { podLogStub } from '../objects/stubs.ts'
-import { logEvent } from '../platform/log.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
+import { podLogStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
 
 /** The plane writes into the log of a pod beside the pod's workloads; no workload has this name, because theirs end in a number. */
 export const PLANE_WRITER = 'plane'

@@ -1,7 +1,7 @@
-import type { Env } from '../env.ts'
-import { Owned } from '../objects/owned.ts'
-import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
-import { masterSecrets } from '../platform/seal.ts'
+import type { Env } from '../../env.ts'
+import { Owned } from '../../objects/owned.ts'
+import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
+import { masterSecrets } from '../../platform/seal.ts'
 
 /** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()

@@ -7,11 +7,11 @@ import {
   type RoomOffer,
   rememberSeeker,
   tellSeekers,
-} from '../domain/worker/give-way.ts'
-import { isLive } from '../domain/worker/worker.ts'
+} from '../../domain/worker/give-way.ts'
+import { isLive } from '../../domain/worker/worker.ts'
+import { drainWorker } from '../transitions.ts'
+import type { Tx } from '../tx.ts'
 import { scalingInputs } from './scale.ts'
-import { drainWorker } from './transitions.ts'
-import type { Tx } from './tx.ts'
 
 /** Idle workers that go so that work which fits nowhere else has room (PP-180 to PP-184). */
 
