@@ -89,8 +89,9 @@ describe('Idempotency-Key', () => {
   it('[PP-72] the keys of a deleted endpoint are deleted with it', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     await submit(queue, 'k')
+    expect(await rowsOf(queue, 'SELECT key FROM idempotency_keys')).toHaveLength(1)
     await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)
-    expect(await rowsOf(queue, 'SELECT key FROM idempotency_keys')).toEqual([])
+    expect(await rowsOf(queue, "SELECT name FROM sqlite_master WHERE name = 'idempotency_keys'")).toEqual([])
   })
 
   it('[PP-72] a refused submission does not use up its key', async () => {
