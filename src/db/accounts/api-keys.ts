@@ -1,11 +1,15 @@
 import { and, desc, eq, getTableColumns, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { Role } from '../../domain/access.ts'
 import type { Database, Statement } from '../client.ts'
-import { apiKeys, memberships, teams } from '../schema.ts'
+import { apiKeys, memberships, teams, users } from '../schema.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
-/** A key with what its team and its maker are at this moment. */
+/** The personal account of who made a key. */
+const makers = alias(teams, 'makers')
+
+/** A key with what its team and its maker are at this moment; it is suspended with either of them (PP-214). */
 export type KnownApiKey = ApiKeyRow & { suspendedAt: number | null; role: Role }
 
 /**
@@ -14,10 +18,16 @@ export type KnownApiKey = ApiKeyRow & { suspendedAt: number | null; role: Role }
  */
 export function findApiKey(db: Database, id: string): Promise<KnownApiKey | undefined> {
   return db
-    .select({ ...getTableColumns(apiKeys), suspendedAt: teams.suspendedAt, role: memberships.role })
+    .select({
+      ...getTableColumns(apiKeys),
+      suspendedAt: sql<number | null>`COALESCE(${teams.suspendedAt}, ${makers.suspendedAt})`,
+      role: memberships.role,
+    })
     .from(apiKeys)
     .innerJoin(teams, and(eq(teams.id, apiKeys.teamId), isNull(teams.deletedAt)))
     .innerJoin(memberships, and(eq(memberships.teamId, apiKeys.teamId), eq(memberships.userId, apiKeys.userId)))
+    .innerJoin(users, eq(users.id, apiKeys.userId))
+    .innerJoin(makers, eq(makers.id, users.personalTeamId))
     .where(eq(apiKeys.id, id))
     .get()
 }

@@ -35,9 +35,11 @@ export async function findSignedIn(db: Database, issuer: string, subject: string
     .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))
   const [first] = rows
   if (!first) return null
+  // PP-214: who is suspended acts for nobody.
+  const isUserSuspended = rows.some(({ teamId, own, suspendedAt }) => teamId === own && suspendedAt !== null)
   const all = new Map(
     rows.flatMap(({ teamId, role, suspendedAt }) =>
-      teamId === null || role === null ? [] : [[teamId, { role, isSuspended: suspendedAt !== null }] as const],
+      teamId === null || role === null ? [] : [[teamId, { role, isSuspended: isUserSuspended || suspendedAt !== null }] as const],
     ),
   )
   return { userId: first.userId, isDeleted: first.deletedAt !== null, accounts: { own: first.own, all } }

@@ -1,7 +1,22 @@
 import { STREAM_CHECKS } from '../../../src/http/watched-stream.ts'
 import { authenticate, forgetVerdicts, isStillGood } from '../../../src/services/accounts/authenticate.ts'
 import { EventReader } from '../../support/event-reader.ts'
-import { admin, afterEach, api, beforeEach, createAccount, createKey, describe, env, expect, it, send, vi } from '../../support/harness.ts'
+import {
+  admin,
+  afterEach,
+  api,
+  beforeEach,
+  createAccount,
+  createKey,
+  createOrganization,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  send,
+  vi,
+} from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { readLog } from '../../support/pods.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
@@ -33,6 +48,23 @@ describe('a suspended account', () => {
     expect(await suspend(userId, 'resume')).toMatchObject({ status: 200, body: { suspendedAt: null } })
     expect((await api(key).get('/v2/pods')).status).toBe(200)
     expect((await suspend('nosuchuser')).status).toBe(404)
+  })
+
+  it('[M10][PP-214] a suspended user acts for no organization either; the organization and its others go on', async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const team = await createOrganization(owner.key)
+    const key = await createKey(member.userId)
+    await joinTeam(team, member, 'DEV')
+    await joinTeam(team, owner, 'OWNER')
+    const ownersKey = await createKey(owner.userId)
+    for (const { id } of [key, ownersKey]) await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, id).run()
+    forgetVerdicts()
+    expect((await api(key.key).get('/v2/pods')).status).toBe(200)
+    await suspend(member.userId)
+    expect((await api(key.key).get('/v2/pods')).status).toBe(403)
+    expect((await api(ownersKey.key).get('/v2/pods')).status).toBe(200)
+    await suspend(member.userId, 'resume')
+    expect((await api(key.key).get('/v2/pods')).status).toBe(200)
   })
 
   it('[M10][PP-214] its workers end, and its jobs wait without a loss until it is resumed', async () => {

@@ -156,6 +156,12 @@ describe('a session', () => {
     expect([refused.status, refused.account, refused.body.detail]).toEqual([403, team, expect.stringContaining('suspended')])
     expect((await asSession(token, PATH)).status).toBe(200)
   })
+
+  it('[SES-10][PP-214] a suspended user acts for nobody', async () => {
+    await joinTeam(team, member, 'DEV')
+    await admin().post(`/admin/v1/users/${member.userId}/suspend`)
+    expect([(await asSession(token, PATH)).status, (await asSession(token, PATH, team)).status]).toEqual([403, 403])
+  })
 })
 
 describe('what an isolate remembers of a session', () => {
