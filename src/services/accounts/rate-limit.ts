@@ -5,6 +5,7 @@ import type { Env } from '../../env.ts'
 import { ownUser } from '../../objects/own.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { logEvent } from '../../platform/log.ts'
 import type { Principal } from '../context.ts'
 
 /** How long a changed quota may stay unnoticed by another isolate. */
@@ -16,13 +17,19 @@ const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
 /**
  * Spends one REST request of the user who acts, by the quota of the account that is acted for: members of one account cannot use up each
- * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3).
+ * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3), and while nobody can count: limits protect neighbours from a
+ * flood, so a counter that is away must not end the service (RATE-7).
  */
 export async function spendRequest(env: Env, principal: Principal, nowMs: number): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, principal.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
-  return rateLimiterStub(env, ownUser(principal)).take({ minute, hour, day })
+  try {
+    return await rateLimiterStub(env, ownUser(principal)).take({ minute, hour, day })
+  } catch (error) {
+    logEvent('error', 'a request could not be counted', { userId: principal.userId, error })
+    return null
+  }
 }
 
 /** Whether a team is exempt from limits, its job API calls included. */

@@ -1,7 +1,7 @@
 import { parseList } from 'structured-headers'
 import { issuePodKey } from '../../../src/effects/pods/pod-key.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
-import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
 import { insertPod } from '../../support/resources.ts'
 import { rateLimiterStub } from '../../support/stubs.ts'
 
@@ -140,6 +140,24 @@ describe('rate limit', () => {
     await api(podKey).get(`/v2/pods/${id}/nosuch`)
     expect((await api(owner.key).get(PATH)).headers.get('ratelimit')).toContain('"hour";r=0;')
     expect((await api(podKey).get(`/v2/pods/${id}/nosuch`)).status).toBe(429)
+  })
+
+  it('[RATE-7] while the counter is away requests are served, uncounted, and the log says so', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { minute: 1 })
+    const away = { take: () => Promise.reject(new Error('the object is overloaded')) }
+    const get = vi.spyOn(env.RATE_LIMITER, 'get').mockReturnValue(away as unknown as ReturnType<typeof env.RATE_LIMITER.get>)
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const replies = [await api(account.key).get(PATH), await api(account.key).get(PATH)]
+    expect(replies.map(({ status, headers }) => [status, headers.get('ratelimit')])).toEqual([
+      [200, null],
+      [200, null],
+    ])
+    expect(JSON.stringify(log.mock.calls)).toContain('a request could not be counted')
+    get.mockRestore()
+    log.mockRestore()
+    const counted = await api(account.key).get(PATH)
+    expect([counted.status, counted.headers.get('ratelimit')]).toEqual([200, expect.stringContaining('"minute";r=0;')])
   })
 
   it('[RATE-5] the counts survive, and a new window starts at its border', async () => {
