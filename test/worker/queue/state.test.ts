@@ -51,7 +51,9 @@ const JOB = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: 'https://e
 async function withState(check: (core: EndpointCore) => void): Promise<void> {
   const { key } = await createAccount()
   const stub = endpointStub(env, `${await createEndpoint(key)}-of-its-own`)
-  await runInDurableObject(stub, ({ core }) => {
+  await runInDurableObject(stub, async ({ core }) => {
+    // Its tables are made by the first thing that it does.
+    await core.transact(() => undefined)
     const undo = new Error('undo')
     try {
       core.ctx.storage.transactionSync(() => {
