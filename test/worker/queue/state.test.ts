@@ -57,6 +57,7 @@ async function withState(check: (core: EndpointCore) => void): Promise<void> {
     const undo = new Error('undo')
     try {
       core.ctx.storage.transactionSync(() => {
+        core.state.meta.setAlarmAtMs(null)
         check(core)
         throw undo
       })
