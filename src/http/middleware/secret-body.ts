@@ -27,15 +27,15 @@ export async function secretBody(c: AppContext, next: Next): Promise<void> {
 
 // Megabytes of small members cost a parser seconds of everybody's time, and no secret has any.
 function refuseNesting(text: string): void {
-  let nested: string | null = null
+  const nested: string[] = []
   const shape = scanJson(
     text,
     (nameStart, nameEnd, valueStart) => {
-      if (OPENING.includes(text.charAt(valueStart))) nested ??= text.slice(nameStart + 1, nameEnd - 1)
+      if (nested.length === 0 && OPENING.includes(text.charAt(valueStart))) nested.push(text.slice(nameStart + 1, nameEnd - 1))
     },
     MAX_JSON_MEMBERS,
   )
-  if (nested !== null) throw new Problem('validationFailed', { errors: [`$.${nested}: want string`] })
+  if (nested.length > 0) throw new Problem('validationFailed', { errors: [`$.${nested[0]}: want string`] })
   // What is no JSON at all is told by whoever reads it next.
   if (shape && (shape.kind !== 'object' || shape.count > MAX_JSON_MEMBERS)) {
     throw new Problem('validationFailed', { errors: ['$: want an object with the members of a secret'] })

@@ -110,8 +110,9 @@ describe('pods in containers', () => {
     expect(await docker('images', '--quiet', '--filter', `reference=podplane-disk:${pod.id}-*`)).toBe('')
 
     // One log over all its containers; one usage row for each time that it ran.
-    const greetings = log.lines().filter((line) => line.startsWith('hello '))
-    expect(greetings).toEqual(['hello first', 'hello second', 'hello second', 'hello second'])
+    const greetings = () => log.lines().filter((line) => line.startsWith('hello '))
+    await eventually('the last of its log has come', 10_000, async () => greetings().length >= 4)
+    expect(greetings()).toEqual(['hello first', 'hello second', 'hello second', 'hello second'])
     log.close()
     expectIntervals(readUsage(plane, pod.id), [first, second, third, fourth], [changedAt, restartedAt, stoppedAt, endedAt])
   })
