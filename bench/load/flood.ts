@@ -26,18 +26,23 @@ interface Flood {
 }
 
 const MEMBERS = 800_000
+/** As the proxy in front of a plane writes it: without it a plane knows no addresses, and bounds nothing by them (PP-200). */
+const FROM = { 'x-forwarded-for': '198.51.100.7' }
 const SERVER_FAULT = 500
 
 /** What a neighbour can think of, and somebody without an account. */
 function floodsOf({ apiKey, endpointId }: FloodTarget): Flood[] {
   const headers = headersOf({ apiKey })
   const wide = `{"input":{},${Array.from({ length: MEMBERS }, (_, i) => `"k${i}":1`).join(',')}}`
-  const stranger = () => ({ authorization: `Bearer ${formatApiKey('0000000000', randomBytes(32))}` })
+  const stranger = () => ({ ...FROM, authorization: `Bearer ${formatApiKey('0000000000', randomBytes(32))}` })
   const random = () => randomBytes(7).toString('hex')
   const run = `/v2/${endpointId}/run`
   return [
     { connections: 8, send: (connection) => connection.request('GET', '/v2/pods', stranger()) },
-    { connections: 2, send: (connection) => connection.request('GET', `/v2/${random()}/health`, { authorization: 'Bearer pp_nonsense' }) },
+    {
+      connections: 2,
+      send: (connection) => connection.request('GET', `/v2/${random()}/health`, { ...FROM, authorization: 'Bearer pp_nonsense' }),
+    },
     { connections: 4, send: (connection) => connection.request('GET', `/v2/${random()}/health`, headers) },
     {
       connections: 2,
