@@ -3,6 +3,8 @@ import { apiKeys, identities, memberships, quotas, teams, users } from './tables
 import { audit } from './tables/audit.ts'
 import { budgets } from './tables/budgets.ts'
 import { capacityWaiters } from './tables/capacity-waiters.ts'
+import { catalogEntries } from './tables/catalog.ts'
+import { delegations } from './tables/delegations.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
 import { idempotencyKeys } from './tables/idempotency.ts'
@@ -10,9 +12,11 @@ import { invitations } from './tables/invitations.ts'
 import { pods, podUsage } from './tables/pods.ts'
 import { registries } from './tables/registries.ts'
 import { secretParts, secrets } from './tables/secrets.ts'
+import { spendLimits } from './tables/spend.ts'
 import { sshKeys } from './tables/ssh-keys.ts'
 import { templates } from './tables/templates.ts'
-import { globalVolumes, networkVolumes } from './tables/volumes.ts'
+import { usage } from './tables/usage.ts'
+import { globalVolumes, networkVolumes, objectStores, volumeTombstones } from './tables/volumes.ts'
 
 export {
   allocations,
@@ -20,6 +24,8 @@ export {
   audit,
   budgets,
   capacityWaiters,
+  catalogEntries,
+  delegations,
   endpoints,
   globalVolumes,
   hostGpus,
@@ -30,6 +36,7 @@ export {
   joinTokens,
   memberships,
   networkVolumes,
+  objectStores,
   pods,
   podUsage,
   quotas,
@@ -37,8 +44,11 @@ export {
   releases,
   secretParts,
   secrets,
+  spendLimits,
   sshKeys,
   teams,
   templates,
+  usage,
   users,
+  volumeTombstones,
 }

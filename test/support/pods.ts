@@ -43,6 +43,11 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
     chargedFromMs: null,
     changedAtMs: nowMs,
     createdAtMs: nowMs,
+    stopAfterMs: null,
+    terminateAfterMs: null,
+    diskNanosPerHour: 0,
+    stoppedDiskNanosPerHour: 0,
+    diskChargedFromMs: null,
   }
   return { id, teamId, name: 'p', spec, ...state, ...live, ...links, sshSuffix: '0a1b2c3d', pricePerHour: 0.44 }
 }

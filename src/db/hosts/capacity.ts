@@ -100,7 +100,7 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
   // Columns in the order of the table.
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
-    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}
+    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL, 0, 0, 0
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
       AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}
       AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)}`)

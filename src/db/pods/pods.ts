@@ -92,7 +92,7 @@ export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRo
 export async function insertPod(db: Records, pod: PodRow, resources: PodResources, together: readonly Statement[] = []): Promise<boolean> {
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}, NULL, 0, 0, 0
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
       AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
       AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
@@ -221,7 +221,7 @@ export async function movePod(
     .where(and(eq(allocations.id, before.id), canMove))
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs} WHERE ${canMove}`)
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs}, NULL, 0, 0, 0 WHERE ${canMove}`)
   const hasEntered = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${after.id} AND host_id = ${after.hostId})`
   const [left, leftGpus] = recomputeHost(db, after.hostId, 'strict')
   const closed = usage && usageInsert(db, before, after, usage)

@@ -17,7 +17,7 @@ export async function insertGlobalVolume(
   const [result, [taken]] = await db.batch([
     db
       .insert(globalVolumes)
-      .select(sql`SELECT ${id}, ${teamId}, ${name}, ${createdAt} WHERE ${hasRoom(globalVolumes, teamId)}`)
+      .select(sql`SELECT ${id}, ${teamId}, ${name}, ${createdAt}, NULL, NULL WHERE ${hasRoom(globalVolumes, teamId)}`)
       .onConflictDoNothing({ target: [globalVolumes.teamId, globalVolumes.name] }),
     selectByName(db, teamId, name),
     ...together,

@@ -24,11 +24,10 @@ export async function insertNetworkVolume(
 ): Promise<boolean> {
   const { id, teamId, name, sizeGb, dataCenterId, type } = volume
   const [result] = await db.batch([
-    db
-      .insert(networkVolumes)
-      .select(
-        sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs} WHERE ${hasRoom(networkVolumes, teamId)}`,
-      ),
+    db.insert(networkVolumes).select(
+      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, NULL, 0, 0, NULL, NULL
+          WHERE ${hasRoom(networkVolumes, teamId)}`,
+    ),
     ...together,
   ])
   return result.meta.changes > 0

@@ -106,6 +106,11 @@ export const allocations = sqliteTable(
     memoryMb: integer('memory_mb').notNull(),
     diskGb: integer('disk_gb').notNull(),
     createdAt: integer('created_at').notNull(),
+    /** From when on a worker is charged: when its container started. Null until then, and for pods, which keep it themselves. */
+    chargedFromMs: integer('charged_from'),
+    gpuNanosPerHour: integer('gpu_nanos_per_hour').notNull().default(0),
+    cpuNanosPerHour: integer('cpu_nanos_per_hour').notNull().default(0),
+    diskNanosPerHour: integer('disk_nanos_per_hour').notNull().default(0),
   },
   (t) => [index('allocations_host').on(t.hostId), index('allocations_owner').on(t.ownerId), index('allocations_team').on(t.teamId)],
 )

@@ -56,8 +56,19 @@ export const pods = sqliteTable(
     /** When the last transition happened; no event of a host is taken to be older. */
     changedAtMs: integer('changed_at').notNull(),
     createdAtMs: integer('created_at').notNull(),
+    /** The platform stops it then; null: never by itself. */
+    stopAfterMs: integer('stop_after'),
+    /** The platform terminates it then; null: never by itself. */
+    terminateAfterMs: integer('terminate_after'),
+    /** Its disks while it runs and while it is stopped, in billionths of a USD an hour; 0 in rows of a release that charged none. */
+    diskNanosPerHour: integer('disk_nanos_per_hour').notNull().default(0),
+    stoppedDiskNanosPerHour: integer('stopped_disk_nanos_per_hour').notNull().default(0),
+    /** From when on the disks of a pod that does not run are charged; null while it runs. */
+    diskChargedFromMs: integer('disk_charged_from'),
   },
   (t) => [
+    index('pods_due').on(t.stopAfterMs).where(sql`${t.stopAfterMs} IS NOT NULL`),
+    index('pods_end_due').on(t.terminateAfterMs).where(sql`${t.terminateAfterMs} IS NOT NULL`),
     index('pods_team_created').on(t.teamId, t.createdAtMs, t.id).where(sql`${t.status} <> 'TERMINATED'`),
     index('pods_former').on(t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),
     index('pods_team_former').on(t.teamId, t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { VOLUME_TYPES } from '../../contract/enums.ts'
 import { teams } from './accounts.ts'
@@ -15,6 +16,14 @@ export const networkVolumes = sqliteTable(
     dataCenterId: text('data_center_id').notNull(),
     type: text('type', { enum: VOLUME_TYPES }).notNull(),
     createdAt: integer('created_at').notNull(),
+    /** Start of the interval that is being charged; null in rows of a release that charged none. */
+    chargedFromMs: integer('charged_from'),
+    nanosPerHour: integer('nanos_per_hour').notNull().default(0),
+    /** Number of the interval that is being charged. */
+    chargeSequence: integer('charge_sequence').notNull().default(0),
+    /** What a host last found in it, and when; null: not heard yet. */
+    usedBytes: integer('used_bytes'),
+    usedAtMs: integer('used_at'),
   },
   (t) => [index('network_volumes_team_created').on(t.teamId, t.createdAt, t.id)],
 )
@@ -29,6 +38,36 @@ export const globalVolumes = sqliteTable(
       .references(() => teams.id),
     name: text('name').notNull(),
     createdAt: integer('created_at').notNull(),
+    usedBytes: integer('used_bytes'),
+    usedAtMs: integer('used_at'),
   },
   (t) => [uniqueIndex('global_volumes_team_name').on(t.teamId, t.name)],
 )
+
+/** Volumes whose record is gone and whose data a host still has to wipe. */
+export const volumeTombstones = sqliteTable(
+  'volume_tombstones',
+  {
+    volumeId: text('volume_id').primaryKey(),
+    kind: text('kind', { enum: ['network', 'global'] }).notNull(),
+    teamId: text('team_id').notNull(),
+    /** Where it lies; null for a global volume. */
+    dataCenterId: text('data_center_id'),
+    sizeGb: integer('size_gb'),
+    deletedAt: integer('deleted_at').notNull(),
+    /** When its data was gone; such a row is kept for a while for the operator to see. */
+    wipedAt: integer('wiped_at'),
+  },
+  (t) => [index('volume_tombstones_open').on(t.dataCenterId).where(sql`${t.wipedAt} IS NULL`)],
+)
+
+/** The bucket that holds global volumes; at most one row. Its credentials are sealed. */
+export const objectStores = sqliteTable('object_stores', {
+  id: text('id').primaryKey(),
+  endpoint: text('endpoint').notNull(),
+  region: text('region').notNull(),
+  bucket: text('bucket').notNull(),
+  prefix: text('prefix').notNull(),
+  credentialsSealed: text('credentials_sealed').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})

@@ -144,5 +144,10 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     chargedFromMs: null,
     changedAtMs: nowMs,
     createdAtMs: nowMs,
+    stopAfterMs: null,
+    terminateAfterMs: null,
+    diskNanosPerHour: 0,
+    stoppedDiskNanosPerHour: 0,
+    diskChargedFromMs: null,
   }
 }

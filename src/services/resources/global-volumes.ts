@@ -26,7 +26,7 @@ export async function createGlobalVolume(
 }
 
 async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAnswer<GlobalVolume>): Promise<GlobalVolume> {
-  const volume = { id: newResourceId(), teamId: ctx.principal.teamId, name, createdAt: ctx.nowMs }
+  const volume = { id: newResourceId(), teamId: ctx.principal.teamId, name, createdAt: ctx.nowMs, usedBytes: null, usedAtMs: null }
   const answer = toGlobalVolume(volume)
   const note = noteChange(ctx, {
     action: 'global-volumes.create',

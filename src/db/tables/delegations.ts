@@ -1,0 +1,22 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { teams } from './accounts.ts'
+
+/** Elastic Container Registry repositories that their owner lets this plane pull from. */
+export const delegations = sqliteTable(
+  'delegations',
+  {
+    id: text('id').primaryKey(),
+    teamId: text('team_id')
+      .notNull()
+      .references(() => teams.id),
+    name: text('name'),
+    delegatorUserId: text('delegator_user_id').notNull(),
+    /** The twelve digits of the AWS account. */
+    awsUser: text('aws_user').notNull(),
+    awsRegion: text('aws_region').notNull(),
+    repository: text('repository').notNull(),
+    tag: text('tag').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [index('delegations_team_created').on(t.teamId, t.createdAt, t.id)],
+)
