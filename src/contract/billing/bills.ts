@@ -5,7 +5,7 @@ import { BucketSize } from './query.ts'
 
 /** What bills say (BIL-3, BIL-4). Amounts are USD; inside they are whole millionths of it. */
 
-const Amount = z.number().meta({ description: 'USD.' })
+const Amount = z.number().meta({ format: 'double', description: 'USD.' })
 const Count = z
   .number()
   .int()
@@ -19,7 +19,7 @@ const RANGE = { startTime: '2026-06-01T00:00:00Z', endTime: '2026-06-02T00:00:00
 const range = { startTime: Timestamp, endTime: Timestamp }
 
 const MILLISECONDS = 'RFC 3339, UTC, milliseconds precision.'
-const Rate = z.number().meta({ description: 'USD an hour.' })
+const Rate = z.number().meta({ format: 'double', description: 'USD an hour.' })
 
 export const BillingInterval = z
   .object({
