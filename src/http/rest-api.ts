@@ -14,6 +14,7 @@ import { registerAudit } from './routes/accounts/audit.ts'
 import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
+import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
@@ -61,6 +62,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerTemplates(app)
   registerNetworkVolumes(app)
   registerGlobalVolumes(app)
+  registerDelegations(app)
   registerRegistries(app)
   registerSshKeys(app)
   registerSecrets(app)

@@ -59,6 +59,7 @@ describe('documents', () => {
       '/v2/organizations/{id}/invitations: whole',
       '/v2/organizations: whole',
       '/v2/pods: pages',
+      '/v2/registries/delegations: whole',
       '/v2/registries: whole',
       '/v2/serverless/{id}/builds: pages',
       '/v2/serverless/{id}/releases: pages',
