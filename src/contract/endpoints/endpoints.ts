@@ -25,11 +25,16 @@ import {
 export const MIN_TIMEOUT_MS = 5_000
 export const MAX_TIMEOUT_MS = 7 * 24 * 3600 * 1000
 
+/** One for each data center, so never many. */
+const MAX_VOLUMES = 64
+
 const sharedRequestFields = {
   ...containerRequestFields,
   cpu: CpuOptions.optional(),
   dataCenterIds: DataCenterIds.optional().meta({ description: 'Where workers may run; empty for anywhere.' }),
-  networkVolumes: z.array(ResourceId).optional().meta({ description: 'Ids of network volumes.' }),
+  networkVolumes: z.array(ResourceId).max(MAX_VOLUMES).optional().meta({
+    description: 'Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.',
+  }),
 }
 const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
 const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
