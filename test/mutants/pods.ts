@@ -48,7 +48,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'http is public', file: ACCESS, find: "port.type === 'http' ? sharedAddressOf(id) : publicIp", replace: 'publicIp' },
   {
     id: 'a network volume on a host without any',
-    file: 'src/domain/pod/placement.ts',
+    file: 'src/domain/host/placement.ts',
     find: 'sharedVolumes === null || sharedVolumes.includes(kind)',
     replace: 'sharedVolumes !== undefined',
   },

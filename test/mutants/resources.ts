@@ -12,6 +12,12 @@ const SECRETS = 'src/db/resources/secrets.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'workers run where no volume of theirs lies',
+    file: 'src/domain/endpoint/volumes.ts',
+    find: 'dataCenterIds.filter((id) => volumeAt[id] !== undefined)',
+    replace: 'dataCenterIds',
+  },
   { id: 'an unknown secret is its name', file: REFERENCES, find: "values.get(name) ?? ''", replace: 'values.get(name) ?? name' },
   {
     id: 'secrets make a variable of any length',

@@ -21,7 +21,7 @@ export type PatchResult =
 
 /**
  * The configuration that a create body asks for (END-2 to END-7), its template filled in, or why it is refused. `now` is in milliseconds. Whether
- * its registry credential exists is for the caller to see.
+ * its registry credential and its network volumes exist is for the caller to see.
  */
 export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: string; teamId: string }, nowMs: number): ConfigResult {
   const refusal = refuseCreate(body)
@@ -135,9 +135,7 @@ function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['work
   if (config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
     return badRequest('workers.idleTimeout is not used with scaling type REQUEST_COUNT')
   }
-  const [volume] = config.networkVolumes
-  if (volume !== undefined) return badRequest(`network volume ${volume} not found`)
-  const builtin = refuseBuiltin(config.container.image, false)
+  const builtin = refuseBuiltin(config.container.image, config.networkVolumes.length > 0)
   if (builtin) return builtin
   return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, config.container.diskGb)
 }

@@ -1,5 +1,6 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
+import { workerDataCenters } from '../endpoint/volumes.ts'
 import type { ComputeShape, PlacementRequest } from '../host/placement.ts'
 import { isBuiltin } from '../resources/builtin-image.ts'
 import { findCpuFlavor, gpuTypesOfPools } from '../resources/catalog.ts'
@@ -9,7 +10,7 @@ const VCPUS_PER_GPU = 2
 const MEMORY_MB_PER_GPU = 8 * 1024
 
 /** What placement reads of an endpoint: nothing that is secret. */
-export type PlacedConfig = Pick<EndpointConfig, 'teamId' | 'compute' | 'dataCenterIds' | 'cloud'> & {
+export type PlacedConfig = Pick<EndpointConfig, 'teamId' | 'compute' | 'dataCenterIds' | 'volumeAt' | 'cloud'> & {
   container: Pick<EndpointConfig['container'], 'image' | 'diskGb'>
 }
 
@@ -19,7 +20,8 @@ export function placementRequestOf(config: PlacedConfig): PlacementRequest {
   return {
     teamId: config.teamId,
     runtime: runtimeOfImage(config.container.image),
-    dataCenterIds: config.dataCenterIds,
+    dataCenterIds: workerDataCenters(config),
+    ...(config.volumeAt && { sharedVolumes: ['network'] }),
     cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,
     diskGb: config.container.diskGb,
     shapes: workerShapes(config),

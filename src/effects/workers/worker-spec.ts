@@ -1,4 +1,5 @@
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { workerMounts } from '../../domain/endpoint/volumes.ts'
 import type { ComputeShape } from '../../domain/host/placement.ts'
 import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
 import { INIT_TIMEOUT_MS } from '../../domain/worker/worker.ts'
@@ -18,6 +19,7 @@ const STOP_GRACE_MS = 30_000
 /** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
 export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape): Workload {
   const { entrypoint, cmd } = decodeArgs(config.container.args)
+  const mounts = workerMounts(config, worker.dataCenterId)
   return {
     id: worker.workerId,
     kind: 'worker',
@@ -30,6 +32,7 @@ export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, s
     env: withoutPlatformNames(config.container.env),
     platformEnv: workerEnv(config.id, worker, shape),
     ports: config.container.ports,
+    ...(mounts.length > 0 && { mounts }),
     resources: { vcpus: shape.vcpus, memoryMb: shape.memoryMb, diskGb: config.container.diskGb, gpu: shape.gpu },
   }
 }

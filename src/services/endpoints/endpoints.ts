@@ -27,6 +27,7 @@ import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { assertMergedSize, requireTemplateScope, useTemplate } from '../resources/templates.ts'
+import { withVolumes } from './endpoint-volumes.ts'
 
 const LIST_BINDING = 'listEndpoints'
 
@@ -49,16 +50,18 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   if (!result.ok) throw problemOf(result.problem)
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
-  const wanted = { endpoints: 1, storedBytes: table.configBytes(result.config) }
+  const config = await withVolumes(ctx, result.config)
+  const wanted = { endpoints: 1, storedBytes: table.configBytes(config) }
   await requireBudget(ctx.env, teamId, wanted)
-  const first = release(ctx, result.config, [])
-  const together = [note(ctx, 'create', null, result.config), ...store(result.config)]
-  if (!(await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, first, together))) {
+  const first = release(ctx, config, [])
+  const together = [note(ctx, 'create', null, config), ...store(config)]
+  if (!(await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together))) {
+    await withVolumes(ctx, config)
     await requireBudget(ctx.env, teamId, wanted)
     throw new Problem('conflict', { detail: 'others took the last room of the account and gave it back; try again' })
   }
-  await endpointStub(ctx.env, ownNewEndpoint(result.config)).configure(result.config)
-  return result.config
+  await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
+  return config
 }
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
@@ -99,12 +102,14 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
       await endpointStub(ctx.env, endpoint).configure(before)
       return before
     }
-    const { config, releaseDiff } = result
+    const { releaseDiff } = result
+    const config = await withVolumes(ctx, result.config)
     if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row, note(ctx, 'update', before, config))
     if (written === 'noRoom') {
+      await withVolumes(ctx, config)
       await requireBudget(ctx.env, config.teamId, { storedBytes: table.configBytes(config) })
       throw new Problem('badRequest', { detail: 'what grows has no room in the budget storedBytes of the account', code: 'RULE' })
     }

@@ -106,7 +106,11 @@ describe('create', () => {
       ['badRequest', 'scaling type QUEUE_DELAY is for QUEUE endpoints only'],
     ],
     ['load balancing', { type: 'LOAD_BALANCER' }, ['badRequest', 'load balancing endpoints are not available on this plane yet']],
-    ['a network volume', { networkVolumes: ['v1'] }, ['badRequest', 'network volume v1 not found']],
+    [
+      '[END-20][PP-126] a network volume for a built-in image',
+      { image: 'builtin/echo', networkVolumes: ['v1'] },
+      ['badRequest', 'image builtin/echo takes no mounts: built-in images run outside any container'],
+    ],
   ]
   for (const [title, changes, expected] of refused) it(`${title} is refused`, () => expect(refusal(changes)).toEqual(expected))
 

@@ -120,7 +120,7 @@ describe('a pod over REST', () => {
     const terminated = await scene.act(id, 'terminate')
     expect(terminated).toMatchObject({ status: 204, body: null })
     expect((await scene.act(id, 'start')).status).toBe(404)
-    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first<{ n: number }>()
+    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM usage WHERE workload_id = ?').bind(id).first<{ n: number }>()
     expect(usage?.n).toBe(3)
     scene.leave()
   })
