@@ -3,10 +3,7 @@ import { z } from 'zod'
 import type { AwsIdentity } from '../../domain/resources/aws-settings.ts'
 import { type EcrRepository, pullPolicy } from '../../domain/resources/ecr.ts'
 import { FETCH_TIMEOUT_MS, readText } from '../../platform/fetch-json.ts'
-import type { RegistryToken, TokenExchange } from './delegated-token.ts'
-
-/** Why AWS gave no token, in words for the account: no word of AWS's beside the name of the error. */
-export class ExchangeError extends Error {}
+import { ExchangeError, type RegistryToken, type TokenExchange } from './token-exchange.ts'
 
 interface AwsKeys {
   accessKeyId: string

@@ -2,19 +2,8 @@ import { type EcrRepository, ecrArn } from '../../domain/resources/ecr.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
-import { awsExchange, ExchangeError } from './aws-exchange.ts'
-
-/** A login of some hours for one registry. */
-export interface RegistryToken {
-  username: string
-  password: string
-  expiresAtMs: number
-}
-
-/** Gets a token for a repository in the name of who has delegated it. Throws `ExchangeError`. */
-export interface TokenExchange {
-  exchangeToken(delegatorUserId: string, repository: EcrRepository): Promise<RegistryToken>
-}
+import { awsExchange } from './aws-exchange.ts'
+import { ExchangeError, type RegistryToken } from './token-exchange.ts'
 
 export type DelegatedToken = ({ ok: true } & RegistryToken) | { ok: false; reason: string }
 
