@@ -8,7 +8,7 @@ const count = async (table: string, team: string) =>
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE team_id = ?`).bind(team).first<{ n: number }>())?.n
 
 describe('a deleted account', () => {
-  it('[TEAM-23] its work ends, what it kept is gone, and what it used stays', async () => {
+  it('[TEAM-23][VOL-6] its work ends, what it kept is gone, and what it used stays', async () => {
     const scene = await podScene(gpus(2))
     const { account } = scene
     const team = await teamOf(account)
@@ -30,6 +30,10 @@ describe('a deleted account', () => {
     const pod = await env.DB.prepare('SELECT status FROM pods WHERE id = ?').bind(id).first()
     expect(pod).toEqual({ status: 'TERMINATED' })
     expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first()).toEqual({ n: 1 })
+    const buried = await env.DB.prepare('SELECT kind, data_center_id AS dc, wiped_at FROM volume_tombstones WHERE team_id = ?')
+      .bind(team)
+      .all()
+    expect(buried.results).toEqual([{ kind: 'network', dc: 'EU-RO-1', wiped_at: null }])
     for (const table of ['templates', 'registries', 'network_volumes', 'memberships', 'ssh_keys']) {
       expect([table, await count(table, team)]).toEqual([table, 0])
     }
