@@ -39,6 +39,12 @@ describe('documents', () => {
     }
   })
 
+  it('[PP-261] every operation documents what any can answer: a problem', () => {
+    for (const document of [restDocument(), adminDocument()]) {
+      for (const [name, { responses }] of operationsOf(document)) expect(responses, name).toHaveProperty('default')
+    }
+  })
+
   it('every operation of the public document names its scope', () => {
     for (const [name, operation] of operationsOf(restDocument())) expect(operation['x-scope'], name).toMatch(/^[a-z]+:(read|write)$/)
   })

@@ -94,7 +94,7 @@ const url = z.string().meta({ format: 'uri' })
 const jobUrl = z.string().meta({ format: 'uri-template' })
 
 const QueueBasedRequestUrls = z
-  .object({
+  .strictObject({
     run: url,
     runSync: url,
     status: jobUrl,
@@ -128,7 +128,7 @@ export const Endpoint = z
     ...containerResponseFields,
     // A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable.
     gpu: z.union([EndpointGpuConfig, z.null()]).meta({ description: 'Null on CPU endpoints.' }),
-    cpu: z.array(CpuConfig).optional().meta({ description: 'Only on CPU endpoints.' }),
+    cpu: z.array(CpuConfig).min(1).optional().meta({ description: 'Only on CPU endpoints.' }),
     workers: EndpointWorkersView,
     scaling: EndpointScaling,
     dataCenterIds: z.array(z.string()),
