@@ -16,6 +16,7 @@ import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -36,6 +37,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
+  registerAdminSpend(app)
   registerAdminAudit(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
