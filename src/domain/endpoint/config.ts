@@ -7,11 +7,16 @@ import { mergeArgs } from '../resources/container.ts'
 import { refuseCpuCompute, refuseGpuCompute, refuseMemory, requestedCpu, requestedGpu } from './compute.ts'
 import type { CpuCompute, EndpointConfig, GpuCompute } from './record.ts'
 import { diffConfigs, isNewRelease, type ReleaseDiff, sameConfig } from './release-diff.ts'
+import { refuseServing } from './serving.ts'
 
 /** Defaults of END-2, END-6, END-7 and POD-6. */
 const { idleTimeout: idleTimeoutSeconds, ...bounds } = ENDPOINT_DEFAULTS.workers
 const DEFAULT_WORKERS: EndpointConfig['workers'] = { ...bounds, idleTimeoutSeconds }
 const DEFAULT_DISK_GB = 10
+const DEFAULT_SCALING: Record<EndpointConfig['type'], EndpointConfig['scaling']> = {
+  QUEUE: ENDPOINT_DEFAULTS.scaling,
+  LOAD_BALANCER: { type: 'REQUEST_COUNT', requestCount: 4 },
+}
 
 export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
 /** `releaseDiff` is null when no release is made, and `changed` is false when the request asks for what already holds. */
@@ -44,7 +49,7 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
     },
     compute: body.gpu ? requestedGpu(body.gpu) : requestedCpu(body.cpu ?? []),
     workers: mergeWorkers(DEFAULT_WORKERS, body.workers),
-    scaling: body.scaling ?? ENDPOINT_DEFAULTS.scaling,
+    scaling: body.scaling ?? DEFAULT_SCALING[body.type ?? ENDPOINT_DEFAULTS.type],
     timeoutMs: body.timeout ?? ENDPOINT_DEFAULTS.timeout,
     ...mergeRetention(undefined, body.resultRetention),
     flashboot: flashbootOf(body.flashboot) ?? ENDPOINT_DEFAULTS.flashboot,
@@ -103,15 +108,7 @@ function refuseCreate(body: CreateEndpointRequest): Refusal | null {
   if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }
   if (!body.image) return badRequest('image is required unless templateId is set')
   if ((body.gpu === undefined) === (body.cpu === undefined)) return badRequest('exactly one of gpu and cpu is required')
-  return refuseType(body) ?? refuseMemory(body.cpu ?? [])
-}
-
-function refuseType(body: CreateEndpointRequest): Refusal | null {
-  if (body.type !== 'LOAD_BALANCER') return null
-  if (body.scaling?.type === 'QUEUE_DELAY') {
-    return badRequest('scaling type QUEUE_DELAY is for QUEUE endpoints only')
-  }
-  return badRequest('load balancing endpoints are not available on this plane yet')
+  return refuseMemory(body.cpu ?? [])
 }
 
 function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
@@ -131,8 +128,14 @@ function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refu
 function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
   const { min, max } = config.workers
   if (min > max) return badRequest(`workers.min ${min} is above workers.max ${max}`)
+  // END-5: the other one is about how long jobs wait.
+  if (config.type === 'LOAD_BALANCER' && config.scaling.type === 'QUEUE_DELAY') {
+    return badRequest('scaling type QUEUE_DELAY is for QUEUE endpoints only')
+  }
+  const serving = refuseServing(config)
+  if (serving) return serving
   // END-6: with REQUEST_COUNT nothing would ever read the value.
-  if (config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
+  if (config.type === 'QUEUE' && config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
     return badRequest('workers.idleTimeout is not used with scaling type REQUEST_COUNT')
   }
   const [volume] = config.networkVolumes

@@ -4,7 +4,7 @@ import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointR
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
 import { readSettings } from '../../env.ts'
-import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
+import { type EndpointBases, toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
@@ -82,19 +82,19 @@ const deleteRoute = createRoute({
 export function registerServerless(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const { endpoints: configs, pagination } = await endpoints.listEndpoints(verbContext(c), c.req.valid('query'))
-    return c.json({ endpoints: configs.map((config) => toEndpoint(config, serverlessUrl(c))), pagination }, 200)
+    return c.json({ endpoints: configs.map((config) => toEndpoint(config, basesOf(c))), pagination }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
     const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])
-    return c.json(toEndpoint(config, serverlessUrl(c)), 201)
+    return c.json(toEndpoint(config, basesOf(c)), 201)
   })
   app.openapi(getRoute, async (c) => {
     const config = await endpoints.getEndpoint(verbContext(c), c.req.valid('param').id)
-    return c.json(toEndpoint(config, serverlessUrl(c)), 200)
+    return c.json(toEndpoint(config, basesOf(c)), 200)
   })
   app.openapi(updateRoute, async (c) => {
     const config = await endpoints.updateEndpoint(verbContext(c), c.req.valid('param').id, c.req.valid('json'))
-    return c.json(toEndpoint(config, serverlessUrl(c)), 200)
+    return c.json(toEndpoint(config, basesOf(c)), 200)
   })
   app.openapi(deleteRoute, async (c) => {
     await endpoints.deleteEndpoint(verbContext(c), c.req.valid('param').id)
@@ -102,7 +102,8 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
-/** Base of the job API: the operator's setting, else the origin that was asked (CFG-1). */
-function serverlessUrl(c: AppContext): string {
-  return (readSettings(c.env).serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, '')
+/** The operator's settings, else the origin that was asked (CFG-1). */
+function basesOf(c: AppContext): EndpointBases {
+  const { serverlessUrl, lbDomain } = readSettings(c.env)
+  return { serverlessUrl: (serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, ''), lbDomain }
 }
