@@ -8,6 +8,7 @@ import { measureMemory } from './sections/memory.ts'
 import { measureNeighbours } from './sections/neighbours.ts'
 import { measurePeers } from './sections/peers.ts'
 import { measurePods } from './sections/pods.ts'
+import { measureReads } from './sections/reads.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
 // `npm run bench`: what our own code costs. `npm run bench -- growth memory` measures only these sections. A measurement, never a
@@ -15,6 +16,7 @@ import { measureThroughput } from './sections/throughput.ts'
 
 const SECTIONS: Record<string, () => Promise<Row[]>> = {
   throughput: measureThroughput,
+  reads: measureReads,
   growth: measureGrowth,
   latency: measureLatency,
   memory: measureMemory,

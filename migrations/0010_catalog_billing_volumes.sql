@@ -64,7 +64,7 @@ CREATE TABLE `usage` (
 	PRIMARY KEY(`workload_id`, `sequence`)
 );
 --> statement-breakpoint
-CREATE INDEX `usage_team_kind_ended` ON `usage` (`team_id`,`kind`,`ended_at`);--> statement-breakpoint
+CREATE INDEX `usage_team_kind_ended` ON `usage` (`team_id`,`kind`,`ended_at`,`started_at`);--> statement-breakpoint
 CREATE TABLE `volume_tombstones` (
 	`volume_id` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
@@ -93,4 +93,18 @@ ALTER TABLE `pods` ADD `disk_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> stat
 ALTER TABLE `pods` ADD `stopped_disk_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `pods` ADD `disk_charged_from` integer;--> statement-breakpoint
 CREATE INDEX `pods_due` ON `pods` (`stop_after`) WHERE "pods"."stop_after" IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `pods_end_due` ON `pods` (`terminate_after`) WHERE "pods"."terminate_after" IS NOT NULL;
+CREATE INDEX `pods_end_due` ON `pods` (`terminate_after`) WHERE "pods"."terminate_after" IS NOT NULL;--> statement-breakpoint
+-- By hand: rows of the former table of usage come over, with what they amount to.
+INSERT INTO `usage` (`workload_id`, `sequence`, `kind`, `resource_id`, `team_id`, `started_at`, `ended_at`, `cloud`, `gpu_type_id`, `gpu_count`,
+	`vcpus`, `disk_gb`, `gpu_nanos_per_hour`, `cpu_nanos_per_hour`, `gpu_micros`, `cpu_micros`)
+SELECT `pod_id`, `version`, 'POD', `pod_id`, `team_id`, `started_at`, `ended_at`, `cloud`, `gpu_type_id`, `gpu_count`, `vcpus`, `disk_gb`,
+	iif(`is_gpu`, `nanos`, 0), iif(`is_gpu`, 0, `nanos`), iif(`is_gpu`, `micros`, 0), iif(`is_gpu`, 0, `micros`)
+FROM (
+	SELECT *, (`nanos` / 1000) * `hours` + ((`nanos` % 1000) * `hours` * 3600000 + `nanos` * `rest_ms`) / 3600000000 AS `micros`
+	FROM (
+		SELECT *, `gpu_type_id` IS NOT NULL AS `is_gpu`, CAST(ROUND(`price_per_hour` * 1000000000) AS INTEGER) AS `nanos`,
+			MAX(0, `ended_at` - `started_at`) / 3600000 AS `hours`, MAX(0, `ended_at` - `started_at`) % 3600000 AS `rest_ms`
+		FROM `pod_usage`
+	)
+);--> statement-breakpoint
+DROP TABLE `pod_usage`;

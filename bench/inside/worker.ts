@@ -7,19 +7,21 @@ import plane, { PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderOb
 import { DOOR_HEADER, type Door } from './doors.ts'
 import { OpenEndpointObject } from './endpoint.ts'
 import { CountingHostObject, statementsOfHosts } from './host.ts'
+import { callOpenly } from './open-rest.ts'
 
 // The plane's own Worker; a request that names a door goes past its front. All others pay for the look at one header.
 
 export default {
   fetch(request, env, ctx) {
     const door = request.headers.get(DOOR_HEADER)
-    return door === null ? plane.fetch(request, env, ctx) : enter(door as Door, request, env)
+    return door === null ? plane.fetch(request, env, ctx) : enter(door as Door, request, env, ctx)
   },
 } satisfies ExportedHandler<Env>
 
 export { CountingHostObject, OpenEndpointObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
 
-async function enter(door: Door, request: Request, env: Env): Promise<Response> {
+async function enter(door: Door, request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  if (door === 'rest') return callOpenly(request, env, ctx)
   if (door === 'hostStatements') return Response.json(statementsOfHosts())
   const url = new URL(request.url)
   const [, , endpointId = ''] = url.pathname.split('/')
@@ -38,7 +40,7 @@ function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
 
 function callInside(
   stub: DurableObjectStub<OpenEndpointObject>,
-  door: Exclude<Door, 'direct' | 'hostStatements'>,
+  door: Exclude<Door, 'direct' | 'rest' | 'hostStatements'>,
   count: number,
   input: string,
 ) {

@@ -9,7 +9,7 @@ import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
 import { idempotencyKeys } from './tables/idempotency.ts'
 import { invitations } from './tables/invitations.ts'
-import { pods, podUsage } from './tables/pods.ts'
+import { pods } from './tables/pods.ts'
 import { registries } from './tables/registries.ts'
 import { secretParts, secrets } from './tables/secrets.ts'
 import { spendLimits } from './tables/spend.ts'
@@ -38,7 +38,6 @@ export {
   networkVolumes,
   objectStores,
   pods,
-  podUsage,
   quotas,
   registries,
   releases,

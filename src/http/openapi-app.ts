@@ -16,7 +16,7 @@ export function openApiApp(): OpenAPIHono<AppEnv> {
   })
 }
 
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
+const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   400: 'Fits the schema and is still refused.',
   401: 'The bearer token is missing or not valid.',
   403: 'The key lacks the scope.',
@@ -27,14 +27,18 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   415: 'The body is not JSON.',
   422: 'The request does not match the schema.',
   429: 'Too many requests.',
+  default: 'Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.',
 }
 
 type ProblemResponses = Record<string, { description: string; content: Record<string, { schema: typeof ProblemBody }>; headers?: object }>
 
-/** The problems that a route can answer, for its `responses`. Throwing them needs no type, so they stay out of the handler's. */
+/**
+ * The problems that a route can answer, for its `responses`, and `default` for those that any route can (PP-261). Throwing them needs no
+ * type, so they stay out of the handler's.
+ */
 export function problemResponses(statuses: readonly number[], headers?: Record<string, { $ref: string }>): ProblemResponses {
   return Object.fromEntries(
-    statuses.map((status) => [
+    [...statuses, 'default' as const].map((status) => [
       String(status),
       {
         description: DESCRIPTIONS[status] ?? 'Refused.',

@@ -39,6 +39,12 @@ describe('documents', () => {
     }
   })
 
+  it('[PP-261] every operation documents what any can answer: a problem', () => {
+    for (const document of [restDocument(), adminDocument()]) {
+      for (const [name, { responses }] of operationsOf(document)) expect(responses, name).toHaveProperty('default')
+    }
+  })
+
   it('every operation of the public document names its scope', () => {
     for (const [name, operation] of operationsOf(restDocument())) expect(operation['x-scope'], name).toMatch(/^[a-z]+:(read|write)$/)
   })
@@ -54,11 +60,18 @@ describe('documents', () => {
       '/v2/account/audit: pages',
       '/v2/account/keys: whole',
       '/v2/account/secrets: whole',
+      '/v2/billing/clusters: whole',
+      '/v2/billing/endpoints: whole',
+      '/v2/billing/network-volumes: whole',
+      '/v2/billing/pods: whole',
+      '/v2/billing/serverless: whole',
+      '/v2/billing: whole',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/organizations/{id}/invitations: whole',
       '/v2/organizations: whole',
       '/v2/pods: pages',
+      '/v2/registries/delegations: whole',
       '/v2/registries: whole',
       '/v2/serverless/{id}/builds: pages',
       '/v2/serverless/{id}/releases: pages',

@@ -184,7 +184,12 @@ export const POD_CORE_OBJECT_MUTANTS: readonly Mutant[] = [
     find: 'const record = this.excuseOutage(stored)',
     replace: 'const record = stored',
   },
-  { id: 'pod: usage is written for a transition that was lost', file: ROWS, find: 'WHERE changes() > 0', replace: 'WHERE TRUE' },
+  {
+    id: 'pod: usage is written for a transition that was lost',
+    file: 'src/db/billing/usage.ts',
+    find: 'WHERE changes() > 0',
+    replace: 'WHERE TRUE',
+  },
   { id: 'pod: a start on a removed host', file: ROWS, find: " AND h.status <> 'REMOVED'", replace: '' },
   {
     id: 'pod: compute is taken from under a pod that started again',

@@ -8,6 +8,7 @@ const MOUNTS = 'src/domain/pod/mounts.ts'
 const COMPUTE = 'src/domain/pod/compute.ts'
 const CONTAINER = 'src/domain/pod/container.ts'
 const ACCESS = 'src/domain/pod/access.ts'
+const DEADLINES = 'src/domain/pod/deadlines.ts'
 const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
 const CHANGE = 'src/services/pods/change-pod.ts'
@@ -15,6 +16,8 @@ const TRANSIT = 'src/effects/pods/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'stopAfter stops a locked pod', file: DEADLINES, find: 'locked ? null : stopAfterMs', replace: 'stopAfterMs' },
+  { id: 'stopAfter of a stopped pod stays', file: DEADLINES, find: '{ ...pod, stopAfterMs: null, version', replace: '{ ...pod, version' },
   { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 ?', replace: 'wantsSsh ?' },
   {
     id: "the user's key is overwritten",
@@ -38,7 +41,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a floor is joined by the set of a template', file: COMPUTE, find: ' || minCudaVersion !== undefined', replace: '' },
   { id: 'a volume elsewhere', file: REQUEST, find: '{ ...spec, dataCenterIds: [networkVolume.dataCenterId] }', replace: 'spec' },
   { id: 'the price of one GPU', file: COMPUTE, find: 'pricePerHour: price * count', replace: 'pricePerHour: price' },
-  { id: 'one GPU too many', file: COMPUTE, find: 'count > most', replace: 'count > most + 1' },
+  { id: 'one GPU too many', file: COMPUTE, find: 'count > type.maxCount', replace: 'count > type.maxCount + 1' },
   { id: 'a persistent mount shrinks', file: MOUNTS, find: 'persistent.size < sizeGb', replace: 'persistent.size < 0' },
   { id: 'another volume', file: MOUNTS, find: 'entry.volumeId !== current[kind]?.volumeId', replace: 'entry.volumeId === undefined' },
   { id: 'two spellings of one place', file: MOUNTS, find: 'const place = resolvePath(path)', replace: 'const place = path' },
@@ -48,7 +51,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'http is public', file: ACCESS, find: "port.type === 'http' ? sharedAddressOf(id) : publicIp", replace: 'publicIp' },
   {
     id: 'a network volume on a host without any',
-    file: 'src/domain/pod/placement.ts',
+    file: 'src/domain/host/placement.ts',
     find: 'sharedVolumes === null || sharedVolumes.includes(kind)',
     replace: 'sharedVolumes !== undefined',
   },

@@ -33,6 +33,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/global-volumes/': () => createOf('/v2/global-volumes', { name: 'models' }),
   '/v2/organizations/': createOrganizationVictim,
   '/v2/account/secrets/': () => createOf('/v2/account/secrets', { name: 'A', value: 'x' }),
+  '/v2/registries/delegations/': createDelegationVictim,
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 
@@ -60,6 +61,13 @@ async function createOf(path: string, body: object): Promise<Victim> {
   const reply = await api(owner.key).post(path, body)
   expect(reply.status).toBe(201)
   return { owner, params: { id: reply.body.id }, reads: [path, `${path}/${reply.body.id}`] }
+}
+
+async function createDelegationVictim(): Promise<Victim> {
+  const owner = await createAccount()
+  const resource = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
+  const { body } = await api(owner.key).post('/v2/registries/delegations', { resource })
+  return { owner, params: { id: body.id }, reads: ['/v2/registries/delegations'] }
 }
 
 async function createKeyVictim(): Promise<Victim> {

@@ -52,13 +52,17 @@ export const UpdateEndpointWorkers = z
   .meta({ id: 'UpdateEndpointWorkers', example: { max: 10 } })
 
 export const EndpointWorkersView = z
-  .object({ min: wholeNumber(0), max: wholeNumber(0), idleTimeout: wholeNumber(1).optional() })
+  .strictObject({
+    min: wholeNumber(0),
+    max: wholeNumber(0),
+    idleTimeout: z.number().int().min(1).max(MAX_IDLE_TIMEOUT_SECONDS).optional(),
+  })
   .meta({ id: 'EndpointWorkersView', example: { min: 0, max: 3, idleTimeout: 5 } })
 
 const QueueDelayScaling = z
   .strictObject({
     type: z.literal('QUEUE_DELAY'),
-    queueDelay: z.number().min(0.5).meta({ description: 'Seconds a job may wait before a worker is added.' }),
+    queueDelay: z.number().min(0.5).meta({ description: 'Seconds a job may wait before a worker is added.', format: 'float' }),
   })
   .meta({ id: 'QueueDelayScaling', example: { type: 'QUEUE_DELAY', queueDelay: 4 } })
 
@@ -124,12 +128,16 @@ export const UpdateEndpointGpuConfig = z
     allowedCudaVersions: CudaVersions.optional().meta({ description: 'Empty clears.' }),
     minCudaVersion: z.string().regex(CUDA_VERSION_OR_EMPTY).optional().meta({ description: 'Empty clears.' }),
   })
-  .meta({ id: 'UpdateEndpointGpuConfig', example: { pools: ['ADA_24', 'AMPERE_24'], minCudaVersion: '' } })
+  .meta({
+    id: 'UpdateEndpointGpuConfig',
+    dependentRequired: { excludedTypes: ['pools'] },
+    example: { pools: ['ADA_24', 'AMPERE_24'], minCudaVersion: '' },
+  })
 
 export const EndpointGpuConfig = z
   .object({
-    pools: z.array(z.string()),
-    excludedTypes: z.array(z.string()),
+    pools: z.array(z.string()).min(1),
+    excludedTypes: z.array(z.string().regex(NOT_HYPHENATED)).meta({ uniqueItems: true }),
     count: wholeNumber(1),
     allowedCudaVersions: z.array(z.string()),
     minCudaVersion: z.string().nullable(),
@@ -148,7 +156,7 @@ export const CreateCpuConfig = z
   .meta({ id: 'CreateCpuConfig', example: { id: 'cpu3c', vcpuCount: 2 } })
 
 export const CpuConfig = z
-  .object({ id: z.string(), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
+  .object({ id: z.string().min(1), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
   .meta({ id: 'CpuConfig', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
 
 /** In order of preference; the same flavor at several sizes is fine (END-4). */

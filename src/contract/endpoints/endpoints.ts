@@ -25,11 +25,16 @@ import {
 export const MIN_TIMEOUT_MS = 5_000
 export const MAX_TIMEOUT_MS = 7 * 24 * 3600 * 1000
 
+/** One for each data center, so never many. */
+const MAX_VOLUMES = 64
+
 const sharedRequestFields = {
   ...containerRequestFields,
   cpu: CpuOptions.optional(),
   dataCenterIds: DataCenterIds.optional().meta({ description: 'Where workers may run; empty for anywhere.' }),
-  networkVolumes: z.array(ResourceId).optional().meta({ description: 'Ids of network volumes.' }),
+  networkVolumes: z.array(ResourceId).max(MAX_VOLUMES).optional().meta({
+    description: 'Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.',
+  }),
 }
 const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
 const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
@@ -89,7 +94,7 @@ const url = z.string().meta({ format: 'uri' })
 const jobUrl = z.string().meta({ format: 'uri-template' })
 
 const QueueBasedRequestUrls = z
-  .object({
+  .strictObject({
     run: url,
     runSync: url,
     status: jobUrl,
@@ -134,7 +139,7 @@ export const Endpoint = z
     ...containerResponseFields,
     // A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable.
     gpu: z.union([EndpointGpuConfig, z.null()]).meta({ description: 'Null on CPU endpoints.' }),
-    cpu: z.array(CpuConfig).optional().meta({ description: 'Only on CPU endpoints.' }),
+    cpu: z.array(CpuConfig).min(1).optional().meta({ description: 'Only on CPU endpoints.' }),
     workers: EndpointWorkersView,
     scaling: EndpointScaling,
     dataCenterIds: z.array(z.string()),

@@ -13,7 +13,12 @@ const ReleaseChange = z
     old: z.unknown().meta({ description: 'Raw JSON; null when the field was added.' }),
     new: z.unknown().meta({ description: 'Raw JSON; null when the field was removed.' }),
   })
-  .meta({ id: 'ReleaseChange', example: { field: 'template.imageName', old: 'acme/model:1', new: 'acme/model:2' } })
+  // A member of any value may be left out as the schema library sees it; these never are.
+  .meta({
+    id: 'ReleaseChange',
+    required: ['field', 'old', 'new'],
+    example: { field: 'template.imageName', old: 'acme/model:1', new: 'acme/model:2' },
+  })
 
 /** END-14. */
 export const Release = z

@@ -49,7 +49,7 @@ export const PodMountsRequest = z
 export type PodMountsRequest = z.infer<typeof PodMountsRequest>
 
 export const PodMountsView = z
-  .object({
+  .strictObject({
     persistent: PersistentMount.optional(),
     network: z.array(NetworkMount).max(1).optional(),
     global: z.array(GlobalMount).max(1).optional(),

@@ -48,7 +48,7 @@ export const PodGpuView = z
   .meta({ id: 'PodGpu', example: { id: 'NVIDIA GeForce RTX 4090', count: 1, vcpuCount: 16, memory: 64 } })
 
 export const PodCpuView = z
-  .object({ id: z.string(), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
+  .object({ id: z.string().min(1), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
   .meta({ id: 'PodCpu', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
 
 export const SshEndpoint = z
@@ -76,7 +76,7 @@ export const PodSsh = z
 export type PodSsh = z.infer<typeof PodSsh>
 
 export const PodCluster = z
-  .object({ id: z.string(), rank: wholeNumber(0).nullable() })
+  .strictObject({ id: z.string(), rank: wholeNumber(0).nullable() })
   .meta({ id: 'PodCluster', example: { id: '4q8w2e6r1t5y9u', rank: null } })
 
 export const GlobalNetworking = z.object({ enabled: z.boolean() }).meta({ id: 'GlobalNetworking', example: { enabled: false } })

@@ -1,9 +1,9 @@
-import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { isNullFailure } from '../refusals.ts'
-import { endpoints, releases } from '../schema.ts'
+import { endpoints, networkVolumes, releases } from '../schema.ts'
 import { openConfig, sealConfig } from './endpoint-config.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
@@ -16,7 +16,7 @@ export interface EndpointPosition {
 
 /**
  * Stores an endpoint together with its first release (END-14), and with whatever else belongs to its create. False when its team's budgets
- * have no room for it (PP-203): then nothing of it is stored.
+ * have no room for it (PP-203), or one of its network volumes is gone: then nothing of it is stored.
  */
 export async function insertEndpoint(
   db: Records,
@@ -28,7 +28,8 @@ export async function insertEndpoint(
   const { teamId, name, revision } = config
   const sealed = sealConfig(db.vault, config)
   // A NULL fails the batch as a whole, so that nothing is left of what there is no room for.
-  const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', bytesOf(sealed))}`
+  const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', bytesOf(sealed))}
+    AND ${hasVolumes(config)}`
   const id = sql<string>`(CASE WHEN ${hasRoom} THEN ${config.id} END)`
   const insert = db.batch([
     db.insert(endpoints).values({ id, teamId, name, config: sealed, revision, createdAt: createdAtMs, deletedAt: null }),
@@ -87,7 +88,7 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
 
 /**
  * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, 'noRoom' when what grows has no room in
- * the team's budget. The release row goes in only when the guarded update did: D1 commits a batch whose update matched nothing. Releases
+ * the team's budget, or a network volume is gone. The release row goes in only when the guarded update did: D1 commits a batch whose update matched nothing. Releases
  * beyond the team's number of them go (PP-206).
  */
 export async function updateEndpoint(
@@ -102,7 +103,7 @@ export async function updateEndpoint(
   const hasRoom = sql`${more} <= 0 OR ${withinBudget(config.teamId, 'storedBytes', more)}`
   const update = db
     .update(endpoints)
-    .set({ name: sql`CASE WHEN ${hasRoom} THEN ${config.name} END`, config: sealed, revision: config.revision })
+    .set({ name: sql`CASE WHEN (${hasRoom}) AND ${hasVolumes(config)} THEN ${config.name} END`, config: sealed, revision: config.revision })
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
   let changes = 0
   const written = await unlessNull(
@@ -128,6 +129,13 @@ async function writeUpdate(db: Database, update: Statement, config: EndpointConf
     db.delete(releases).where(and(eq(releases.endpointId, release.endpointId), sql`${releases.version} <= ${oldest}`)),
   ])
   return updated as D1Result
+}
+
+/** A volume looks for endpoints inside its own deletion, so of the two at once one is refused (END-22). */
+function hasVolumes({ teamId, networkVolumes: ids }: EndpointConfig): SQL {
+  const owned = and(eq(networkVolumes.teamId, teamId), sql`${networkVolumes.id} = named.value`)
+  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(ids)}) AS named
+    WHERE NOT EXISTS (SELECT 1 FROM ${networkVolumes} WHERE ${owned}))`
 }
 
 /** Bytes of a configuration as it is asked for, which is what a budget is spent on. */

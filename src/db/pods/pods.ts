@@ -1,13 +1,16 @@
 import { and, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { runningRates, stoppedRates } from '../../domain/billing/pod-rates.ts'
+import { podDiskGb } from '../../domain/pod/placement.ts'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
+import { insertClosed } from '../billing/usage.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
-import { allocations, pods, podUsage } from '../schema.ts'
+import { allocations, pods } from '../schema.ts'
 import { dropOldestFormer, keptPod } from './former-pods.ts'
 import { openPod, type PodRow, sealPodSpec } from './sealed-pod.ts'
 
@@ -268,8 +271,20 @@ function hasRegistry(before: PodRow, { registryId }: Pick<PodRow, 'registryId'>)
 }
 
 function usageInsert(db: Database, before: PodRow, after: PodRow, { startedAtMs, endedAtMs }: UsageInterval) {
-  const { compute, cloud, container } = before.spec
+  const { compute, cloud } = before.spec
   const gpu = compute.kind === 'gpu' ? compute : null
-  return db.insert(podUsage).select(sql`SELECT ${before.id}, ${after.version}, ${before.teamId}, ${startedAtMs}, ${endedAtMs}, ${cloud},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${before.vcpus}, ${container.diskGb}, ${before.pricePerHour} WHERE changes() > 0`)
+  const isRunning = before.chargedFromMs !== null
+  const held = { gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpus: before.vcpus, diskGb: podDiskGb(before.spec) }
+  const kept = { gpuTypeId: null, gpuCount: 0, vcpus: 0, diskGb: before.spec.mounts.persistent?.sizeGb ?? 0 }
+  return insertClosed(db, {
+    workloadId: before.id,
+    sequence: after.version,
+    kind: before.clusterId === null ? 'POD' : 'CLUSTER',
+    resourceId: before.clusterId ?? before.id,
+    teamId: before.teamId,
+    startedAtMs,
+    endedAtMs,
+    cloud,
+    ...(isRunning ? { ...held, ...runningRates(before) } : { ...kept, ...stoppedRates(before) }),
+  })
 }

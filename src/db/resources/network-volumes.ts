@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
@@ -36,6 +36,15 @@ export async function insertNetworkVolume(
 /** A team's volume, or undefined when it is unknown, deleted or another team's. */
 export function findNetworkVolume(db: Database, teamId: string, id: string): Promise<NetworkVolumeRecord | undefined> {
   return db.select(RECORD).from(networkVolumes).where(ownedBy(teamId, id)).get()
+}
+
+/** Those of some volumes that are a team's. */
+export function findNetworkVolumes(db: Database, teamId: string, ids: readonly string[]): Promise<NetworkVolumeRecord[]> {
+  return db
+    .select(RECORD)
+    .from(networkVolumes)
+    .where(and(eq(networkVolumes.teamId, teamId), inArray(networkVolumes.id, [...ids])))
+    .all()
 }
 
 /** A team's volumes, newest first. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { POD_STATUSES } from '../../contract/enums.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import type { Sealed } from '../sealed-env.ts'
@@ -78,24 +78,4 @@ export const pods = sqliteTable(
     index('pods_template').on(t.templateId).where(sql`${t.templateId} IS NOT NULL`),
     index('pods_registry').on(t.registryId).where(sql`${t.registryId} IS NOT NULL`),
   ],
-)
-
-/** One row a RUNNING interval of a pod, written in the transaction that ends the interval. Times in milliseconds, half-open. */
-export const podUsage = sqliteTable(
-  'pod_usage',
-  {
-    podId: text('pod_id').notNull(),
-    /** Version of the pod that ended the interval: the same ending can be written once only. */
-    version: integer('version').notNull(),
-    teamId: text('team_id').notNull(),
-    startedAtMs: integer('started_at').notNull(),
-    endedAtMs: integer('ended_at').notNull(),
-    cloud: text('cloud').notNull(),
-    gpuTypeId: text('gpu_type_id'),
-    gpuCount: integer('gpu_count').notNull(),
-    vcpus: real('vcpus').notNull(),
-    diskGb: integer('disk_gb').notNull(),
-    pricePerHour: real('price_per_hour').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.podId, t.version] }), index('pod_usage_team_ended').on(t.teamId, t.endedAtMs)],
 )

@@ -33,5 +33,8 @@ export const usage = sqliteTable(
     cpuMicros: integer('cpu_micros').notNull().default(0),
     diskMicros: integer('disk_micros').notNull().default(0),
   },
-  (t) => [primaryKey({ columns: [t.workloadId, t.sequence] }), index('usage_team_kind_ended').on(t.teamId, t.kind, t.endedAtMs)],
+  (t) => [
+    primaryKey({ columns: [t.workloadId, t.sequence] }),
+    index('usage_team_kind_ended').on(t.teamId, t.kind, t.endedAtMs, t.startedAtMs),
+  ],
 )

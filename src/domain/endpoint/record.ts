@@ -24,6 +24,8 @@ export interface EndpointConfig {
   /** Whose hardware workers may run on; absent, as on endpoints from before there was a choice: SECURE (PP-127). */
   cloud?: EndpointCloud
   networkVolumes: string[]
+  /** Which of them lies where, by data center; absent without any (END-20). */
+  volumeAt?: Record<string, string>
   /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
   templateId?: string
   /** RFC 3339, seconds precision (GEN-2). */

@@ -32,6 +32,9 @@ export interface PlacementHost {
   gpus: readonly { typeId: string; total: number; free: number; cudaVersion: string | null }[]
 }
 
+/** Kinds of volumes that hosts share. */
+export type SharedVolumeKind = 'network' | 'global'
+
 /** Which host is best of those that fit: the one that is fullest afterwards, or the one that is emptiest. */
 export type PlacementStrategy = 'pack' | 'spread'
 
@@ -51,6 +54,8 @@ export interface PlacementNeeds {
 export interface PlacementRequest extends PlacementNeeds {
   /** Alternatives in order of preference; the first that fits somewhere wins. */
   shapes: readonly ComputeShape[]
+  /** Kinds of shared volumes that it mounts. */
+  sharedVolumes?: readonly SharedVolumeKind[]
 }
 
 export interface ComputeShape {
@@ -77,7 +82,8 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
   const candidates: (Candidate & { order: number; left: number })[] = []
   const refusals: UnfitHost[] = []
   for (const host of hosts) {
-    const failures = request.shapes.map((shape) => failedConstraints(request, shape, host))
+    const missing = missingVolumes(request.sharedVolumes ?? [], host)
+    const failures = request.shapes.map((shape) => [...failedConstraints(request, shape, host), ...missing])
     for (const [order, failed] of failures.entries()) {
       const shape = request.shapes[order]
       if (failed.length === 0 && shape)
@@ -123,6 +129,16 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
   if (request.diskGb > host.diskGbFree) failed.push(`diskGb: ${request.diskGb} > ${host.diskGbFree}`)
   return failed
+}
+
+/** Whether a kind of shared volumes is set up on a host (HOST-54). One whose agent does not say what it has is tried: it refuses by itself. */
+export function offersVolumes({ sharedVolumes }: PlacementHost, kind: SharedVolumeKind): boolean {
+  return sharedVolumes === null || sharedVolumes.includes(kind)
+}
+
+/** What a host lacks of the volumes that a workload mounts. */
+export function missingVolumes(kinds: readonly SharedVolumeKind[], host: PlacementHost): string[] {
+  return kinds.filter((kind) => !offersVolumes(host, kind)).map((kind) => `${kind}Volumes: yes > none`)
 }
 
 // PP-219. Built-in images run in nothing at all.

@@ -2,8 +2,11 @@ import {
   type ComputeShape,
   failedConstraints,
   leftOver,
+  missingVolumes,
+  offersVolumes,
   type PlacementHost,
   type PlacementStrategy,
+  type SharedVolumeKind,
   type UnfitHost,
 } from '../host/placement.ts'
 import { runtimeOfImage } from '../worker/shape.ts'
@@ -22,7 +25,6 @@ export interface PodCandidate {
 const LEAST_SHARE = 0.5
 const MB_PER_GB = 1024
 const SHARED_KINDS = ['network', 'global'] as const
-type SharedVolumeKind = (typeof SHARED_KINDS)[number]
 
 /**
  * Every host that a pod fits on, best first: data centers in the order asked for, then by the strategy (POD-3). For every other host what it
@@ -71,7 +73,11 @@ function judge(teamId: string, spec: PodSpec, host: PlacementHost): { shape: Com
     minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
   }
   const failed = failedConstraints(request, shape, host)
-  return { shape, failed: [...failed, ...missing, ...missingVolumes(spec, host)] }
+  return { shape, failed: [...failed, ...missing, ...missingVolumes(sharedKinds(spec), host)] }
+}
+
+function sharedKinds({ mounts }: PodSpec): SharedVolumeKind[] {
+  return SHARED_KINDS.filter((kind) => mounts[kind])
 }
 
 /** A kind of volume that none of the hosts in question has; null when each that is asked for is on one of them. */
@@ -85,18 +91,8 @@ export interface MissingVolumes {
 export function findMissingVolumes({ mounts, dataCenterIds }: PodSpec, hosts: readonly PlacementHost[]): MissingVolumes | null {
   const near = hosts.filter((host) => dataCenterIds.length === 0 || dataCenterIds.includes(host.dataCenterId))
   if (near.length === 0) return null
-  const kind = SHARED_KINDS.find((wanted) => mounts[wanted] && !near.some((host) => offers(host, wanted)))
+  const kind = SHARED_KINDS.find((wanted) => mounts[wanted] && !near.some((host) => offersVolumes(host, wanted)))
   return kind ? { kind, dataCenterIds } : null
-}
-
-// A host whose agent does not say what it has is tried: it refuses by itself.
-function offers({ sharedVolumes }: PlacementHost, kind: SharedVolumeKind): boolean {
-  return sharedVolumes === null || sharedVolumes.includes(kind)
-}
-
-// HOST-54.
-function missingVolumes({ mounts }: PodSpec, host: PlacementHost): string[] {
-  return SHARED_KINDS.filter((kind) => mounts[kind] && !offers(host, kind)).map((kind) => `${kind}Volumes: yes > none`)
 }
 
 function cpuShape(vcpus: number, memoryGb: number): { shape: ComputeShape; missing: string[] } {

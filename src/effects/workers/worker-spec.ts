@@ -1,5 +1,6 @@
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { servingOf } from '../../domain/endpoint/serving.ts'
+import { workerMounts } from '../../domain/endpoint/volumes.ts'
 import type { ComputeShape } from '../../domain/host/placement.ts'
 import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
 import { INIT_TIMEOUT_MS } from '../../domain/worker/worker.ts'
@@ -19,6 +20,7 @@ const STOP_GRACE_MS = 30_000
 /** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
 export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape): Workload {
   const { entrypoint, cmd } = decodeArgs(config.container.args)
+  const mounts = workerMounts(config, worker.dataCenterId)
   return {
     id: worker.workerId,
     kind: 'worker',
@@ -30,6 +32,7 @@ export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, s
     cmd,
     env: withoutPlatformNames(config.container.env),
     ...(config.type === 'LOAD_BALANCER' ? servingParts(config, worker, shape) : queueParts(config, worker, shape)),
+    ...(mounts.length > 0 && { mounts }),
     resources: { vcpus: shape.vcpus, memoryMb: shape.memoryMb, diskGb: config.container.diskGb, gpu: shape.gpu },
   }
 }

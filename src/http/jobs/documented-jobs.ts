@@ -193,7 +193,7 @@ function segmentsOf({ operation, segment }: DocumentedJob): string[] {
 /** API-3: problems of the job API are plain JSON. API-5: a lacking scope is 401 there. */
 function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBody): RouteConfig['responses'] {
   return Object.fromEntries(
-    statuses.map((status) => [
+    [...statuses, 'default' as const].map((status) => [
       String(status),
       {
         description: DESCRIPTIONS[status] ?? 'Refused.',
@@ -204,7 +204,7 @@ function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBod
   )
 }
 
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
+const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   400: 'The request cannot be done as it stands.',
   401: 'The key is missing, wrong or lacks the scope.',
   404: 'No such endpoint or job, or the job has been deleted.',
@@ -215,4 +215,5 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   429: 'Too many requests, or the queue is full.',
   500: 'The worker failed. It may name another status between 400 and 599.',
   504: 'No answer within an hour.',
+  default: 'Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.',
 }

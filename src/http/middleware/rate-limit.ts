@@ -2,22 +2,42 @@ import type { Next } from 'hono'
 import { serializeList } from 'structured-headers'
 import { Problem } from '../../contract/problems.ts'
 import type { RateVerdict, RateWindowState } from '../../domain/rate-limit.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { spendRequest } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** Spends one of the acting user's requests and says so on the response, whatever its status (RATE-1 to RATE-4). */
+/** How long a caller who was refused is counted before being served. */
+const REFUSED_TTL_MS = 60_000
+const MAX_REFUSED = 10_000
+
+const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_REFUSED)
+
+/**
+ * Spends one of the acting user's requests and says so on the response, whatever its status (RATE-1 to RATE-4). What only reads is served
+ * while it is counted, and is thrown away when it is one too many (RATE-8).
+ */
 export async function limitRate(c: AppContext, next: Next): Promise<void> {
-  const verdict = await spendRequest(c.env, c.var.principal, Date.now())
-  if (!verdict) return next()
-  const headers = rateLimitHeaders(verdict)
-  if (!verdict.allowed) {
+  const { principal } = c.var
+  const nowMs = Date.now()
+  const counted = spendRequest(c.env, principal, nowMs)
+  const overlaps = onlyReads(c) && !refused.get(principal.credentialId, nowMs)
+  const [verdict] = overlaps ? await Promise.all([counted, next()]) : [await counted]
+  const headers = verdict && rateLimitHeaders(verdict)
+  if (verdict?.allowed === false) {
+    refused.set(principal.credentialId, true, nowMs)
+    if (overlaps) c.res = undefined
     throw new Problem('rateLimited', {
       detail: `rate limit exceeded for the ${verdict.exceeded} window`,
       headers: { ...headers, 'Retry-After': String(verdict.retryAfterSeconds) },
     })
   }
-  await next()
-  for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
+  if (!overlaps) await next()
+  for (const [name, value] of Object.entries(headers ?? {})) c.res.headers.set(name, value)
+}
+
+// A log goes on for as long as it is read, so it is not begun for a caller who may not.
+function onlyReads({ req }: AppContext): boolean {
+  return req.method === 'GET' && !req.path.endsWith('/logs')
 }
 
 /** The two header fields, members in the order minute, hour, day (RATE-2). */

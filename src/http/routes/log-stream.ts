@@ -16,10 +16,17 @@ const EVENTS = z.string().meta({
 
 /** LOG-1. */
 const STREAM_HEADERS = { ...EVENT_STREAM_HEADERS, connection: 'keep-alive' }
+const text = (example: string) => ({ schema: { type: 'string' as const }, example })
+const DOCUMENTED_HEADERS = {
+  ...RATE_HEADERS,
+  'Cache-Control': text(STREAM_HEADERS['cache-control']),
+  Connection: text(STREAM_HEADERS.connection),
+  'X-Accel-Buffering': text(STREAM_HEADERS['x-accel-buffering']),
+}
 
 /** Answers that a route of a log documents. */
 export const LOG_RESPONSES = {
-  200: { description: 'The stream.', headers: RATE_HEADERS, content: { 'text/event-stream': { schema: EVENTS } } },
+  200: { description: 'The stream.', headers: DOCUMENTED_HEADERS, content: { 'text/event-stream': { schema: EVENTS } } },
   ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
 }
 

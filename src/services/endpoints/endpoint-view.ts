@@ -1,5 +1,6 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import type { Endpoint } from '../../contract/endpoints/endpoints.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { cpuMemoryGb } from '../../domain/endpoint/compute.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { servingOf } from '../../domain/endpoint/serving.ts'
@@ -14,7 +15,7 @@ export interface EndpointBases {
 }
 
 /** An endpoint as REST shows it (END-9). */
-export function toEndpoint(config: EndpointConfig, bases: EndpointBases): Endpoint {
+export function toEndpoint(catalog: Catalog, config: EndpointConfig, bases: EndpointBases): Endpoint {
   const { container, compute, workers, scaling } = config
   return {
     id: config.id,
@@ -30,7 +31,7 @@ export function toEndpoint(config: EndpointConfig, bases: EndpointBases): Endpoi
     registry: container.registry,
     gpu: compute.kind === 'gpu' ? gpuView(compute) : null,
     ...(compute.kind === 'cpu' && {
-      cpu: compute.options.map((option) => ({ ...option, memory: cpuMemoryGb(option.id, option.vcpuCount) ?? 1 })),
+      cpu: compute.options.map((option) => ({ ...option, memory: cpuMemoryGb(catalog, option.id, option.vcpuCount) ?? 1 })),
     }),
     workers: {
       min: workers.min,

@@ -9,6 +9,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
 import { contentsOf } from '../../effects/audit.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/own.ts'
 import { forgetQueue } from '../../objects/own-queue.ts'
@@ -27,6 +28,7 @@ import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { assertMergedSize, requireTemplateScope, useTemplate } from '../resources/templates.ts'
+import { withVolumes } from './endpoint-volumes.ts'
 
 const LIST_BINDING = 'listEndpoints'
 
@@ -45,20 +47,23 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
 
 async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {
   const { teamId } = ctx.principal
-  const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
+  const [catalog, filled] = await Promise.all([loadCatalog(ctx.env), filledCreate(ctx, body)])
+  const result = createEndpointConfig(catalog, filled, { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
-  const wanted = { endpoints: 1, storedBytes: table.configBytes(result.config) }
+  const config = await withVolumes(ctx, result.config)
+  const wanted = { endpoints: 1, storedBytes: table.configBytes(config) }
   await requireBudget(ctx.env, teamId, wanted)
-  const first = release(ctx, result.config, [])
-  const together = [note(ctx, 'create', null, result.config), ...store(result.config)]
-  if (!(await table.insertEndpoint(openRecords(ctx.env), result.config, ctx.nowMs, first, together))) {
+  const first = release(ctx, config, [])
+  const together = [note(ctx, 'create', null, config), ...store(config)]
+  if (!(await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together))) {
+    await withVolumes(ctx, config)
     await requireBudget(ctx.env, teamId, wanted)
     throw new Problem('conflict', { detail: 'others took the last room of the account and gave it back; try again' })
   }
-  await endpointStub(ctx.env, ownNewEndpoint(result.config)).configure(result.config)
-  return result.config
+  await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
+  return config
 }
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
@@ -92,19 +97,21 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
   return decideAgain('endpoint', async () => {
     const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
     const before = endpoint.row
-    const result = patchEndpointConfig(before, asked)
+    const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
       await endpointStub(ctx.env, endpoint).configure(before)
       return before
     }
-    const { config, releaseDiff } = result
+    const { releaseDiff } = result
+    const config = await withVolumes(ctx, result.config)
     if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
     await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row, note(ctx, 'update', before, config))
     if (written === 'noRoom') {
+      await withVolumes(ctx, config)
       await requireBudget(ctx.env, config.teamId, { storedBytes: table.configBytes(config) })
       throw new Problem('badRequest', { detail: 'what grows has no room in the budget storedBytes of the account', code: 'RULE' })
     }

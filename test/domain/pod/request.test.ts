@@ -1,4 +1,5 @@
 import type { CreatePodRequest } from '../../../src/contract/pods/pods.ts'
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { envOf } from '../../../src/domain/pod/container.ts'
 import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
@@ -28,7 +29,7 @@ const TEMPLATE: TemplateConfig = {
 }
 const body = (changes: Partial<CreatePodRequest> = {}): CreatePodRequest => ({ name: 'p', image: 'i', gpu: { id: GPU }, ...changes })
 const plan = (changes: Partial<CreatePodRequest> = {}, references: Partial<PodReferences> = {}) =>
-  planPod(body(changes), { ...NONE, ...references }, 'password')
+  planPod(SEED_CATALOG, body(changes), { ...NONE, ...references }, 'password', 0)
 const planned = (changes: Partial<CreatePodRequest> = {}, references: Partial<PodReferences> = {}) => {
   const result = plan(changes, references)
   if (!result.ok) throw new Error(result.problem.detail)
@@ -43,6 +44,7 @@ describe('what a create comes to', () => {
   it('[POD-3] [POD-6] [POD-7] has defaults', () => {
     expect(planned()).toEqual({
       templateId: null,
+      deadlines: { stopAfterMs: null, terminateAfterMs: null },
       pricePerHour: 0.44,
       spec: {
         container: { image: 'i', args: '', diskGb: 10, env: {}, ports: [], registry: null },

@@ -14,8 +14,8 @@ export interface UsageRow {
 export function readUsage(plane: Pick<TestPlane, 'dataDir'>, podId: string): UsageRow[] {
   const database = openLocalDatabase(openDataDir(plane.dataDir).storage, { readOnly: true })
   try {
-    const columns = 'pod_id AS podId, started_at AS startedAt, ended_at AS endedAt, gpu_count AS gpuCount'
-    const rows = database.prepare(`SELECT ${columns} FROM pod_usage WHERE pod_id = ? ORDER BY started_at`).all(podId)
+    const columns = 'workload_id AS podId, started_at AS startedAt, ended_at AS endedAt, gpu_count AS gpuCount'
+    const rows = database.prepare(`SELECT ${columns} FROM usage WHERE workload_id = ? ORDER BY started_at`).all(podId)
     return rows as unknown as UsageRow[]
   } finally {
     database.close()

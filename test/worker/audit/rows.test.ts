@@ -18,6 +18,7 @@ import { podBody, podScene } from '../../support/pod-scene.ts'
 import { run, setUpQueue } from '../../support/queue.ts'
 import { endpointStub } from '../../support/stubs.ts'
 import { waitUntil } from '../../support/time.ts'
+import { watchDatabase } from '../../support/watch-database.ts'
 
 const SECRET = 'hunter2-canary'
 const DIGEST = expect.stringMatching(/^hmac-sha256:[\w-]{16}$/)
@@ -149,24 +150,3 @@ describe('[AUD-7] a row about what an object owns', () => {
     ])
   })
 })
-
-/** The texts of the statements of each call to D1 from now on. */
-function watchDatabase(): string[][] {
-  const calls: string[][] = []
-  const database = Object.getPrototypeOf(env.DB) as D1Database
-  const statement = Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement
-  const textOf = (prepared: unknown) => (prepared as { statement: string }).statement
-  const batch = database.batch
-  vi.spyOn(database, 'batch').mockImplementation(function (this: D1Database, statements: D1PreparedStatement[]) {
-    calls.push(statements.map(textOf))
-    return batch.call(this, statements)
-  } as typeof batch)
-  for (const name of ['run', 'all', 'raw', 'first'] as const) {
-    const original = statement[name] as (...parameters: unknown[]) => Promise<unknown>
-    vi.spyOn(statement, name).mockImplementation(function (this: D1PreparedStatement, ...parameters: unknown[]) {
-      calls.push([textOf(this)])
-      return original.apply(this, parameters)
-    } as never)
-  }
-  return calls
-}

@@ -48,7 +48,7 @@ describe('the life of a pod', () => {
     await host.waitFor((w) => w.id === third.id && w.desired === 'stopped' && w.wipe === true)
     await host.report(third.id, { state: 'gone' })
     expect(await freeGpus(host.id)).toBe(1)
-    const usage = await env.DB.prepare('SELECT started_at AS s, ended_at AS e FROM pod_usage WHERE pod_id = ? ORDER BY s').bind(id).all()
+    const usage = await env.DB.prepare('SELECT started_at AS s, ended_at AS e FROM usage WHERE workload_id = ? ORDER BY s').bind(id).all()
     expect(usage.results).toHaveLength(3)
     host.leave()
   })
@@ -81,7 +81,7 @@ describe('the life of a pod', () => {
     const report = { workloadId: `${id}-1`, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const
     await returnHostOfPods(env, host.id, [report])
     expect(await readPod(id)).toMatchObject({ status: 'RUNNING', hostLost: false, statusReason: null, generation: 1 })
-    const usage = await env.DB.prepare('SELECT ended_at AS e FROM pod_usage WHERE pod_id = ?').bind(id).all<{ e: number }>()
+    const usage = await env.DB.prepare('SELECT ended_at AS e FROM usage WHERE workload_id = ?').bind(id).all<{ e: number }>()
     expect(usage.results).toEqual([{ e: lastHeardMs }])
     host.leave()
   })

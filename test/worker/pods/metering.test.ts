@@ -22,7 +22,7 @@ type Said = 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'
 
 /** Usage rows of a pod, oldest first. */
 async function usageOf(podId: string): Promise<{ startedAtMs: number; endedAtMs: number }[]> {
-  const query = 'SELECT started_at AS startedAtMs, ended_at AS endedAtMs FROM pod_usage WHERE pod_id = ? ORDER BY version'
+  const query = 'SELECT started_at AS startedAtMs, ended_at AS endedAtMs FROM usage WHERE workload_id = ? ORDER BY sequence'
   return (await env.DB.prepare(query).bind(podId).all<{ startedAtMs: number; endedAtMs: number }>()).results
 }
 
@@ -260,11 +260,13 @@ describe('usage', () => {
     expect(await usageOf(pod.id)).toEqual([])
     pass(90_061)
     await pod.act('stop', false)
-    const row = await env.DB.prepare('SELECT * FROM pod_usage WHERE pod_id = ?').bind(pod.id).first()
+    const row = await env.DB.prepare('SELECT * FROM usage WHERE workload_id = ?').bind(pod.id).first()
     const { teamId, version } = await readPod(pod.id)
     expect(row).toEqual({
-      pod_id: pod.id,
-      version,
+      workload_id: pod.id,
+      sequence: version,
+      kind: 'POD',
+      resource_id: pod.id,
       team_id: teamId,
       started_at: nowMs - 90_061,
       ended_at: nowMs,
@@ -273,7 +275,13 @@ describe('usage', () => {
       gpu_count: 1,
       vcpus: 4_096,
       disk_gb: 10,
-      price_per_hour: 0.44,
+      volume_type: null,
+      gpu_nanos_per_hour: 440_000_000,
+      cpu_nanos_per_hour: 0,
+      disk_nanos_per_hour: 0,
+      gpu_micros: 11_007,
+      cpu_micros: 0,
+      disk_micros: 0,
     })
   })
 

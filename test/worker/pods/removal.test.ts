@@ -36,7 +36,7 @@ async function goOffline(host: FakeHost): Promise<void> {
 
 const remove = async (host: FakeHost) => (await admin().delete(`/admin/v1/hosts/${host.id}`)).status
 const endsOf = async (id: string) =>
-  (await env.DB.prepare('SELECT ended_at AS e FROM pod_usage WHERE pod_id = ?').bind(id).all<{ e: number }>()).results.map(({ e }) => e)
+  (await env.DB.prepare('SELECT ended_at AS e FROM usage WHERE workload_id = ?').bind(id).all<{ e: number }>()).results.map(({ e }) => e)
 
 describe('a host that is removed', () => {
   it('[HOST-8] gives its pods up whatever number its last report had, and they are charged to its last sign of life', async () => {

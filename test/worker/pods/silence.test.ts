@@ -63,7 +63,7 @@ async function runningPod() {
 }
 
 async function usageOf(podId: string): Promise<{ startedAtMs: number; endedAtMs: number }[]> {
-  const query = 'SELECT started_at AS startedAtMs, ended_at AS endedAtMs FROM pod_usage WHERE pod_id = ? ORDER BY version'
+  const query = 'SELECT started_at AS startedAtMs, ended_at AS endedAtMs FROM usage WHERE workload_id = ? ORDER BY sequence'
   return (await env.DB.prepare(query).bind(podId).all<{ startedAtMs: number; endedAtMs: number }>()).results
 }
 

@@ -43,6 +43,13 @@ const CREATES: Create[] = [
     body: { name: 'r', username: 'u', password: 'p' },
     other: { password: 'q' },
   },
+  {
+    path: '/v2/registries/delegations',
+    list: '/v2/registries/delegations',
+    key: 'delegations',
+    body: { resource: 'arn:aws:ecr:us-east-1:123456789012:repository/team/models' },
+    other: { name: 'other' },
+  },
 ]
 const WITH = (key: string) => ({ 'Idempotency-Key': key })
 const count = async ({ key }: Account, create: Create) => (await api(key).get(create.list)).body[create.key].length

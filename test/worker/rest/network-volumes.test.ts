@@ -189,10 +189,8 @@ describe('delete', () => {
 
   it('[VOL-3] is 400 while an endpoint names it, and works when that is deleted', async () => {
     const { key } = await createAccount()
-    const [{ id }, endpointId] = [await create(key), await createEndpoint(key)]
-    await env.DB.prepare("UPDATE endpoints SET config = json_set(config, '$.networkVolumes', json_array('x', ?)) WHERE id = ?")
-      .bind(id, endpointId)
-      .run()
+    const { id } = await create(key)
+    const endpointId = await createEndpoint(key, { image: 'acme/model:1', networkVolumes: [id] })
     expect(await api(key).delete(`${PATH}/${id}`)).toMatchObject({
       status: 400,
       body: { detail: `network volume ${id} is in use by an endpoint and cannot be deleted`, code: 'IN_USE' },

@@ -29,7 +29,7 @@ describe('a deleted account', () => {
     for (const key of [account.key, second.key]) expect((await api(key).get('/v2/pods')).status).toBe(401)
     const pod = await env.DB.prepare('SELECT status FROM pods WHERE id = ?').bind(id).first()
     expect(pod).toEqual({ status: 'TERMINATED' })
-    expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first()).toEqual({ n: 1 })
+    expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM usage WHERE workload_id = ?').bind(id).first()).toEqual({ n: 1 })
     for (const table of ['templates', 'registries', 'network_volumes', 'memberships', 'ssh_keys']) {
       expect([table, await count(table, team)]).toEqual([table, 0])
     }

@@ -197,7 +197,7 @@ describe('a terminated pod', () => {
     const row = await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).first()
     expect(row).toMatchObject({ status: 'TERMINATED' })
     expect(JSON.stringify(row)).not.toMatch(/hunter2|JUPYTER_PASSWORD/)
-    expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first('n')).toBe(1)
+    expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM usage WHERE workload_id = ?').bind(id).first('n')).toBe(1)
     scene.leave()
   })
 })

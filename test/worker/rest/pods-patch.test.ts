@@ -57,7 +57,7 @@ describe('PATCH', () => {
     const next = await scene.host.waitFor((workload) => workload.id === `${id}-2`)
     expect(next).toMatchObject({ desired: 'running', replaces: [`${id}-1`] })
     expect(next.keepDisk).toBeUndefined()
-    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first<{ n: number }>()
+    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM usage WHERE workload_id = ?').bind(id).first<{ n: number }>()
     expect(usage?.n).toBe(1)
     scene.leave()
   })

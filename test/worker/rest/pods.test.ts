@@ -45,6 +45,8 @@ describe('a pod over REST', () => {
       runtime: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       startedAt: null,
+      stopAfter: null,
+      terminateAfter: null,
     })
     const { id } = reply.body
     await scene.run(id, 1, [
@@ -120,7 +122,7 @@ describe('a pod over REST', () => {
     const terminated = await scene.act(id, 'terminate')
     expect(terminated).toMatchObject({ status: 204, body: null })
     expect((await scene.act(id, 'start')).status).toBe(404)
-    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM pod_usage WHERE pod_id = ?').bind(id).first<{ n: number }>()
+    const usage = await env.DB.prepare('SELECT COUNT(*) AS n FROM usage WHERE workload_id = ?').bind(id).first<{ n: number }>()
     expect(usage?.n).toBe(3)
     scene.leave()
   })

@@ -1,13 +1,19 @@
 import { parseList } from 'structured-headers'
 import { issuePodKey } from '../../../src/effects/pods/pod-key.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
+import { compute, placed } from '../../support/pods.ts'
 import { insertPod } from '../../support/resources.ts'
 import { rateLimiterStub } from '../../support/stubs.ts'
+import { watchDatabase } from '../../support/watch-database.ts'
 
 const PATH = '/v2/serverless'
 const POLICY = '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400'
 const STATE = /^"minute";r=(\d+);t=\d+, "hour";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/
+/** A type that no other host of this file has. */
+const LONE_TYPE = 'NVIDIA L40'
 const quota = (account: { userId: string }, members: object) =>
   admin().put(`/admin/v1/users/${account.userId}/quotas`, { minute: 60, hour: 3000, day: 50000, exempt: false, ...members })
 
@@ -95,6 +101,35 @@ describe('rate limit', () => {
     const replies = await Promise.all(Array.from({ length: 100 }, () => api(account.key).get(PATH)))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(17)
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(83)
+  })
+
+  it('[RATE-8] a read that is one too many says nothing of what was read, and the next ones are not read', async () => {
+    const account = await createAccount({ exempt: false })
+    const id = await placed(await FakeHost.join(gpus(1, LONE_TYPE)), { compute: compute(LONE_TYPE) }, account)
+    const read = () => api(account.key).get(`/v2/pods/${id}`)
+    await quota(account, { minute: 1000, hour: 2 })
+    expect((await read()).headers.get('etag')).not.toBeNull()
+    await read()
+    const first = await read()
+    expect([first.status, first.headers.get('etag'), first.headers.get('content-type'), first.body.name]).toEqual([
+      429,
+      null,
+      'application/problem+json',
+      undefined,
+    ])
+    const calls = watchDatabase()
+    expect((await read()).status).toBe(429)
+    expect(calls).toEqual([])
+    vi.restoreAllMocks()
+  })
+
+  it('[RATE-8] a write is not begun before it is counted', async () => {
+    const account = await createAccount({ exempt: false })
+    await quota(account, { minute: 1000, hour: 1 })
+    await api(account.key).get(PATH)
+    expect((await api(account.key).post('/v2/templates', { name: 'x', image: 'acme/x:1' })).status).toBe(429)
+    const kept = env.DB.prepare('SELECT COUNT(*) AS n FROM templates WHERE team_id = ?').bind(await teamOf(account))
+    expect(await kept.first('n')).toBe(0)
   })
 
   it('[RATE-1] the job API has limits of its own: it spends nothing here', async () => {

@@ -24,7 +24,8 @@ import { until } from '../../support/time.ts'
 
 const suspend = (userId: string, word = 'suspend') => admin().post(`/admin/v1/users/${userId}/${word}`)
 const FORMER = { ...STREAM_CHECKS }
-const usageOf = async (podId: string) => (await env.DB.prepare('SELECT ended_at FROM pod_usage WHERE pod_id = ?').bind(podId).all()).results
+const usageOf = async (podId: string) =>
+  (await env.DB.prepare('SELECT ended_at FROM usage WHERE workload_id = ?').bind(podId).all()).results
 
 async function openEvents(queue: QueueSetup, jobId: string, key: string): Promise<EventReader> {
   const headers = { Authorization: `Bearer ${key}`, Accept: 'text/event-stream' }

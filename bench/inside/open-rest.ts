@@ -1,0 +1,37 @@
+import { Hono } from 'hono'
+import type { Env } from '../../src/env.ts'
+import type { AppEnv } from '../../src/http/app-env.ts'
+import { requestContext } from '../../src/http/middleware/request-context.ts'
+import { openApiApp } from '../../src/http/openapi-app.ts'
+import { registerTemplates } from '../../src/http/routes/templates.ts'
+import { visitOf } from '../../src/http/session-headers.ts'
+import { authenticate } from '../../src/services/accounts/authenticate.ts'
+import type { Principal } from '../../src/services/context.ts'
+
+const app = new Hono<AppEnv>()
+let known: Principal | undefined
+
+app.use('*', requestContext)
+app.use('*', async (c, next) => {
+  known ??= await lookUp(c.req.raw, c.env, c.executionCtx)
+  c.set('principal', known)
+  await next()
+})
+app.route('/', registered())
+
+/** The routes of templates as they are, for one caller who is looked up once: no key check, no limits, no cap of bodies. */
+export function callOpenly(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> {
+  return app.fetch(request, env, ctx)
+}
+
+function registered() {
+  const routes = openApiApp()
+  registerTemplates(routes)
+  return routes
+}
+
+async function lookUp(request: Request, env: Env, ctx: Pick<ExecutionContext, 'waitUntil'>): Promise<Principal> {
+  const result = await authenticate(env, request.headers.get('authorization'), Date.now(), visitOf(request, ctx))
+  if (!result.ok) throw new Error('the caller of the bench is not known')
+  return result.principal
+}

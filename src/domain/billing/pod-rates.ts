@@ -1,0 +1,22 @@
+import type { PodSpec } from '../pod/record.ts'
+import { NO_RATES, nanosOfUsd, type Rates } from './money.ts'
+
+/** What of a pod's row its rates are read from. They were set when it was made, whatever the catalog says since. */
+export interface ChargedPod {
+  spec: Pick<PodSpec, 'compute'>
+  pricePerHour: number
+  diskNanosPerHour: number
+  stoppedDiskNanosPerHour: number
+}
+
+/** What a pod is charged for an hour in which it runs (POD-19). */
+export function runningRates({ spec, pricePerHour, diskNanosPerHour }: ChargedPod): Rates {
+  const nanos = nanosOfUsd(pricePerHour)
+  const [gpuNanosPerHour, cpuNanosPerHour] = spec.compute.kind === 'gpu' ? [nanos, 0] : [0, nanos]
+  return { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour }
+}
+
+/** What it is charged for an hour in which only its persistent disk is kept. */
+export function stoppedRates({ stoppedDiskNanosPerHour }: ChargedPod): Rates {
+  return { ...NO_RATES, diskNanosPerHour: stoppedDiskNanosPerHour }
+}

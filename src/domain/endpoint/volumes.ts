@@ -1,0 +1,52 @@
+import { badRequest, type Refusal } from '../../contract/problems.ts'
+import type { WorkloadMount } from '../../host-protocol/messages.ts'
+import type { EndpointConfig } from './record.ts'
+
+/** Where workers find the network volume of their data center (END-20). */
+export const WORKER_VOLUME_PATH = '/runpod-volume'
+
+/** What of a network volume decides where workers may be. */
+export interface PlacedVolume {
+  id: string
+  dataCenterId: string
+}
+
+export type VolumesResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
+
+/**
+ * A configuration that knows where its network volumes lie, or why it cannot have them (END-20, END-21). `found` are those of its volumes that
+ * are the account's.
+ */
+export function placeVolumes(config: EndpointConfig, found: readonly PlacedVolume[]): VolumesResult {
+  const { volumeAt: _former, ...rest } = config
+  if (config.networkVolumes.length === 0) return { ok: true, config: rest }
+  const volumeAt: Record<string, string> = {}
+  for (const id of config.networkVolumes) {
+    const volume = found.find((candidate) => candidate.id === id)
+    if (!volume) return refused(`network volume ${id} not found`)
+    const other = volumeAt[volume.dataCenterId]
+    if (other === id) return refused(`networkVolumes: ${id} is listed twice`)
+    if (other) return refused(`networkVolumes: ${other} and ${id} both lie in ${volume.dataCenterId}; list one for each data center`)
+    volumeAt[volume.dataCenterId] = id
+  }
+  const placed = { ...rest, volumeAt }
+  if (workerDataCenters(placed).length > 0) return { ok: true, config: placed }
+  const places = Object.keys(volumeAt).join(', ')
+  return refused(`networkVolumes: workers run where a volume lies (${places}), and dataCenterIds has none of these`)
+}
+
+/** Where workers may run, in the order of preference; empty: anywhere (END-20). */
+export function workerDataCenters({ dataCenterIds, volumeAt }: Pick<EndpointConfig, 'dataCenterIds' | 'volumeAt'>): string[] {
+  if (volumeAt === undefined) return dataCenterIds
+  return dataCenterIds.length === 0 ? Object.keys(volumeAt) : dataCenterIds.filter((id) => volumeAt[id] !== undefined)
+}
+
+/** What a worker in a data center is given of the endpoint's volumes. */
+export function workerMounts({ volumeAt }: Pick<EndpointConfig, 'volumeAt'>, dataCenterId: string): WorkloadMount[] {
+  const id = volumeAt?.[dataCenterId]
+  return id === undefined ? [] : [{ kind: 'network', id, path: WORKER_VOLUME_PATH }]
+}
+
+function refused(detail: string): VolumesResult {
+  return { ok: false, problem: badRequest(detail) }
+}

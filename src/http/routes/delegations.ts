@@ -1,0 +1,58 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
+import { CreateDelegationRequest, EcrDelegation, ListDelegationsResponse } from '../../contract/resources/delegations.ts'
+import * as delegations from '../../services/resources/delegations.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { scoped } from '../middleware/scope.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+
+const PATH = '/v2/registries/delegations'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delegation id.' }) })
+const common = { tags: ['Registries'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listDelegations',
+  summary: 'List the ECR repositories that are pulled from by delegation, newest first',
+  ...scoped('registries:read', []),
+  responses: { 200: ok('The delegations.', ListDelegationsResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const createDelegationRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createDelegation',
+  summary: 'Pull from an ECR repository without a stored credential',
+  ...scoped('registries:write', [strictJson]),
+  request: { body: json(CreateDelegationRequest), headers: CreateHeaders },
+  responses: { 201: ok('The delegation.', EcrDelegation), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+const revokeRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: `${PATH}/{id}`,
+  operationId: 'revokeDelegation',
+  summary: 'Revoke a delegation: the next start pulls without it',
+  ...scoped('registries:write', []),
+  request: { params: Params },
+  responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/registries/delegations` (REG-3). It stands before `/v2/registries/{id}`, which would take the word for an id. */
+export function registerDelegations(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ delegations: await delegations.listDelegations(verbContext(c)) }, 200))
+  app.openapi(createDelegationRoute, async (c) =>
+    c.json(await delegations.createDelegation(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
+  )
+  app.openapi(revokeRoute, async (c) => {
+    await delegations.revokeDelegation(verbContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

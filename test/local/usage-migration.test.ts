@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import { amountMicros, nanosOfUsd } from '../../src/domain/billing/money.ts'
+import { splitStatements } from '../../src/local/migrations.ts'
+import { describe, expect, it } from '../support/unit.ts'
+
+const DIRECTORY = 'migrations'
+const BRINGS_USAGE = '0010_catalog_billing_volumes.sql'
+const TEN_YEARS_MS = 10 * 365 * 86_400_000
+const FILES = readdirSync(DIRECTORY).filter((file) => file.endsWith('.sql'))
+
+function apply(database: DatabaseSync, files: readonly string[]): void {
+  for (const file of files.toSorted()) {
+    for (const statement of splitStatements(readFileSync(`${DIRECTORY}/${file}`, 'utf8'))) database.exec(statement)
+  }
+}
+
+/** A database of the release before the bills. */
+function formerDatabase(): DatabaseSync {
+  const database = new DatabaseSync(':memory:')
+  apply(
+    database,
+    FILES.filter((file) => file < BRINGS_USAGE),
+  )
+  return database
+}
+
+const INSERT = 'INSERT INTO pod_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+const price = fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100)
+const formerRow = fc.record({
+  startedAt: fc.integer({ min: 1, max: TEN_YEARS_MS }),
+  ms: fc.integer({ min: 0, max: TEN_YEARS_MS }),
+  price,
+  isGpu: fc.boolean(),
+})
+
+describe('migration of usage', () => {
+  it('[BIL-9] rows of the release before the bills come over with the amounts that they were worth', () => {
+    fc.assert(
+      fc.property(fc.array(formerRow, { maxLength: 20 }), (rows) => {
+        const database = formerDatabase()
+        for (const [i, { startedAt, ms, price: usd, isGpu }] of rows.entries()) {
+          const gpu = isGpu ? (['NVIDIA L4', 2] as const) : ([null, 0] as const)
+          database.prepare(INSERT).run(`pod-${i}`, 3, 'team', startedAt, startedAt + ms, 'SECURE', ...gpu, 8.5, 10, usd)
+        }
+        apply(database, [BRINGS_USAGE])
+        const expected = rows.map(({ startedAt, ms, price: usd, isGpu }, i) => {
+          const [nanos, micros] = [nanosOfUsd(usd), amountMicros(nanosOfUsd(usd), ms)]
+          const rates = { gpu_nanos_per_hour: isGpu ? nanos : 0, cpu_nanos_per_hour: isGpu ? 0 : nanos, disk_nanos_per_hour: 0 }
+          const amounts = { gpu_micros: isGpu ? micros : 0, cpu_micros: isGpu ? 0 : micros, disk_micros: 0 }
+          const gpu = { gpu_type_id: isGpu ? 'NVIDIA L4' : null, gpu_count: isGpu ? 2 : 0 }
+          const what = { workload_id: `pod-${i}`, sequence: 3, kind: 'POD', resource_id: `pod-${i}`, team_id: 'team', cloud: 'SECURE' }
+          const times = { started_at: startedAt, ended_at: startedAt + ms }
+          return { ...what, ...times, ...gpu, vcpus: 8.5, disk_gb: 10, volume_type: null, ...rates, ...amounts }
+        })
+        const kept = database.prepare('SELECT * FROM usage ORDER BY CAST(substr(workload_id, 5) AS INTEGER)').all()
+        expect(kept.map((row) => ({ ...row }))).toEqual(expected)
+        expect(database.prepare("SELECT name FROM sqlite_master WHERE name = 'pod_usage'").all()).toEqual([])
+        database.close()
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
