@@ -239,7 +239,7 @@ export type CreateEndpointRequest = {
      */
     dataCenterIds?: Array<string>;
     /**
-     * Ids of network volumes.
+     * Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.
      */
     networkVolumes?: Array<string>;
     cloud?: EndpointCloud;
@@ -380,7 +380,7 @@ export type UpdateEndpointRequest = {
      */
     dataCenterIds?: Array<string>;
     /**
-     * Ids of network volumes.
+     * Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.
      */
     networkVolumes?: Array<string>;
     cloud?: EndpointCloud;
@@ -584,11 +584,11 @@ export type ReleaseChange = {
     /**
      * Raw JSON; null when the field was added.
      */
-    old?: unknown;
+    old: unknown;
     /**
      * Raw JSON; null when the field was removed.
      */
-    new?: unknown;
+    new: unknown;
 };
 
 export type ListBuildsResponse = {
@@ -800,6 +800,14 @@ export type Pod = {
      * When its container started; null while it is stopped.
      */
     startedAt: string | null;
+    /**
+     * When the platform stops the pod; null: never by itself, or done.
+     */
+    stopAfter: string | null;
+    /**
+     * When the platform terminates the pod; null: never by itself.
+     */
+    terminateAfter: string | null;
 };
 
 export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
@@ -1007,6 +1015,14 @@ export type CreatePodRequest = {
      */
     startJupyter?: boolean;
     /**
+     * The platform stops the pod then, as `stop` does; a locked pod once it is unlocked. RFC 3339, later than now. Null: never by itself.
+     */
+    stopAfter?: string | null;
+    /**
+     * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
+     */
+    terminateAfter?: string | null;
+    /**
      * Gives the pod the account's SSH keys as `PUBLIC_KEY`, unless `env` has one. A later `env` keeps them.
      */
     startSsh?: boolean;
@@ -1130,6 +1146,14 @@ export type UpdatePodRequest = {
      */
     globalNetworking?: boolean;
     onHostLoss?: OnHostLoss;
+    /**
+     * The platform stops the pod then, as `stop` does; a locked pod once it is unlocked. RFC 3339, later than now. Null: never by itself.
+     */
+    stopAfter?: string | null;
+    /**
+     * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
+     */
+    terminateAfter?: string | null;
     /**
      * Applied once to the container; not the template's mounts.
      */
@@ -1405,6 +1429,48 @@ export type UpdateGlobalVolumeRequest = {
      * Unique in the account.
      */
     name: string;
+};
+
+export type ListDelegationsResponse = {
+    delegations: Array<EcrDelegation>;
+};
+
+/**
+ * An ECR repository that is pulled from without a credential of its own.
+ */
+export type EcrDelegation = {
+    id: string;
+    name: string | null;
+    /**
+     * Who recorded it.
+     */
+    delegatorUserId: string;
+    /**
+     * The AWS account that the repository belongs to.
+     */
+    awsUser: string;
+    repository: string;
+    /**
+     * The tag that was named. Every tag of the repository can be pulled.
+     */
+    tag: string;
+    awsRegion: string;
+    /**
+     * The registry that images of the repository are on.
+     */
+    dockerRegistryUri: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+};
+
+export type CreateDelegationRequest = {
+    /**
+     * The repository: `arn:aws:ecr:<region>:<account>:repository/<name>`, with `:<tag>` behind it if it is not `latest`.
+     */
+    resource: string;
+    name?: string | null;
 };
 
 export type ListRegistriesResponse = {
@@ -2180,6 +2246,10 @@ export type ListEndpointsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListEndpointsError = ListEndpointsErrors[keyof ListEndpointsErrors];
@@ -2243,6 +2313,10 @@ export type CreateEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateEndpointError = CreateEndpointErrors[keyof CreateEndpointErrors];
@@ -2285,6 +2359,10 @@ export type DeleteEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteEndpointError = DeleteEndpointErrors[keyof DeleteEndpointErrors];
@@ -2327,6 +2405,10 @@ export type GetEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetEndpointError = GetEndpointErrors[keyof GetEndpointErrors];
@@ -2389,6 +2471,10 @@ export type UpdateEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateEndpointError = UpdateEndpointErrors[keyof UpdateEndpointErrors];
@@ -2422,6 +2508,10 @@ export type GetWebhookSigningSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetWebhookSigningSecretError = GetWebhookSigningSecretErrors[keyof GetWebhookSigningSecretErrors];
@@ -2459,6 +2549,10 @@ export type RotateWebhookSigningSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RotateWebhookSigningSecretError = RotateWebhookSigningSecretErrors[keyof RotateWebhookSigningSecretErrors];
@@ -2513,6 +2607,10 @@ export type ListWebhookDeliveriesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
@@ -2563,6 +2661,10 @@ export type RedeliverWebhookErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RedeliverWebhookError = RedeliverWebhookErrors[keyof RedeliverWebhookErrors];
@@ -2605,6 +2707,10 @@ export type ListEndpointWorkersErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListEndpointWorkersError = ListEndpointWorkersErrors[keyof ListEndpointWorkersErrors];
@@ -2660,6 +2766,10 @@ export type ListEndpointReleasesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListEndpointReleasesError = ListEndpointReleasesErrors[keyof ListEndpointReleasesErrors];
@@ -2715,6 +2825,10 @@ export type ListEndpointBuildsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListEndpointBuildsError = ListEndpointBuildsErrors[keyof ListEndpointBuildsErrors];
@@ -2757,6 +2871,10 @@ export type ListScalingDecisionsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListScalingDecisionsError = ListScalingDecisionsErrors[keyof ListScalingDecisionsErrors];
@@ -2826,6 +2944,10 @@ export type GetWorkerLogsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetWorkerLogsError = GetWorkerLogsErrors[keyof GetWorkerLogsErrors];
@@ -2891,6 +3013,10 @@ export type GetPodLogsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetPodLogsError = GetPodLogsErrors[keyof GetPodLogsErrors];
@@ -2941,6 +3067,10 @@ export type ListPodsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListPodsError = ListPodsErrors[keyof ListPodsErrors];
@@ -3009,6 +3139,10 @@ export type CreatePodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreatePodError = CreatePodErrors[keyof CreatePodErrors];
@@ -3069,6 +3203,10 @@ export type DeletePodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeletePodError = DeletePodErrors[keyof DeletePodErrors];
@@ -3120,6 +3258,10 @@ export type GetPodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetPodError = GetPodErrors[keyof GetPodErrors];
@@ -3192,6 +3334,10 @@ export type UpdatePodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdatePodError = UpdatePodErrors[keyof UpdatePodErrors];
@@ -3264,6 +3410,10 @@ export type ActOnPodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ActOnPodError = ActOnPodErrors[keyof ActOnPodErrors];
@@ -3314,6 +3464,10 @@ export type ListTemplatesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListTemplatesError = ListTemplatesErrors[keyof ListTemplatesErrors];
@@ -3373,6 +3527,10 @@ export type CreateTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateTemplateError = CreateTemplateErrors[keyof CreateTemplateErrors];
@@ -3419,6 +3577,10 @@ export type DeleteTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteTemplateError = DeleteTemplateErrors[keyof DeleteTemplateErrors];
@@ -3461,6 +3623,10 @@ export type GetTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetTemplateError = GetTemplateErrors[keyof GetTemplateErrors];
@@ -3523,6 +3689,10 @@ export type UpdateTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateTemplateError = UpdateTemplateErrors[keyof UpdateTemplateErrors];
@@ -3556,6 +3726,10 @@ export type ListNetworkVolumesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListNetworkVolumesError = ListNetworkVolumesErrors[keyof ListNetworkVolumesErrors];
@@ -3615,6 +3789,10 @@ export type CreateNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateNetworkVolumeError = CreateNetworkVolumeErrors[keyof CreateNetworkVolumeErrors];
@@ -3661,6 +3839,10 @@ export type DeleteNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteNetworkVolumeError = DeleteNetworkVolumeErrors[keyof DeleteNetworkVolumeErrors];
@@ -3703,6 +3885,10 @@ export type GetNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetNetworkVolumeError = GetNetworkVolumeErrors[keyof GetNetworkVolumeErrors];
@@ -3765,6 +3951,10 @@ export type UpdateNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateNetworkVolumeError = UpdateNetworkVolumeErrors[keyof UpdateNetworkVolumeErrors];
@@ -3798,6 +3988,10 @@ export type ListGlobalVolumesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListGlobalVolumesError = ListGlobalVolumesErrors[keyof ListGlobalVolumesErrors];
@@ -3857,6 +4051,10 @@ export type CreateGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateGlobalVolumeError = CreateGlobalVolumeErrors[keyof CreateGlobalVolumeErrors];
@@ -3903,6 +4101,10 @@ export type DeleteGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteGlobalVolumeError = DeleteGlobalVolumeErrors[keyof DeleteGlobalVolumeErrors];
@@ -3945,6 +4147,10 @@ export type GetGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetGlobalVolumeError = GetGlobalVolumeErrors[keyof GetGlobalVolumeErrors];
@@ -4003,6 +4209,10 @@ export type UpdateGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateGlobalVolumeError = UpdateGlobalVolumeErrors[keyof UpdateGlobalVolumeErrors];
@@ -4015,6 +4225,152 @@ export type UpdateGlobalVolumeResponses = {
 };
 
 export type UpdateGlobalVolumeResponse = UpdateGlobalVolumeResponses[keyof UpdateGlobalVolumeResponses];
+
+export type ListDelegationsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/registries/delegations';
+};
+
+export type ListDelegationsErrors = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListDelegationsError = ListDelegationsErrors[keyof ListDelegationsErrors];
+
+export type ListDelegationsResponses = {
+    /**
+     * The delegations.
+     */
+    200: ListDelegationsResponse;
+};
+
+export type ListDelegationsResponse2 = ListDelegationsResponses[keyof ListDelegationsResponses];
+
+export type CreateDelegationData = {
+    body: CreateDelegationRequest;
+    headers?: {
+        /**
+         * A repeat of the same request within 24 hours answers with the first result; its env is the present one.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v2/registries/delegations';
+};
+
+export type CreateDelegationErrors = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateDelegationError = CreateDelegationErrors[keyof CreateDelegationErrors];
+
+export type CreateDelegationResponses = {
+    /**
+     * The delegation.
+     */
+    201: EcrDelegation;
+};
+
+export type CreateDelegationResponse = CreateDelegationResponses[keyof CreateDelegationResponses];
+
+export type RevokeDelegationData = {
+    body?: never;
+    path: {
+        /**
+         * Delegation id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/registries/delegations/{id}';
+};
+
+export type RevokeDelegationErrors = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type RevokeDelegationError = RevokeDelegationErrors[keyof RevokeDelegationErrors];
+
+export type RevokeDelegationResponses = {
+    /**
+     * Revoked.
+     */
+    204: void;
+};
+
+export type RevokeDelegationResponse = RevokeDelegationResponses[keyof RevokeDelegationResponses];
 
 export type ListRegistriesData = {
     body?: never;
@@ -4036,6 +4392,10 @@ export type ListRegistriesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListRegistriesError = ListRegistriesErrors[keyof ListRegistriesErrors];
@@ -4095,6 +4455,10 @@ export type CreateRegistryErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateRegistryError = CreateRegistryErrors[keyof CreateRegistryErrors];
@@ -4141,6 +4505,10 @@ export type DeleteRegistryErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteRegistryError = DeleteRegistryErrors[keyof DeleteRegistryErrors];
@@ -4183,6 +4551,10 @@ export type GetRegistryErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetRegistryError = GetRegistryErrors[keyof GetRegistryErrors];
@@ -4216,6 +4588,10 @@ export type GetSshKeysErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetSshKeysError = GetSshKeysErrors[keyof GetSshKeysErrors];
@@ -4265,6 +4641,10 @@ export type PutSshKeysErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type PutSshKeysError = PutSshKeysErrors[keyof PutSshKeysErrors];
@@ -4307,6 +4687,10 @@ export type ListSecretsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListSecretsError = ListSecretsErrors[keyof ListSecretsErrors];
@@ -4362,6 +4746,10 @@ export type CreateSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateSecretError = CreateSecretErrors[keyof CreateSecretErrors];
@@ -4404,6 +4792,10 @@ export type DeleteSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteSecretError = DeleteSecretErrors[keyof DeleteSecretErrors];
@@ -4446,6 +4838,10 @@ export type GetSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetSecretError = GetSecretErrors[keyof GetSecretErrors];
@@ -4504,6 +4900,10 @@ export type UpdateSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateSecretError = UpdateSecretErrors[keyof UpdateSecretErrors];
@@ -4537,6 +4937,10 @@ export type GetAccountLimitsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetAccountLimitsError = GetAccountLimitsErrors[keyof GetAccountLimitsErrors];
@@ -4603,6 +5007,10 @@ export type ListAuditErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListAuditError = ListAuditErrors[keyof ListAuditErrors];
@@ -4653,6 +5061,10 @@ export type GetAuditStateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetAuditStateError = GetAuditStateErrors[keyof GetAuditStateErrors];
@@ -4710,6 +5122,10 @@ export type AcceptInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type AcceptInvitationError = AcceptInvitationErrors[keyof AcceptInvitationErrors];
@@ -4767,6 +5183,10 @@ export type DeclineInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeclineInvitationError = DeclineInvitationErrors[keyof DeclineInvitationErrors];
@@ -4809,6 +5229,10 @@ export type ListInvitationsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListInvitationsError = ListInvitationsErrors[keyof ListInvitationsErrors];
@@ -4877,6 +5301,10 @@ export type CreateInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateInvitationError = CreateInvitationErrors[keyof CreateInvitationErrors];
@@ -4927,6 +5355,10 @@ export type RevokeInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitationErrors];
@@ -4989,6 +5421,10 @@ export type HandOverOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type HandOverOrganizationError = HandOverOrganizationErrors[keyof HandOverOrganizationErrors];
@@ -5052,6 +5488,10 @@ export type RemoveOrganizationMemberErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RemoveOrganizationMemberError = RemoveOrganizationMemberErrors[keyof RemoveOrganizationMemberErrors];
@@ -5118,6 +5558,10 @@ export type UpdateOrganizationMemberErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateOrganizationMemberError = UpdateOrganizationMemberErrors[keyof UpdateOrganizationMemberErrors];
@@ -5151,6 +5595,10 @@ export type ListOrganizationsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListOrganizationsError = ListOrganizationsErrors[keyof ListOrganizationsErrors];
@@ -5210,6 +5658,10 @@ export type CreateOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateOrganizationError = CreateOrganizationErrors[keyof CreateOrganizationErrors];
@@ -5256,6 +5708,10 @@ export type DeleteOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type DeleteOrganizationError = DeleteOrganizationErrors[keyof DeleteOrganizationErrors];
@@ -5298,6 +5754,10 @@ export type GetOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetOrganizationError = GetOrganizationErrors[keyof GetOrganizationErrors];
@@ -5360,6 +5820,10 @@ export type UpdateOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type UpdateOrganizationError = UpdateOrganizationErrors[keyof UpdateOrganizationErrors];
@@ -5393,6 +5857,10 @@ export type ListAccountKeysErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListAccountKeysError = ListAccountKeysErrors[keyof ListAccountKeysErrors];
@@ -5452,6 +5920,10 @@ export type CreateAccountKeyErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CreateAccountKeyError = CreateAccountKeyErrors[keyof CreateAccountKeyErrors];
@@ -5514,6 +5986,10 @@ export type RotateAccountKeyErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RotateAccountKeyError = RotateAccountKeyErrors[keyof RotateAccountKeyErrors];
@@ -5556,6 +6032,10 @@ export type RevokeAccountKeyErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RevokeAccountKeyError = RevokeAccountKeyErrors[keyof RevokeAccountKeyErrors];
@@ -5593,6 +6073,10 @@ export type GetUserErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetUserError = GetUserErrors[keyof GetUserErrors];
@@ -5651,6 +6135,10 @@ export type RunJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RunJobError = RunJobErrors[keyof RunJobErrors];
@@ -5717,6 +6205,10 @@ export type RunJobSyncErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RunJobSyncError = RunJobSyncErrors[keyof RunJobSyncErrors];
@@ -5757,6 +6249,10 @@ export type GetJobStatusErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetJobStatusError = GetJobStatusErrors[keyof GetJobStatusErrors];
@@ -5797,6 +6293,10 @@ export type GetJobStatusByPostErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetJobStatusByPostError = GetJobStatusByPostErrors[keyof GetJobStatusByPostErrors];
@@ -5842,6 +6342,10 @@ export type AwaitJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type AwaitJobError = AwaitJobErrors[keyof AwaitJobErrors];
@@ -5887,6 +6391,10 @@ export type AwaitJobByPostErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type AwaitJobByPostError = AwaitJobByPostErrors[keyof AwaitJobByPostErrors];
@@ -5942,6 +6450,10 @@ export type StreamJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type StreamJobError = StreamJobErrors[keyof StreamJobErrors];
@@ -5997,6 +6509,10 @@ export type StreamJobByPostErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type StreamJobByPostError = StreamJobByPostErrors[keyof StreamJobByPostErrors];
@@ -6037,6 +6553,10 @@ export type CancelJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type CancelJobError = CancelJobErrors[keyof CancelJobErrors];
@@ -6077,6 +6597,10 @@ export type RetryJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type RetryJobError = RetryJobErrors[keyof RetryJobErrors];
@@ -6116,6 +6640,10 @@ export type PurgeQueueErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type PurgeQueueError = PurgeQueueErrors[keyof PurgeQueueErrors];
@@ -6156,6 +6684,10 @@ export type ExplainJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ExplainJobError = ExplainJobErrors[keyof ExplainJobErrors];
@@ -6195,6 +6727,10 @@ export type GetQueueHealthErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetQueueHealthError = GetQueueHealthErrors[keyof GetQueueHealthErrors];
@@ -6239,6 +6775,10 @@ export type ListRequestsErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type ListRequestsError = ListRequestsErrors[keyof ListRequestsErrors];
@@ -6278,6 +6818,10 @@ export type GetQueueMetricsErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetQueueMetricsError = GetQueueMetricsErrors[keyof GetQueueMetricsErrors];
@@ -6322,6 +6866,10 @@ export type GetRequestSeriesErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
 export type GetRequestSeriesError = GetRequestSeriesErrors[keyof GetRequestSeriesErrors];
@@ -6377,6 +6925,10 @@ export type CallOpenaiErrors = {
      * No answer within an hour.
      */
     504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
 };
 
 export type CallOpenaiError = CallOpenaiErrors[keyof CallOpenaiErrors];
@@ -6434,6 +6986,10 @@ export type PostOpenaiErrors = {
      * No answer within an hour.
      */
     504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
 };
 
 export type PostOpenaiError = PostOpenaiErrors[keyof PostOpenaiErrors];

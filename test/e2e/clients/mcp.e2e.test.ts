@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { McpServer } from '../support/mcp-server.ts'
-import { startPlane, type TestPlane } from '../support/plane.ts'
+import { eventually, startPlane, type TestPlane } from '../support/plane.ts'
 
 // The published MCP server, unmodified, with every one of its tools against a running plane.
 
 /** Of the agent that starts with the plane. */
 const DATA_CENTER = 'LOCAL-1'
 const GPU = 'NVIDIA L4'
+const REPOSITORY = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
 const POOLS = ['AMPERE_24']
 const TOOLS = 68
 /** Milliseconds in which a job of these tests is over. */
@@ -17,7 +18,6 @@ const LOG_WAIT = 500
 const NO_CLUSTERS = { status: 404, why: 'clusters are not there yet' }
 const NO_CATALOG = { status: 404, why: 'the catalog is not there yet' }
 const NO_BILLING = { status: 404, why: 'billing is not there yet' }
-const NO_DELEGATIONS = { status: 404, why: 'delegations are not there yet' }
 const NO_GRAPHQL = { status: 501, why: 'it asks GraphQL, which is not served yet' }
 /** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number; why: string }>> = {
@@ -40,9 +40,6 @@ const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status:
   'list-endpoint-billing': NO_BILLING,
   'list-network-volume-billing': NO_BILLING,
   'list-cluster-billing': NO_BILLING,
-  'list-delegations': NO_DELEGATIONS,
-  'create-delegation': { args: { body: { registry: 'none' } }, ...NO_DELEGATIONS },
-  'revoke-delegation': { args: { id: 'none' }, ...NO_DELEGATIONS },
   'get-capacity': NO_GRAPHQL,
   'list-hub-repos': NO_GRAPHQL,
   'deploy-hub-repo': { args: { repo: 'owner/name' }, ...NO_GRAPHQL },
@@ -53,10 +50,6 @@ const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status:
 interface Named {
   id: string
   name: string
-}
-
-interface Log {
-  items: { source: string; line: string }[]
 }
 
 let plane: TestPlane
@@ -74,6 +67,14 @@ afterAll(async () => {
 async function isGone(tool: string, id: string): Promise<boolean> {
   const answer = await mcp.try(tool, { id })
   return !answer.ok && answer.status === 404
+}
+
+/** The first line of what the platform says in a log, once there is one. */
+async function firstLine(tool: string, whose: Record<string, unknown>): Promise<unknown> {
+  return await eventually(`${tool} gives a line`, WAIT, async () => {
+    const { items } = await mcp.call<{ items: unknown[] }>(tool, { ...whose, source: 'system', maxWaitMs: LOG_WAIT })
+    return items[0]
+  })
 }
 
 const idsOf = (listed: readonly Named[]) => listed.map(({ id }) => id)
@@ -109,6 +110,14 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
     expect(await isGone('get-registry', made.id)).toBe(true)
   })
 
+  test('make, list and revoke a delegation', async () => {
+    const made = await mcp.call<Named>('create-delegation', { body: { resource: REPOSITORY, name: 'one' } })
+    expect(made).toMatchObject({ name: 'one', awsRegion: 'us-east-1', repository: 'team/models', tag: 'latest' })
+    expect(await mcp.call('list-delegations')).toEqual({ delegations: [made] })
+    await mcp.call('revoke-delegation', { id: made.id })
+    expect(await mcp.call('list-delegations')).toEqual({ delegations: [] })
+  })
+
   test('read and replace SSH keys', async () => {
     const keys = ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada']
     expect(await mcp.call('update-ssh-keys', { body: { keys } })).toEqual({ keys })
@@ -122,8 +131,7 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
     expect(await mcp.call('get-pod', { id })).toMatchObject({ id, name: 'one', gpu: { id: GPU, count: 1 } })
     expect(idsOf((await mcp.call<{ pods: Named[] }>('list-pods', { includeClusterPods: true })).pods)).toContain(id)
     expect(await mcp.call('update-pod', { id, body: { name: 'two' } })).toMatchObject({ id, name: 'two' })
-    const log = await mcp.call<Log>('stream-pod-logs', { podId: id, source: 'system', maxWaitMs: LOG_WAIT })
-    expect(log.items[0]).toMatchObject({ source: 'system', line: 'creating from image builtin/idle' })
+    expect(await firstLine('stream-pod-logs', { podId: id })).toMatchObject({ source: 'system', line: 'creating from image builtin/idle' })
     expect(await mcp.call('pod-action', { id, body: { action: 'stop' } })).toMatchObject({ id })
     await mcp.call('delete-pod', { id })
     expect(await isGone('get-pod', id)).toBe(true)
@@ -172,8 +180,10 @@ test('[PP-273] run jobs and follow them to their ends', async () => {
   expect(await mcp.call('cancel-job', { endpointId, jobId: sleeping })).toMatchObject({ id: sleeping, status: 'CANCELLED' })
   expect(await mcp.call('endpoint-health', { endpointId })).toMatchObject({ jobs: { completed: 2, failed: 2 } })
   const { workers } = await mcp.call<{ workers: Named[] }>('list-endpoint-workers', { id: endpointId })
-  const log = await mcp.call<Log>('stream-worker-logs', { endpointId, workerId: workers[0]?.id, source: 'system', maxWaitMs: LOG_WAIT })
-  expect(log.items[0]).toMatchObject({ source: 'system', line: 'creating from image builtin/probe' })
+  expect(await firstLine('stream-worker-logs', { endpointId, workerId: workers[0]?.id })).toMatchObject({
+    source: 'system',
+    line: 'creating from image builtin/probe',
+  })
   await mcp.call('delete-endpoint', { id: endpointId })
 })
 
@@ -188,7 +198,7 @@ describe('[PP-274] what the MCP server cannot do here', () => {
     expect(tools.filter((tool) => !mcp.called.has(tool))).toEqual([])
   })
 
-  test('speaks to nobody but its plane', () => {
+  test('[PP-275] speaks to nobody but its plane', () => {
     expect(mcp.connections()).toEqual([`127.0.0.1:${plane.port}`])
   })
 })

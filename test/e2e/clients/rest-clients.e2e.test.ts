@@ -47,6 +47,7 @@ const SEEN = {
   networkVolume: ['one', 10, true, 20, 404],
   globalVolume: ['one', 'one', true, 'two', 404],
   registry: ['one', 'ghcr.io', true, 404],
+  delegation: ['one', 'team/models', true, false],
   secret: ['ONE', 'one', true, 'two', 404],
   sshKeys: [1, 1, 0],
   pod: {

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import type { TestPlane } from './plane.ts'
 
-const ENTRY = join(dirname(createRequire(import.meta.url).resolve('@runpod/mcp-server/package.json')), 'dist/stdio.mjs')
+const require = createRequire(import.meta.url)
+const MANIFEST = require.resolve('@runpod/mcp-server/package.json')
+const ENTRY = join(dirname(MANIFEST), 'dist/stdio.mjs')
+const { version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }
 const WATCH = join(import.meta.dirname, 'watch-connections.mjs')
 
 /** What a tool answered: JSON, and of a refusal its status where there is one. */
@@ -23,21 +27,13 @@ export class McpServer {
     this.home = home
   }
 
-  static async start({ url, apiKey }: Pick<TestPlane, 'url' | 'apiKey'>): Promise<McpServer> {
+  static async start(plane: Pick<TestPlane, 'url' | 'apiKey'>): Promise<McpServer> {
     const home = mkdtempSync(join(tmpdir(), 'podplane-e2e-mcp-'))
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: ['--import', WATCH, ENTRY],
       stderr: 'ignore',
-      env: {
-        HOME: home,
-        CONNECTIONS: join(home, 'connections'),
-        RUNPOD_API_KEY: apiKey,
-        RUNPOD_API_BASE_URL: url,
-        RUNPOD_SERVERLESS_API_URL: `${url}/v2`,
-        RUNPOD_PUBLIC_GRAPHQL_URL: `${url}/graphql`,
-        RUNPOD_AUTHED_GRAPHQL_URL: `${url}/graphql`,
-      },
+      env: { HOME: home, CONNECTIONS: join(home, 'connections'), ...documentedSettings(plane) },
     })
     const client = new Client({ name: 'podplane-e2e', version: '1.0.0' })
     await client.connect(transport)
@@ -74,4 +70,16 @@ export class McpServer {
     await this.client.close()
     rmSync(this.home, { recursive: true, force: true })
   }
+}
+
+/** The variables that docs/clients.md sets for it, with this plane's values. */
+function documentedSettings({ url, apiKey }: Pick<TestPlane, 'url' | 'apiKey'>): Record<string, string> {
+  const text = readFileSync(join(PROJECT_ROOT, 'docs/clients.md'), 'utf8')
+  const [, block = ''] = /```json\n([\s\S]*?)```/.exec(text) ?? []
+  const filled = block.replaceAll('http://127.0.0.1:8787', url).replaceAll('<key>', apiKey)
+  const { mcpServers } = JSON.parse(filled) as { mcpServers: Record<string, { args: string[]; env: Record<string, string> }> }
+  const { args = [], env = {} } = mcpServers.podplane ?? {}
+  if (!args.includes(`@runpod/mcp-server@${VERSION}`))
+    throw new Error(`docs/clients.md starts ${args.join(' ')}, the tests have ${VERSION}`)
+  return env
 }

@@ -16,6 +16,7 @@ from podplane_client.models import GetRequestSeriesInterval, PodStatus
 
 GPU = "NVIDIA L4"
 POOL = "AMPERE_24"
+REPOSITORY = "arn:aws:ecr:us-east-1:123456789012:repository/team/models"
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada"
 
 
@@ -53,6 +54,14 @@ def registry(plane):
     listed = plane.list_registries().registries
     plane.delete_registry(made.id)
     return [made.name, read.host, holds(listed, made), refused(plane.get_registry, made.id)]
+
+
+def delegation(plane):
+    made = plane.create_delegation(body=make("CreateDelegationRequest", resource=REPOSITORY, name="one"))
+    before = plane.list_delegations().delegations
+    plane.revoke_delegation(made.id)
+    after = plane.list_delegations().delegations
+    return [made.name, made.repository, holds(before, made), holds(after, made)]
 
 
 def secret(plane):
@@ -220,6 +229,7 @@ seen = {
     "networkVolume": network_volume(plane),
     "globalVolume": global_volume(plane),
     "registry": registry(plane),
+    "delegation": delegation(plane),
     "secret": secret(plane),
     "sshKeys": ssh_keys(plane),
     "pod": pod(plane),
