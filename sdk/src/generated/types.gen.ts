@@ -1442,7 +1442,7 @@ export type EcrDelegation = {
     id: string;
     name: string | null;
     /**
-     * Who recorded it.
+     * Who recorded it: the name of the role session that the policy of the repository has to allow.
      */
     delegatorUserId: string;
     /**
@@ -1918,6 +1918,570 @@ export type ActingUser = {
     email: string;
 };
 
+export type ListBillingResponse = {
+    records: Array<BillingRecord>;
+    metadata: BillingMetadata;
+};
+
+export type BillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    podGpuAmount: number;
+    /**
+     * USD.
+     */
+    podCpuAmount: number;
+    /**
+     * USD.
+     */
+    podDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessGpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessCpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessFeeAmount: number;
+    /**
+     * USD.
+     */
+    storageStandardAmount: number;
+    /**
+     * USD.
+     */
+    storageHighPerformanceAmount: number;
+    /**
+     * USD.
+     */
+    endpointAmount: number;
+    /**
+     * USD.
+     */
+    clusterGpuAmount: number;
+    /**
+     * USD.
+     */
+    clusterDiskAmount: number;
+    /**
+     * USD.
+     */
+    clusterNetworkingAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+/**
+ * An interval that was charged at one rate. Its times are its own; its amounts are those of the part of it that lies in the record: rate times hours since its start, rounded down to a millionth of a USD, at the end of that part less at its beginning.
+ */
+export type BillingInterval = {
+    kind: 'POD' | 'SERVERLESS' | 'NETWORK_VOLUME' | 'CLUSTER';
+    /**
+     * The pod, endpoint, network volume or cluster that is charged.
+     */
+    resourceId: string;
+    /**
+     * The pod, worker or network volume that the interval belongs to.
+     */
+    workloadId: string;
+    /**
+     * RFC 3339, UTC, milliseconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, milliseconds precision. Null while it lasts.
+     */
+    endTime: string | null;
+    gpuTypeId: string | null;
+    gpuCount: number;
+    vcpuCount: number;
+    diskGb: number;
+    volumeType: 'STANDARD' | 'HIGH_PERFORMANCE' | null;
+    /**
+     * USD an hour.
+     */
+    gpuPerHour: number;
+    /**
+     * USD an hour.
+     */
+    cpuPerHour: number;
+    /**
+     * USD an hour.
+     */
+    diskPerHour: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+};
+
+export type BillingMetadata = {
+    query: BillingQuery;
+    recordCount: number;
+    totals: BillingAmounts;
+};
+
+export type BillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+};
+
+export type BillingBucketSize = 'hour' | 'day' | 'week' | 'month' | 'year';
+
+export type BillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    podGpuAmount: number;
+    /**
+     * USD.
+     */
+    podCpuAmount: number;
+    /**
+     * USD.
+     */
+    podDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessGpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessCpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessFeeAmount: number;
+    /**
+     * USD.
+     */
+    storageStandardAmount: number;
+    /**
+     * USD.
+     */
+    storageHighPerformanceAmount: number;
+    /**
+     * USD.
+     */
+    endpointAmount: number;
+    /**
+     * USD.
+     */
+    clusterGpuAmount: number;
+    /**
+     * USD.
+     */
+    clusterDiskAmount: number;
+    /**
+     * USD.
+     */
+    clusterNetworkingAmount: number;
+};
+
+export type ListPodBillingResponse = {
+    records: Array<PodBillingRecord>;
+    metadata: PodBillingMetadata;
+};
+
+export type PodBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    podId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type PodBillingMetadata = {
+    query: PodBillingQuery;
+    recordCount: number;
+    uniquePodCount: number;
+    totals: PodBillingAmounts;
+};
+
+export type PodBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    podId: string | null;
+};
+
+export type PodBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+};
+
+export type ListServerlessBillingResponse = {
+    records: Array<ServerlessBillingRecord>;
+    metadata: ServerlessBillingMetadata;
+};
+
+export type ServerlessBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    serverlessId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    feeAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type ServerlessBillingMetadata = {
+    query: ServerlessBillingQuery;
+    recordCount: number;
+    uniqueServerlessCount: number;
+    totals: ServerlessBillingAmounts;
+};
+
+export type ServerlessBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    serverlessId: string | null;
+};
+
+export type ServerlessBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    feeAmount: number;
+};
+
+export type ListEndpointBillingResponse = {
+    records: Array<EndpointBillingRecord>;
+    metadata: EndpointBillingMetadata;
+};
+
+export type EndpointBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type EndpointBillingMetadata = {
+    query: EndpointBillingQuery;
+    recordCount: number;
+    totals: EndpointBillingAmounts;
+};
+
+export type EndpointBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+};
+
+export type EndpointBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+};
+
+export type ListNetworkVolumeBillingResponse = {
+    records: Array<NetworkVolumeBillingRecord>;
+    metadata: NetworkVolumeBillingMetadata;
+};
+
+export type NetworkVolumeBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    networkVolumeId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    standardAmount: number;
+    /**
+     * USD.
+     */
+    highPerformanceAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type NetworkVolumeBillingMetadata = {
+    query: NetworkVolumeBillingQuery;
+    recordCount: number;
+    uniqueNetworkVolumeCount: number;
+    totals: NetworkVolumeBillingAmounts;
+};
+
+export type NetworkVolumeBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    networkVolumeId: string | null;
+};
+
+export type NetworkVolumeBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    standardAmount: number;
+    /**
+     * USD.
+     */
+    highPerformanceAmount: number;
+};
+
+export type ListClusterBillingResponse = {
+    records: Array<ClusterBillingRecord>;
+    metadata: ClusterBillingMetadata;
+};
+
+export type ClusterBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    clusterId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    networkingAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type ClusterBillingMetadata = {
+    query: ClusterBillingQuery;
+    recordCount: number;
+    uniqueClusterCount: number;
+    totals: ClusterBillingAmounts;
+};
+
+export type ClusterBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    clusterId: string | null;
+};
+
+export type ClusterBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    networkingAmount: number;
+};
+
 export type JobRecord = {
     /**
      * Milliseconds from submission to the start of the last attempt.
@@ -2229,7 +2793,7 @@ export type ListEndpointsData = {
     url: '/v2/serverless';
 };
 
-export type ListEndpointsErrors = {
+export type ListEndpointsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2252,16 +2816,16 @@ export type ListEndpointsErrors = {
     default: ErrorResponse;
 };
 
-export type ListEndpointsError = ListEndpointsErrors[keyof ListEndpointsErrors];
+export type ListEndpointsRefusal = ListEndpointsRefusals[keyof ListEndpointsRefusals];
 
-export type ListEndpointsResponses = {
+export type ListEndpointsAnswers = {
     /**
      * A page of endpoints.
      */
     200: ListEndpointsResponse;
 };
 
-export type ListEndpointsResponse2 = ListEndpointsResponses[keyof ListEndpointsResponses];
+export type ListEndpointsAnswer = ListEndpointsAnswers[keyof ListEndpointsAnswers];
 
 export type CreateEndpointData = {
     body: CreateEndpointRequest;
@@ -2276,7 +2840,7 @@ export type CreateEndpointData = {
     url: '/v2/serverless';
 };
 
-export type CreateEndpointErrors = {
+export type CreateEndpointRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -2319,16 +2883,16 @@ export type CreateEndpointErrors = {
     default: ErrorResponse;
 };
 
-export type CreateEndpointError = CreateEndpointErrors[keyof CreateEndpointErrors];
+export type CreateEndpointRefusal = CreateEndpointRefusals[keyof CreateEndpointRefusals];
 
-export type CreateEndpointResponses = {
+export type CreateEndpointAnswers = {
     /**
      * The endpoint.
      */
     201: Endpoint;
 };
 
-export type CreateEndpointResponse = CreateEndpointResponses[keyof CreateEndpointResponses];
+export type CreateEndpointAnswer = CreateEndpointAnswers[keyof CreateEndpointAnswers];
 
 export type DeleteEndpointData = {
     body?: never;
@@ -2342,7 +2906,7 @@ export type DeleteEndpointData = {
     url: '/v2/serverless/{id}';
 };
 
-export type DeleteEndpointErrors = {
+export type DeleteEndpointRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2365,16 +2929,16 @@ export type DeleteEndpointErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteEndpointError = DeleteEndpointErrors[keyof DeleteEndpointErrors];
+export type DeleteEndpointRefusal = DeleteEndpointRefusals[keyof DeleteEndpointRefusals];
 
-export type DeleteEndpointResponses = {
+export type DeleteEndpointAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteEndpointResponse = DeleteEndpointResponses[keyof DeleteEndpointResponses];
+export type DeleteEndpointAnswer = DeleteEndpointAnswers[keyof DeleteEndpointAnswers];
 
 export type GetEndpointData = {
     body?: never;
@@ -2388,7 +2952,7 @@ export type GetEndpointData = {
     url: '/v2/serverless/{id}';
 };
 
-export type GetEndpointErrors = {
+export type GetEndpointRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2411,16 +2975,16 @@ export type GetEndpointErrors = {
     default: ErrorResponse;
 };
 
-export type GetEndpointError = GetEndpointErrors[keyof GetEndpointErrors];
+export type GetEndpointRefusal = GetEndpointRefusals[keyof GetEndpointRefusals];
 
-export type GetEndpointResponses = {
+export type GetEndpointAnswers = {
     /**
      * The endpoint.
      */
     200: Endpoint;
 };
 
-export type GetEndpointResponse = GetEndpointResponses[keyof GetEndpointResponses];
+export type GetEndpointAnswer = GetEndpointAnswers[keyof GetEndpointAnswers];
 
 export type UpdateEndpointData = {
     body: UpdateEndpointRequest;
@@ -2434,7 +2998,7 @@ export type UpdateEndpointData = {
     url: '/v2/serverless/{id}';
 };
 
-export type UpdateEndpointErrors = {
+export type UpdateEndpointRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -2477,16 +3041,16 @@ export type UpdateEndpointErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateEndpointError = UpdateEndpointErrors[keyof UpdateEndpointErrors];
+export type UpdateEndpointRefusal = UpdateEndpointRefusals[keyof UpdateEndpointRefusals];
 
-export type UpdateEndpointResponses = {
+export type UpdateEndpointAnswers = {
     /**
      * The endpoint as it is now.
      */
     200: Endpoint;
 };
 
-export type UpdateEndpointResponse = UpdateEndpointResponses[keyof UpdateEndpointResponses];
+export type UpdateEndpointAnswer = UpdateEndpointAnswers[keyof UpdateEndpointAnswers];
 
 export type GetWebhookSigningSecretData = {
     body?: never;
@@ -2495,7 +3059,7 @@ export type GetWebhookSigningSecretData = {
     url: '/v2/webhooks/signing-secret';
 };
 
-export type GetWebhookSigningSecretErrors = {
+export type GetWebhookSigningSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2514,16 +3078,16 @@ export type GetWebhookSigningSecretErrors = {
     default: ErrorResponse;
 };
 
-export type GetWebhookSigningSecretError = GetWebhookSigningSecretErrors[keyof GetWebhookSigningSecretErrors];
+export type GetWebhookSigningSecretRefusal = GetWebhookSigningSecretRefusals[keyof GetWebhookSigningSecretRefusals];
 
-export type GetWebhookSigningSecretResponses = {
+export type GetWebhookSigningSecretAnswers = {
     /**
      * The secret.
      */
     200: WebhookSigningSecret;
 };
 
-export type GetWebhookSigningSecretResponse = GetWebhookSigningSecretResponses[keyof GetWebhookSigningSecretResponses];
+export type GetWebhookSigningSecretAnswer = GetWebhookSigningSecretAnswers[keyof GetWebhookSigningSecretAnswers];
 
 export type RotateWebhookSigningSecretData = {
     body?: never;
@@ -2532,7 +3096,7 @@ export type RotateWebhookSigningSecretData = {
     url: '/v2/webhooks/signing-secret/rotate';
 };
 
-export type RotateWebhookSigningSecretErrors = {
+export type RotateWebhookSigningSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2555,16 +3119,16 @@ export type RotateWebhookSigningSecretErrors = {
     default: ErrorResponse;
 };
 
-export type RotateWebhookSigningSecretError = RotateWebhookSigningSecretErrors[keyof RotateWebhookSigningSecretErrors];
+export type RotateWebhookSigningSecretRefusal = RotateWebhookSigningSecretRefusals[keyof RotateWebhookSigningSecretRefusals];
 
-export type RotateWebhookSigningSecretResponses = {
+export type RotateWebhookSigningSecretAnswers = {
     /**
      * The new secret.
      */
     200: WebhookSigningSecret;
 };
 
-export type RotateWebhookSigningSecretResponse = RotateWebhookSigningSecretResponses[keyof RotateWebhookSigningSecretResponses];
+export type RotateWebhookSigningSecretAnswer = RotateWebhookSigningSecretAnswers[keyof RotateWebhookSigningSecretAnswers];
 
 export type ListWebhookDeliveriesData = {
     body?: never;
@@ -2590,7 +3154,7 @@ export type ListWebhookDeliveriesData = {
     url: '/v2/webhooks/deliveries';
 };
 
-export type ListWebhookDeliveriesErrors = {
+export type ListWebhookDeliveriesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2613,16 +3177,16 @@ export type ListWebhookDeliveriesErrors = {
     default: ErrorResponse;
 };
 
-export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+export type ListWebhookDeliveriesRefusal = ListWebhookDeliveriesRefusals[keyof ListWebhookDeliveriesRefusals];
 
-export type ListWebhookDeliveriesResponses = {
+export type ListWebhookDeliveriesAnswers = {
     /**
      * A page of deliveries.
      */
     200: ListWebhookDeliveriesResponse;
 };
 
-export type ListWebhookDeliveriesResponse2 = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+export type ListWebhookDeliveriesAnswer = ListWebhookDeliveriesAnswers[keyof ListWebhookDeliveriesAnswers];
 
 export type RedeliverWebhookData = {
     body?: never;
@@ -2636,7 +3200,7 @@ export type RedeliverWebhookData = {
     url: '/v2/webhooks/deliveries/{id}/redeliver';
 };
 
-export type RedeliverWebhookErrors = {
+export type RedeliverWebhookRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2667,16 +3231,16 @@ export type RedeliverWebhookErrors = {
     default: ErrorResponse;
 };
 
-export type RedeliverWebhookError = RedeliverWebhookErrors[keyof RedeliverWebhookErrors];
+export type RedeliverWebhookRefusal = RedeliverWebhookRefusals[keyof RedeliverWebhookRefusals];
 
-export type RedeliverWebhookResponses = {
+export type RedeliverWebhookAnswers = {
     /**
      * The delivery.
      */
     200: WebhookDelivery;
 };
 
-export type RedeliverWebhookResponse = RedeliverWebhookResponses[keyof RedeliverWebhookResponses];
+export type RedeliverWebhookAnswer = RedeliverWebhookAnswers[keyof RedeliverWebhookAnswers];
 
 export type ListEndpointWorkersData = {
     body?: never;
@@ -2690,7 +3254,7 @@ export type ListEndpointWorkersData = {
     url: '/v2/serverless/{id}/workers';
 };
 
-export type ListEndpointWorkersErrors = {
+export type ListEndpointWorkersRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2713,16 +3277,16 @@ export type ListEndpointWorkersErrors = {
     default: ErrorResponse;
 };
 
-export type ListEndpointWorkersError = ListEndpointWorkersErrors[keyof ListEndpointWorkersErrors];
+export type ListEndpointWorkersRefusal = ListEndpointWorkersRefusals[keyof ListEndpointWorkersRefusals];
 
-export type ListEndpointWorkersResponses = {
+export type ListEndpointWorkersAnswers = {
     /**
      * The workers.
      */
     200: ListWorkersResponse;
 };
 
-export type ListEndpointWorkersResponse = ListEndpointWorkersResponses[keyof ListEndpointWorkersResponses];
+export type ListEndpointWorkersAnswer = ListEndpointWorkersAnswers[keyof ListEndpointWorkersAnswers];
 
 export type ListEndpointReleasesData = {
     body?: never;
@@ -2745,7 +3309,7 @@ export type ListEndpointReleasesData = {
     url: '/v2/serverless/{id}/releases';
 };
 
-export type ListEndpointReleasesErrors = {
+export type ListEndpointReleasesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2772,16 +3336,16 @@ export type ListEndpointReleasesErrors = {
     default: ErrorResponse;
 };
 
-export type ListEndpointReleasesError = ListEndpointReleasesErrors[keyof ListEndpointReleasesErrors];
+export type ListEndpointReleasesRefusal = ListEndpointReleasesRefusals[keyof ListEndpointReleasesRefusals];
 
-export type ListEndpointReleasesResponses = {
+export type ListEndpointReleasesAnswers = {
     /**
      * A page of releases.
      */
     200: ListReleasesResponse;
 };
 
-export type ListEndpointReleasesResponse = ListEndpointReleasesResponses[keyof ListEndpointReleasesResponses];
+export type ListEndpointReleasesAnswer = ListEndpointReleasesAnswers[keyof ListEndpointReleasesAnswers];
 
 export type ListEndpointBuildsData = {
     body?: never;
@@ -2804,7 +3368,7 @@ export type ListEndpointBuildsData = {
     url: '/v2/serverless/{id}/builds';
 };
 
-export type ListEndpointBuildsErrors = {
+export type ListEndpointBuildsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2831,16 +3395,16 @@ export type ListEndpointBuildsErrors = {
     default: ErrorResponse;
 };
 
-export type ListEndpointBuildsError = ListEndpointBuildsErrors[keyof ListEndpointBuildsErrors];
+export type ListEndpointBuildsRefusal = ListEndpointBuildsRefusals[keyof ListEndpointBuildsRefusals];
 
-export type ListEndpointBuildsResponses = {
+export type ListEndpointBuildsAnswers = {
     /**
      * An empty page.
      */
     200: ListBuildsResponse;
 };
 
-export type ListEndpointBuildsResponse = ListEndpointBuildsResponses[keyof ListEndpointBuildsResponses];
+export type ListEndpointBuildsAnswer = ListEndpointBuildsAnswers[keyof ListEndpointBuildsAnswers];
 
 export type ListScalingDecisionsData = {
     body?: never;
@@ -2854,7 +3418,7 @@ export type ListScalingDecisionsData = {
     url: '/v2/serverless/{id}/scaling';
 };
 
-export type ListScalingDecisionsErrors = {
+export type ListScalingDecisionsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2877,16 +3441,16 @@ export type ListScalingDecisionsErrors = {
     default: ErrorResponse;
 };
 
-export type ListScalingDecisionsError = ListScalingDecisionsErrors[keyof ListScalingDecisionsErrors];
+export type ListScalingDecisionsRefusal = ListScalingDecisionsRefusals[keyof ListScalingDecisionsRefusals];
 
-export type ListScalingDecisionsResponses = {
+export type ListScalingDecisionsAnswers = {
     /**
      * The decisions.
      */
     200: ListScalingResponse;
 };
 
-export type ListScalingDecisionsResponse = ListScalingDecisionsResponses[keyof ListScalingDecisionsResponses];
+export type ListScalingDecisionsAnswer = ListScalingDecisionsAnswers[keyof ListScalingDecisionsAnswers];
 
 export type GetWorkerLogsData = {
     body?: never;
@@ -2923,7 +3487,7 @@ export type GetWorkerLogsData = {
     url: '/v2/serverless/{id}/workers/{workerId}/logs';
 };
 
-export type GetWorkerLogsErrors = {
+export type GetWorkerLogsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2950,16 +3514,16 @@ export type GetWorkerLogsErrors = {
     default: ErrorResponse;
 };
 
-export type GetWorkerLogsError = GetWorkerLogsErrors[keyof GetWorkerLogsErrors];
+export type GetWorkerLogsRefusal = GetWorkerLogsRefusals[keyof GetWorkerLogsRefusals];
 
-export type GetWorkerLogsResponses = {
+export type GetWorkerLogsAnswers = {
     /**
      * Server-sent events, one a line of the log; comments while it is silent.
      */
     200: string;
 };
 
-export type GetWorkerLogsResponse = GetWorkerLogsResponses[keyof GetWorkerLogsResponses];
+export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
 
 export type GetPodLogsData = {
     body?: never;
@@ -2992,7 +3556,7 @@ export type GetPodLogsData = {
     url: '/v2/pods/{id}/logs';
 };
 
-export type GetPodLogsErrors = {
+export type GetPodLogsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3019,16 +3583,16 @@ export type GetPodLogsErrors = {
     default: ErrorResponse;
 };
 
-export type GetPodLogsError = GetPodLogsErrors[keyof GetPodLogsErrors];
+export type GetPodLogsRefusal = GetPodLogsRefusals[keyof GetPodLogsRefusals];
 
-export type GetPodLogsResponses = {
+export type GetPodLogsAnswers = {
     /**
      * Server-sent events, one a line of the log; comments while it is silent.
      */
     200: string;
 };
 
-export type GetPodLogsResponse = GetPodLogsResponses[keyof GetPodLogsResponses];
+export type GetPodLogsAnswer = GetPodLogsAnswers[keyof GetPodLogsAnswers];
 
 export type ListPodsData = {
     body?: never;
@@ -3050,7 +3614,7 @@ export type ListPodsData = {
     url: '/v2/pods';
 };
 
-export type ListPodsErrors = {
+export type ListPodsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3073,16 +3637,16 @@ export type ListPodsErrors = {
     default: ErrorResponse;
 };
 
-export type ListPodsError = ListPodsErrors[keyof ListPodsErrors];
+export type ListPodsRefusal = ListPodsRefusals[keyof ListPodsRefusals];
 
-export type ListPodsResponses = {
+export type ListPodsAnswers = {
     /**
      * A page of pods.
      */
     200: ListPodsResponse;
 };
 
-export type ListPodsResponse2 = ListPodsResponses[keyof ListPodsResponses];
+export type ListPodsAnswer = ListPodsAnswers[keyof ListPodsAnswers];
 
 export type CreatePodData = {
     body: CreatePodRequest;
@@ -3102,7 +3666,7 @@ export type CreatePodData = {
     url: '/v2/pods';
 };
 
-export type CreatePodErrors = {
+export type CreatePodRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3145,9 +3709,9 @@ export type CreatePodErrors = {
     default: ErrorResponse;
 };
 
-export type CreatePodError = CreatePodErrors[keyof CreatePodErrors];
+export type CreatePodRefusal = CreatePodRefusals[keyof CreatePodRefusals];
 
-export type CreatePodResponses = {
+export type CreatePodAnswers = {
     /**
      * With `dryRun`: where the pod would go.
      */
@@ -3158,7 +3722,7 @@ export type CreatePodResponses = {
     201: Pod;
 };
 
-export type CreatePodResponse = CreatePodResponses[keyof CreatePodResponses];
+export type CreatePodAnswer = CreatePodAnswers[keyof CreatePodAnswers];
 
 export type DeletePodData = {
     body?: never;
@@ -3178,7 +3742,7 @@ export type DeletePodData = {
     url: '/v2/pods/{id}';
 };
 
-export type DeletePodErrors = {
+export type DeletePodRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3209,16 +3773,16 @@ export type DeletePodErrors = {
     default: ErrorResponse;
 };
 
-export type DeletePodError = DeletePodErrors[keyof DeletePodErrors];
+export type DeletePodRefusal = DeletePodRefusals[keyof DeletePodRefusals];
 
-export type DeletePodResponses = {
+export type DeletePodAnswers = {
     /**
      * Terminated.
      */
     204: void;
 };
 
-export type DeletePodResponse = DeletePodResponses[keyof DeletePodResponses];
+export type DeletePodAnswer = DeletePodAnswers[keyof DeletePodAnswers];
 
 export type GetPodData = {
     body?: never;
@@ -3237,7 +3801,7 @@ export type GetPodData = {
     url: '/v2/pods/{id}';
 };
 
-export type GetPodErrors = {
+export type GetPodRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3264,16 +3828,16 @@ export type GetPodErrors = {
     default: ErrorResponse;
 };
 
-export type GetPodError = GetPodErrors[keyof GetPodErrors];
+export type GetPodRefusal = GetPodRefusals[keyof GetPodRefusals];
 
-export type GetPodResponses = {
+export type GetPodAnswers = {
     /**
      * The pod.
      */
     200: Pod;
 };
 
-export type GetPodResponse = GetPodResponses[keyof GetPodResponses];
+export type GetPodAnswer = GetPodAnswers[keyof GetPodAnswers];
 
 export type UpdatePodData = {
     body: UpdatePodRequest;
@@ -3293,7 +3857,7 @@ export type UpdatePodData = {
     url: '/v2/pods/{id}';
 };
 
-export type UpdatePodErrors = {
+export type UpdatePodRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3340,16 +3904,16 @@ export type UpdatePodErrors = {
     default: ErrorResponse;
 };
 
-export type UpdatePodError = UpdatePodErrors[keyof UpdatePodErrors];
+export type UpdatePodRefusal = UpdatePodRefusals[keyof UpdatePodRefusals];
 
-export type UpdatePodResponses = {
+export type UpdatePodAnswers = {
     /**
      * The pod as it is now.
      */
     200: Pod;
 };
 
-export type UpdatePodResponse = UpdatePodResponses[keyof UpdatePodResponses];
+export type UpdatePodAnswer = UpdatePodAnswers[keyof UpdatePodAnswers];
 
 export type ActOnPodData = {
     body: PodActionRequest;
@@ -3369,7 +3933,7 @@ export type ActOnPodData = {
     url: '/v2/pods/{id}/action';
 };
 
-export type ActOnPodErrors = {
+export type ActOnPodRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3416,9 +3980,9 @@ export type ActOnPodErrors = {
     default: ErrorResponse;
 };
 
-export type ActOnPodError = ActOnPodErrors[keyof ActOnPodErrors];
+export type ActOnPodRefusal = ActOnPodRefusals[keyof ActOnPodRefusals];
 
-export type ActOnPodResponses = {
+export type ActOnPodAnswers = {
     /**
      * The pod as it is now.
      */
@@ -3429,7 +3993,7 @@ export type ActOnPodResponses = {
     204: void;
 };
 
-export type ActOnPodResponse = ActOnPodResponses[keyof ActOnPodResponses];
+export type ActOnPodAnswer = ActOnPodAnswers[keyof ActOnPodAnswers];
 
 export type ListTemplatesData = {
     body?: never;
@@ -3447,7 +4011,7 @@ export type ListTemplatesData = {
     url: '/v2/templates';
 };
 
-export type ListTemplatesErrors = {
+export type ListTemplatesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3470,16 +4034,16 @@ export type ListTemplatesErrors = {
     default: ErrorResponse;
 };
 
-export type ListTemplatesError = ListTemplatesErrors[keyof ListTemplatesErrors];
+export type ListTemplatesRefusal = ListTemplatesRefusals[keyof ListTemplatesRefusals];
 
-export type ListTemplatesResponses = {
+export type ListTemplatesAnswers = {
     /**
      * A page of templates.
      */
     200: ListTemplatesResponse;
 };
 
-export type ListTemplatesResponse2 = ListTemplatesResponses[keyof ListTemplatesResponses];
+export type ListTemplatesAnswer = ListTemplatesAnswers[keyof ListTemplatesAnswers];
 
 export type CreateTemplateData = {
     body: CreateTemplateRequest;
@@ -3494,7 +4058,7 @@ export type CreateTemplateData = {
     url: '/v2/templates';
 };
 
-export type CreateTemplateErrors = {
+export type CreateTemplateRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3533,16 +4097,16 @@ export type CreateTemplateErrors = {
     default: ErrorResponse;
 };
 
-export type CreateTemplateError = CreateTemplateErrors[keyof CreateTemplateErrors];
+export type CreateTemplateRefusal = CreateTemplateRefusals[keyof CreateTemplateRefusals];
 
-export type CreateTemplateResponses = {
+export type CreateTemplateAnswers = {
     /**
      * The template.
      */
     201: Template;
 };
 
-export type CreateTemplateResponse = CreateTemplateResponses[keyof CreateTemplateResponses];
+export type CreateTemplateAnswer = CreateTemplateAnswers[keyof CreateTemplateAnswers];
 
 export type DeleteTemplateData = {
     body?: never;
@@ -3556,7 +4120,7 @@ export type DeleteTemplateData = {
     url: '/v2/templates/{id}';
 };
 
-export type DeleteTemplateErrors = {
+export type DeleteTemplateRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3583,16 +4147,16 @@ export type DeleteTemplateErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteTemplateError = DeleteTemplateErrors[keyof DeleteTemplateErrors];
+export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
-export type DeleteTemplateResponses = {
+export type DeleteTemplateAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteTemplateResponse = DeleteTemplateResponses[keyof DeleteTemplateResponses];
+export type DeleteTemplateAnswer = DeleteTemplateAnswers[keyof DeleteTemplateAnswers];
 
 export type GetTemplateData = {
     body?: never;
@@ -3606,7 +4170,7 @@ export type GetTemplateData = {
     url: '/v2/templates/{id}';
 };
 
-export type GetTemplateErrors = {
+export type GetTemplateRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3629,16 +4193,16 @@ export type GetTemplateErrors = {
     default: ErrorResponse;
 };
 
-export type GetTemplateError = GetTemplateErrors[keyof GetTemplateErrors];
+export type GetTemplateRefusal = GetTemplateRefusals[keyof GetTemplateRefusals];
 
-export type GetTemplateResponses = {
+export type GetTemplateAnswers = {
     /**
      * The template.
      */
     200: Template;
 };
 
-export type GetTemplateResponse = GetTemplateResponses[keyof GetTemplateResponses];
+export type GetTemplateAnswer = GetTemplateAnswers[keyof GetTemplateAnswers];
 
 export type UpdateTemplateData = {
     body: UpdateTemplateRequest;
@@ -3652,7 +4216,7 @@ export type UpdateTemplateData = {
     url: '/v2/templates/{id}';
 };
 
-export type UpdateTemplateErrors = {
+export type UpdateTemplateRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3695,16 +4259,16 @@ export type UpdateTemplateErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateTemplateError = UpdateTemplateErrors[keyof UpdateTemplateErrors];
+export type UpdateTemplateRefusal = UpdateTemplateRefusals[keyof UpdateTemplateRefusals];
 
-export type UpdateTemplateResponses = {
+export type UpdateTemplateAnswers = {
     /**
      * The template as it is now.
      */
     200: Template;
 };
 
-export type UpdateTemplateResponse = UpdateTemplateResponses[keyof UpdateTemplateResponses];
+export type UpdateTemplateAnswer = UpdateTemplateAnswers[keyof UpdateTemplateAnswers];
 
 export type ListNetworkVolumesData = {
     body?: never;
@@ -3713,7 +4277,7 @@ export type ListNetworkVolumesData = {
     url: '/v2/network-volumes';
 };
 
-export type ListNetworkVolumesErrors = {
+export type ListNetworkVolumesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3732,16 +4296,16 @@ export type ListNetworkVolumesErrors = {
     default: ErrorResponse;
 };
 
-export type ListNetworkVolumesError = ListNetworkVolumesErrors[keyof ListNetworkVolumesErrors];
+export type ListNetworkVolumesRefusal = ListNetworkVolumesRefusals[keyof ListNetworkVolumesRefusals];
 
-export type ListNetworkVolumesResponses = {
+export type ListNetworkVolumesAnswers = {
     /**
      * The volumes.
      */
     200: ListNetworkVolumesResponse;
 };
 
-export type ListNetworkVolumesResponse2 = ListNetworkVolumesResponses[keyof ListNetworkVolumesResponses];
+export type ListNetworkVolumesAnswer = ListNetworkVolumesAnswers[keyof ListNetworkVolumesAnswers];
 
 export type CreateNetworkVolumeData = {
     body: CreateNetworkVolumeRequest;
@@ -3756,7 +4320,7 @@ export type CreateNetworkVolumeData = {
     url: '/v2/network-volumes';
 };
 
-export type CreateNetworkVolumeErrors = {
+export type CreateNetworkVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3795,16 +4359,16 @@ export type CreateNetworkVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type CreateNetworkVolumeError = CreateNetworkVolumeErrors[keyof CreateNetworkVolumeErrors];
+export type CreateNetworkVolumeRefusal = CreateNetworkVolumeRefusals[keyof CreateNetworkVolumeRefusals];
 
-export type CreateNetworkVolumeResponses = {
+export type CreateNetworkVolumeAnswers = {
     /**
      * The network volume.
      */
     201: NetworkVolume;
 };
 
-export type CreateNetworkVolumeResponse = CreateNetworkVolumeResponses[keyof CreateNetworkVolumeResponses];
+export type CreateNetworkVolumeAnswer = CreateNetworkVolumeAnswers[keyof CreateNetworkVolumeAnswers];
 
 export type DeleteNetworkVolumeData = {
     body?: never;
@@ -3818,7 +4382,7 @@ export type DeleteNetworkVolumeData = {
     url: '/v2/network-volumes/{id}';
 };
 
-export type DeleteNetworkVolumeErrors = {
+export type DeleteNetworkVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3845,16 +4409,16 @@ export type DeleteNetworkVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteNetworkVolumeError = DeleteNetworkVolumeErrors[keyof DeleteNetworkVolumeErrors];
+export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
-export type DeleteNetworkVolumeResponses = {
+export type DeleteNetworkVolumeAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteNetworkVolumeResponse = DeleteNetworkVolumeResponses[keyof DeleteNetworkVolumeResponses];
+export type DeleteNetworkVolumeAnswer = DeleteNetworkVolumeAnswers[keyof DeleteNetworkVolumeAnswers];
 
 export type GetNetworkVolumeData = {
     body?: never;
@@ -3868,7 +4432,7 @@ export type GetNetworkVolumeData = {
     url: '/v2/network-volumes/{id}';
 };
 
-export type GetNetworkVolumeErrors = {
+export type GetNetworkVolumeRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3891,16 +4455,16 @@ export type GetNetworkVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type GetNetworkVolumeError = GetNetworkVolumeErrors[keyof GetNetworkVolumeErrors];
+export type GetNetworkVolumeRefusal = GetNetworkVolumeRefusals[keyof GetNetworkVolumeRefusals];
 
-export type GetNetworkVolumeResponses = {
+export type GetNetworkVolumeAnswers = {
     /**
      * The network volume.
      */
     200: NetworkVolume;
 };
 
-export type GetNetworkVolumeResponse = GetNetworkVolumeResponses[keyof GetNetworkVolumeResponses];
+export type GetNetworkVolumeAnswer = GetNetworkVolumeAnswers[keyof GetNetworkVolumeAnswers];
 
 export type UpdateNetworkVolumeData = {
     body: UpdateNetworkVolumeRequest;
@@ -3914,7 +4478,7 @@ export type UpdateNetworkVolumeData = {
     url: '/v2/network-volumes/{id}';
 };
 
-export type UpdateNetworkVolumeErrors = {
+export type UpdateNetworkVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3957,16 +4521,16 @@ export type UpdateNetworkVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateNetworkVolumeError = UpdateNetworkVolumeErrors[keyof UpdateNetworkVolumeErrors];
+export type UpdateNetworkVolumeRefusal = UpdateNetworkVolumeRefusals[keyof UpdateNetworkVolumeRefusals];
 
-export type UpdateNetworkVolumeResponses = {
+export type UpdateNetworkVolumeAnswers = {
     /**
      * The network volume as it is now.
      */
     200: NetworkVolume;
 };
 
-export type UpdateNetworkVolumeResponse = UpdateNetworkVolumeResponses[keyof UpdateNetworkVolumeResponses];
+export type UpdateNetworkVolumeAnswer = UpdateNetworkVolumeAnswers[keyof UpdateNetworkVolumeAnswers];
 
 export type ListGlobalVolumesData = {
     body?: never;
@@ -3975,7 +4539,7 @@ export type ListGlobalVolumesData = {
     url: '/v2/global-volumes';
 };
 
-export type ListGlobalVolumesErrors = {
+export type ListGlobalVolumesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3994,16 +4558,16 @@ export type ListGlobalVolumesErrors = {
     default: ErrorResponse;
 };
 
-export type ListGlobalVolumesError = ListGlobalVolumesErrors[keyof ListGlobalVolumesErrors];
+export type ListGlobalVolumesRefusal = ListGlobalVolumesRefusals[keyof ListGlobalVolumesRefusals];
 
-export type ListGlobalVolumesResponses = {
+export type ListGlobalVolumesAnswers = {
     /**
      * The volumes.
      */
     200: ListGlobalVolumesResponse;
 };
 
-export type ListGlobalVolumesResponse2 = ListGlobalVolumesResponses[keyof ListGlobalVolumesResponses];
+export type ListGlobalVolumesAnswer = ListGlobalVolumesAnswers[keyof ListGlobalVolumesAnswers];
 
 export type CreateGlobalVolumeData = {
     body: CreateGlobalVolumeRequest;
@@ -4018,7 +4582,7 @@ export type CreateGlobalVolumeData = {
     url: '/v2/global-volumes';
 };
 
-export type CreateGlobalVolumeErrors = {
+export type CreateGlobalVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4057,16 +4621,16 @@ export type CreateGlobalVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type CreateGlobalVolumeError = CreateGlobalVolumeErrors[keyof CreateGlobalVolumeErrors];
+export type CreateGlobalVolumeRefusal = CreateGlobalVolumeRefusals[keyof CreateGlobalVolumeRefusals];
 
-export type CreateGlobalVolumeResponses = {
+export type CreateGlobalVolumeAnswers = {
     /**
      * The global volume.
      */
     201: GlobalVolume;
 };
 
-export type CreateGlobalVolumeResponse = CreateGlobalVolumeResponses[keyof CreateGlobalVolumeResponses];
+export type CreateGlobalVolumeAnswer = CreateGlobalVolumeAnswers[keyof CreateGlobalVolumeAnswers];
 
 export type DeleteGlobalVolumeData = {
     body?: never;
@@ -4080,7 +4644,7 @@ export type DeleteGlobalVolumeData = {
     url: '/v2/global-volumes/{id}';
 };
 
-export type DeleteGlobalVolumeErrors = {
+export type DeleteGlobalVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4107,16 +4671,16 @@ export type DeleteGlobalVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteGlobalVolumeError = DeleteGlobalVolumeErrors[keyof DeleteGlobalVolumeErrors];
+export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
-export type DeleteGlobalVolumeResponses = {
+export type DeleteGlobalVolumeAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteGlobalVolumeResponse = DeleteGlobalVolumeResponses[keyof DeleteGlobalVolumeResponses];
+export type DeleteGlobalVolumeAnswer = DeleteGlobalVolumeAnswers[keyof DeleteGlobalVolumeAnswers];
 
 export type GetGlobalVolumeData = {
     body?: never;
@@ -4130,7 +4694,7 @@ export type GetGlobalVolumeData = {
     url: '/v2/global-volumes/{id}';
 };
 
-export type GetGlobalVolumeErrors = {
+export type GetGlobalVolumeRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4153,16 +4717,16 @@ export type GetGlobalVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type GetGlobalVolumeError = GetGlobalVolumeErrors[keyof GetGlobalVolumeErrors];
+export type GetGlobalVolumeRefusal = GetGlobalVolumeRefusals[keyof GetGlobalVolumeRefusals];
 
-export type GetGlobalVolumeResponses = {
+export type GetGlobalVolumeAnswers = {
     /**
      * The global volume.
      */
     200: GlobalVolume;
 };
 
-export type GetGlobalVolumeResponse = GetGlobalVolumeResponses[keyof GetGlobalVolumeResponses];
+export type GetGlobalVolumeAnswer = GetGlobalVolumeAnswers[keyof GetGlobalVolumeAnswers];
 
 export type UpdateGlobalVolumeData = {
     body: UpdateGlobalVolumeRequest;
@@ -4176,7 +4740,7 @@ export type UpdateGlobalVolumeData = {
     url: '/v2/global-volumes/{id}';
 };
 
-export type UpdateGlobalVolumeErrors = {
+export type UpdateGlobalVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4215,16 +4779,16 @@ export type UpdateGlobalVolumeErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateGlobalVolumeError = UpdateGlobalVolumeErrors[keyof UpdateGlobalVolumeErrors];
+export type UpdateGlobalVolumeRefusal = UpdateGlobalVolumeRefusals[keyof UpdateGlobalVolumeRefusals];
 
-export type UpdateGlobalVolumeResponses = {
+export type UpdateGlobalVolumeAnswers = {
     /**
      * The global volume as it is now.
      */
     200: GlobalVolume;
 };
 
-export type UpdateGlobalVolumeResponse = UpdateGlobalVolumeResponses[keyof UpdateGlobalVolumeResponses];
+export type UpdateGlobalVolumeAnswer = UpdateGlobalVolumeAnswers[keyof UpdateGlobalVolumeAnswers];
 
 export type ListDelegationsData = {
     body?: never;
@@ -4233,7 +4797,7 @@ export type ListDelegationsData = {
     url: '/v2/registries/delegations';
 };
 
-export type ListDelegationsErrors = {
+export type ListDelegationsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4252,16 +4816,16 @@ export type ListDelegationsErrors = {
     default: ErrorResponse;
 };
 
-export type ListDelegationsError = ListDelegationsErrors[keyof ListDelegationsErrors];
+export type ListDelegationsRefusal = ListDelegationsRefusals[keyof ListDelegationsRefusals];
 
-export type ListDelegationsResponses = {
+export type ListDelegationsAnswers = {
     /**
      * The delegations.
      */
     200: ListDelegationsResponse;
 };
 
-export type ListDelegationsResponse2 = ListDelegationsResponses[keyof ListDelegationsResponses];
+export type ListDelegationsAnswer = ListDelegationsAnswers[keyof ListDelegationsAnswers];
 
 export type CreateDelegationData = {
     body: CreateDelegationRequest;
@@ -4276,7 +4840,7 @@ export type CreateDelegationData = {
     url: '/v2/registries/delegations';
 };
 
-export type CreateDelegationErrors = {
+export type CreateDelegationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4315,16 +4879,16 @@ export type CreateDelegationErrors = {
     default: ErrorResponse;
 };
 
-export type CreateDelegationError = CreateDelegationErrors[keyof CreateDelegationErrors];
+export type CreateDelegationRefusal = CreateDelegationRefusals[keyof CreateDelegationRefusals];
 
-export type CreateDelegationResponses = {
+export type CreateDelegationAnswers = {
     /**
      * The delegation.
      */
     201: EcrDelegation;
 };
 
-export type CreateDelegationResponse = CreateDelegationResponses[keyof CreateDelegationResponses];
+export type CreateDelegationAnswer = CreateDelegationAnswers[keyof CreateDelegationAnswers];
 
 export type RevokeDelegationData = {
     body?: never;
@@ -4338,7 +4902,7 @@ export type RevokeDelegationData = {
     url: '/v2/registries/delegations/{id}';
 };
 
-export type RevokeDelegationErrors = {
+export type RevokeDelegationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4361,16 +4925,16 @@ export type RevokeDelegationErrors = {
     default: ErrorResponse;
 };
 
-export type RevokeDelegationError = RevokeDelegationErrors[keyof RevokeDelegationErrors];
+export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
 
-export type RevokeDelegationResponses = {
+export type RevokeDelegationAnswers = {
     /**
      * Revoked.
      */
     204: void;
 };
 
-export type RevokeDelegationResponse = RevokeDelegationResponses[keyof RevokeDelegationResponses];
+export type RevokeDelegationAnswer = RevokeDelegationAnswers[keyof RevokeDelegationAnswers];
 
 export type ListRegistriesData = {
     body?: never;
@@ -4379,7 +4943,7 @@ export type ListRegistriesData = {
     url: '/v2/registries';
 };
 
-export type ListRegistriesErrors = {
+export type ListRegistriesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4398,16 +4962,16 @@ export type ListRegistriesErrors = {
     default: ErrorResponse;
 };
 
-export type ListRegistriesError = ListRegistriesErrors[keyof ListRegistriesErrors];
+export type ListRegistriesRefusal = ListRegistriesRefusals[keyof ListRegistriesRefusals];
 
-export type ListRegistriesResponses = {
+export type ListRegistriesAnswers = {
     /**
      * The credentials, without user names and passwords.
      */
     200: ListRegistriesResponse;
 };
 
-export type ListRegistriesResponse2 = ListRegistriesResponses[keyof ListRegistriesResponses];
+export type ListRegistriesAnswer = ListRegistriesAnswers[keyof ListRegistriesAnswers];
 
 export type CreateRegistryData = {
     body: CreateRegistryRequestWritable;
@@ -4422,7 +4986,7 @@ export type CreateRegistryData = {
     url: '/v2/registries';
 };
 
-export type CreateRegistryErrors = {
+export type CreateRegistryRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4461,16 +5025,16 @@ export type CreateRegistryErrors = {
     default: ErrorResponse;
 };
 
-export type CreateRegistryError = CreateRegistryErrors[keyof CreateRegistryErrors];
+export type CreateRegistryRefusal = CreateRegistryRefusals[keyof CreateRegistryRefusals];
 
-export type CreateRegistryResponses = {
+export type CreateRegistryAnswers = {
     /**
      * The credential.
      */
     201: Registry;
 };
 
-export type CreateRegistryResponse = CreateRegistryResponses[keyof CreateRegistryResponses];
+export type CreateRegistryAnswer = CreateRegistryAnswers[keyof CreateRegistryAnswers];
 
 export type DeleteRegistryData = {
     body?: never;
@@ -4484,7 +5048,7 @@ export type DeleteRegistryData = {
     url: '/v2/registries/{id}';
 };
 
-export type DeleteRegistryErrors = {
+export type DeleteRegistryRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4511,16 +5075,16 @@ export type DeleteRegistryErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteRegistryError = DeleteRegistryErrors[keyof DeleteRegistryErrors];
+export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
-export type DeleteRegistryResponses = {
+export type DeleteRegistryAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteRegistryResponse = DeleteRegistryResponses[keyof DeleteRegistryResponses];
+export type DeleteRegistryAnswer = DeleteRegistryAnswers[keyof DeleteRegistryAnswers];
 
 export type GetRegistryData = {
     body?: never;
@@ -4534,7 +5098,7 @@ export type GetRegistryData = {
     url: '/v2/registries/{id}';
 };
 
-export type GetRegistryErrors = {
+export type GetRegistryRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4557,16 +5121,16 @@ export type GetRegistryErrors = {
     default: ErrorResponse;
 };
 
-export type GetRegistryError = GetRegistryErrors[keyof GetRegistryErrors];
+export type GetRegistryRefusal = GetRegistryRefusals[keyof GetRegistryRefusals];
 
-export type GetRegistryResponses = {
+export type GetRegistryAnswers = {
     /**
      * The credential.
      */
     200: Registry;
 };
 
-export type GetRegistryResponse = GetRegistryResponses[keyof GetRegistryResponses];
+export type GetRegistryAnswer = GetRegistryAnswers[keyof GetRegistryAnswers];
 
 export type GetSshKeysData = {
     body?: never;
@@ -4575,7 +5139,7 @@ export type GetSshKeysData = {
     url: '/v2/account/ssh-keys';
 };
 
-export type GetSshKeysErrors = {
+export type GetSshKeysRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4594,16 +5158,16 @@ export type GetSshKeysErrors = {
     default: ErrorResponse;
 };
 
-export type GetSshKeysError = GetSshKeysErrors[keyof GetSshKeysErrors];
+export type GetSshKeysRefusal = GetSshKeysRefusals[keyof GetSshKeysRefusals];
 
-export type GetSshKeysResponses = {
+export type GetSshKeysAnswers = {
     /**
      * The keys.
      */
     200: SshKeys;
 };
 
-export type GetSshKeysResponse = GetSshKeysResponses[keyof GetSshKeysResponses];
+export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
@@ -4612,7 +5176,7 @@ export type PutSshKeysData = {
     url: '/v2/account/ssh-keys';
 };
 
-export type PutSshKeysErrors = {
+export type PutSshKeysRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4647,16 +5211,16 @@ export type PutSshKeysErrors = {
     default: ErrorResponse;
 };
 
-export type PutSshKeysError = PutSshKeysErrors[keyof PutSshKeysErrors];
+export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
-export type PutSshKeysResponses = {
+export type PutSshKeysAnswers = {
     /**
      * The keys as they are now.
      */
     200: SshKeys;
 };
 
-export type PutSshKeysResponse = PutSshKeysResponses[keyof PutSshKeysResponses];
+export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
 
 export type ListSecretsData = {
     body?: never;
@@ -4670,7 +5234,7 @@ export type ListSecretsData = {
     url: '/v2/account/secrets';
 };
 
-export type ListSecretsErrors = {
+export type ListSecretsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4693,16 +5257,16 @@ export type ListSecretsErrors = {
     default: ErrorResponse;
 };
 
-export type ListSecretsError = ListSecretsErrors[keyof ListSecretsErrors];
+export type ListSecretsRefusal = ListSecretsRefusals[keyof ListSecretsRefusals];
 
-export type ListSecretsResponses = {
+export type ListSecretsAnswers = {
     /**
      * The secrets, without their values.
      */
     200: ListSecretsResponse;
 };
 
-export type ListSecretsResponse2 = ListSecretsResponses[keyof ListSecretsResponses];
+export type ListSecretsAnswer = ListSecretsAnswers[keyof ListSecretsAnswers];
 
 export type CreateSecretData = {
     body: CreateSecretRequestWritable;
@@ -4717,7 +5281,7 @@ export type CreateSecretData = {
     url: '/v2/account/secrets';
 };
 
-export type CreateSecretErrors = {
+export type CreateSecretRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4752,16 +5316,16 @@ export type CreateSecretErrors = {
     default: ErrorResponse;
 };
 
-export type CreateSecretError = CreateSecretErrors[keyof CreateSecretErrors];
+export type CreateSecretRefusal = CreateSecretRefusals[keyof CreateSecretRefusals];
 
-export type CreateSecretResponses = {
+export type CreateSecretAnswers = {
     /**
      * The secret, without its value.
      */
     201: Secret;
 };
 
-export type CreateSecretResponse = CreateSecretResponses[keyof CreateSecretResponses];
+export type CreateSecretAnswer = CreateSecretAnswers[keyof CreateSecretAnswers];
 
 export type DeleteSecretData = {
     body?: never;
@@ -4775,7 +5339,7 @@ export type DeleteSecretData = {
     url: '/v2/account/secrets/{id}';
 };
 
-export type DeleteSecretErrors = {
+export type DeleteSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4798,16 +5362,16 @@ export type DeleteSecretErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteSecretError = DeleteSecretErrors[keyof DeleteSecretErrors];
+export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
-export type DeleteSecretResponses = {
+export type DeleteSecretAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteSecretResponse = DeleteSecretResponses[keyof DeleteSecretResponses];
+export type DeleteSecretAnswer = DeleteSecretAnswers[keyof DeleteSecretAnswers];
 
 export type GetSecretData = {
     body?: never;
@@ -4821,7 +5385,7 @@ export type GetSecretData = {
     url: '/v2/account/secrets/{id}';
 };
 
-export type GetSecretErrors = {
+export type GetSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4844,16 +5408,16 @@ export type GetSecretErrors = {
     default: ErrorResponse;
 };
 
-export type GetSecretError = GetSecretErrors[keyof GetSecretErrors];
+export type GetSecretRefusal = GetSecretRefusals[keyof GetSecretRefusals];
 
-export type GetSecretResponses = {
+export type GetSecretAnswers = {
     /**
      * The secret, without its value.
      */
     200: Secret;
 };
 
-export type GetSecretResponse = GetSecretResponses[keyof GetSecretResponses];
+export type GetSecretAnswer = GetSecretAnswers[keyof GetSecretAnswers];
 
 export type UpdateSecretData = {
     body: UpdateSecretRequestWritable;
@@ -4867,7 +5431,7 @@ export type UpdateSecretData = {
     url: '/v2/account/secrets/{id}';
 };
 
-export type UpdateSecretErrors = {
+export type UpdateSecretRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4906,16 +5470,16 @@ export type UpdateSecretErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateSecretError = UpdateSecretErrors[keyof UpdateSecretErrors];
+export type UpdateSecretRefusal = UpdateSecretRefusals[keyof UpdateSecretRefusals];
 
-export type UpdateSecretResponses = {
+export type UpdateSecretAnswers = {
     /**
      * The secret as it is now, without its value.
      */
     200: Secret;
 };
 
-export type UpdateSecretResponse = UpdateSecretResponses[keyof UpdateSecretResponses];
+export type UpdateSecretAnswer = UpdateSecretAnswers[keyof UpdateSecretAnswers];
 
 export type GetAccountLimitsData = {
     body?: never;
@@ -4924,7 +5488,7 @@ export type GetAccountLimitsData = {
     url: '/v2/account/limits';
 };
 
-export type GetAccountLimitsErrors = {
+export type GetAccountLimitsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4943,16 +5507,16 @@ export type GetAccountLimitsErrors = {
     default: ErrorResponse;
 };
 
-export type GetAccountLimitsError = GetAccountLimitsErrors[keyof GetAccountLimitsErrors];
+export type GetAccountLimitsRefusal = GetAccountLimitsRefusals[keyof GetAccountLimitsRefusals];
 
-export type GetAccountLimitsResponses = {
+export type GetAccountLimitsAnswers = {
     /**
      * Use and bound of each budget.
      */
     200: AccountLimits;
 };
 
-export type GetAccountLimitsResponse = GetAccountLimitsResponses[keyof GetAccountLimitsResponses];
+export type GetAccountLimitsAnswer = GetAccountLimitsAnswers[keyof GetAccountLimitsAnswers];
 
 export type ListAuditData = {
     body?: never;
@@ -4990,7 +5554,7 @@ export type ListAuditData = {
     url: '/v2/account/audit';
 };
 
-export type ListAuditErrors = {
+export type ListAuditRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5013,16 +5577,16 @@ export type ListAuditErrors = {
     default: ErrorResponse;
 };
 
-export type ListAuditError = ListAuditErrors[keyof ListAuditErrors];
+export type ListAuditRefusal = ListAuditRefusals[keyof ListAuditRefusals];
 
-export type ListAuditResponses = {
+export type ListAuditAnswers = {
     /**
      * A page of changes.
      */
     200: ListAuditResponse;
 };
 
-export type ListAuditResponse2 = ListAuditResponses[keyof ListAuditResponses];
+export type ListAuditAnswer = ListAuditAnswers[keyof ListAuditAnswers];
 
 export type GetAuditStateData = {
     body?: never;
@@ -5040,7 +5604,7 @@ export type GetAuditStateData = {
     url: '/v2/account/audit/state';
 };
 
-export type GetAuditStateErrors = {
+export type GetAuditStateRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5067,16 +5631,16 @@ export type GetAuditStateErrors = {
     default: ErrorResponse;
 };
 
-export type GetAuditStateError = GetAuditStateErrors[keyof GetAuditStateErrors];
+export type GetAuditStateRefusal = GetAuditStateRefusals[keyof GetAuditStateRefusals];
 
-export type GetAuditStateResponses = {
+export type GetAuditStateAnswers = {
     /**
      * What it was.
      */
     200: AuditState;
 };
 
-export type GetAuditStateResponse = GetAuditStateResponses[keyof GetAuditStateResponses];
+export type GetAuditStateAnswer = GetAuditStateAnswers[keyof GetAuditStateAnswers];
 
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;
@@ -5085,7 +5649,7 @@ export type AcceptInvitationData = {
     url: '/v2/organizations/invitations/accept';
 };
 
-export type AcceptInvitationErrors = {
+export type AcceptInvitationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5128,16 +5692,16 @@ export type AcceptInvitationErrors = {
     default: ErrorResponse;
 };
 
-export type AcceptInvitationError = AcceptInvitationErrors[keyof AcceptInvitationErrors];
+export type AcceptInvitationRefusal = AcceptInvitationRefusals[keyof AcceptInvitationRefusals];
 
-export type AcceptInvitationResponses = {
+export type AcceptInvitationAnswers = {
     /**
      * The organization.
      */
     200: Organization;
 };
 
-export type AcceptInvitationResponse = AcceptInvitationResponses[keyof AcceptInvitationResponses];
+export type AcceptInvitationAnswer = AcceptInvitationAnswers[keyof AcceptInvitationAnswers];
 
 export type DeclineInvitationData = {
     body: AnswerInvitationRequest;
@@ -5146,7 +5710,7 @@ export type DeclineInvitationData = {
     url: '/v2/organizations/invitations/decline';
 };
 
-export type DeclineInvitationErrors = {
+export type DeclineInvitationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5189,16 +5753,16 @@ export type DeclineInvitationErrors = {
     default: ErrorResponse;
 };
 
-export type DeclineInvitationError = DeclineInvitationErrors[keyof DeclineInvitationErrors];
+export type DeclineInvitationRefusal = DeclineInvitationRefusals[keyof DeclineInvitationRefusals];
 
-export type DeclineInvitationResponses = {
+export type DeclineInvitationAnswers = {
     /**
      * Declined.
      */
     204: void;
 };
 
-export type DeclineInvitationResponse = DeclineInvitationResponses[keyof DeclineInvitationResponses];
+export type DeclineInvitationAnswer = DeclineInvitationAnswers[keyof DeclineInvitationAnswers];
 
 export type ListInvitationsData = {
     body?: never;
@@ -5212,7 +5776,7 @@ export type ListInvitationsData = {
     url: '/v2/organizations/{id}/invitations';
 };
 
-export type ListInvitationsErrors = {
+export type ListInvitationsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5235,16 +5799,16 @@ export type ListInvitationsErrors = {
     default: ErrorResponse;
 };
 
-export type ListInvitationsError = ListInvitationsErrors[keyof ListInvitationsErrors];
+export type ListInvitationsRefusal = ListInvitationsRefusals[keyof ListInvitationsRefusals];
 
-export type ListInvitationsResponses = {
+export type ListInvitationsAnswers = {
     /**
      * The invitations, without tokens.
      */
     200: ListInvitationsResponse;
 };
 
-export type ListInvitationsResponse2 = ListInvitationsResponses[keyof ListInvitationsResponses];
+export type ListInvitationsAnswer = ListInvitationsAnswers[keyof ListInvitationsAnswers];
 
 export type CreateInvitationData = {
     body: CreateInvitationRequest;
@@ -5264,7 +5828,7 @@ export type CreateInvitationData = {
     url: '/v2/organizations/{id}/invitations';
 };
 
-export type CreateInvitationErrors = {
+export type CreateInvitationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5307,16 +5871,16 @@ export type CreateInvitationErrors = {
     default: ErrorResponse;
 };
 
-export type CreateInvitationError = CreateInvitationErrors[keyof CreateInvitationErrors];
+export type CreateInvitationRefusal = CreateInvitationRefusals[keyof CreateInvitationRefusals];
 
-export type CreateInvitationResponses = {
+export type CreateInvitationAnswers = {
     /**
      * The invitation with its token.
      */
     201: CreatedInvitation;
 };
 
-export type CreateInvitationResponse = CreateInvitationResponses[keyof CreateInvitationResponses];
+export type CreateInvitationAnswer = CreateInvitationAnswers[keyof CreateInvitationAnswers];
 
 export type RevokeInvitationData = {
     body?: never;
@@ -5334,7 +5898,7 @@ export type RevokeInvitationData = {
     url: '/v2/organizations/{id}/invitations/{invitationId}';
 };
 
-export type RevokeInvitationErrors = {
+export type RevokeInvitationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5361,16 +5925,16 @@ export type RevokeInvitationErrors = {
     default: ErrorResponse;
 };
 
-export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitationErrors];
+export type RevokeInvitationRefusal = RevokeInvitationRefusals[keyof RevokeInvitationRefusals];
 
-export type RevokeInvitationResponses = {
+export type RevokeInvitationAnswers = {
     /**
      * Revoked.
      */
     204: void;
 };
 
-export type RevokeInvitationResponse = RevokeInvitationResponses[keyof RevokeInvitationResponses];
+export type RevokeInvitationAnswer = RevokeInvitationAnswers[keyof RevokeInvitationAnswers];
 
 export type HandOverOrganizationData = {
     body: HandOverRequest;
@@ -5384,7 +5948,7 @@ export type HandOverOrganizationData = {
     url: '/v2/organizations/{id}/hand-over';
 };
 
-export type HandOverOrganizationErrors = {
+export type HandOverOrganizationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5427,16 +5991,16 @@ export type HandOverOrganizationErrors = {
     default: ErrorResponse;
 };
 
-export type HandOverOrganizationError = HandOverOrganizationErrors[keyof HandOverOrganizationErrors];
+export type HandOverOrganizationRefusal = HandOverOrganizationRefusals[keyof HandOverOrganizationRefusals];
 
-export type HandOverOrganizationResponses = {
+export type HandOverOrganizationAnswers = {
     /**
      * The organization as it is now.
      */
     200: OrganizationDetails;
 };
 
-export type HandOverOrganizationResponse = HandOverOrganizationResponses[keyof HandOverOrganizationResponses];
+export type HandOverOrganizationAnswer = HandOverOrganizationAnswers[keyof HandOverOrganizationAnswers];
 
 export type RemoveOrganizationMemberData = {
     body?: never;
@@ -5459,7 +6023,7 @@ export type RemoveOrganizationMemberData = {
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
-export type RemoveOrganizationMemberErrors = {
+export type RemoveOrganizationMemberRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5494,16 +6058,16 @@ export type RemoveOrganizationMemberErrors = {
     default: ErrorResponse;
 };
 
-export type RemoveOrganizationMemberError = RemoveOrganizationMemberErrors[keyof RemoveOrganizationMemberErrors];
+export type RemoveOrganizationMemberRefusal = RemoveOrganizationMemberRefusals[keyof RemoveOrganizationMemberRefusals];
 
-export type RemoveOrganizationMemberResponses = {
+export type RemoveOrganizationMemberAnswers = {
     /**
      * No member any more.
      */
     204: void;
 };
 
-export type RemoveOrganizationMemberResponse = RemoveOrganizationMemberResponses[keyof RemoveOrganizationMemberResponses];
+export type RemoveOrganizationMemberAnswer = RemoveOrganizationMemberAnswers[keyof RemoveOrganizationMemberAnswers];
 
 export type UpdateOrganizationMemberData = {
     body: UpdateMemberRequest;
@@ -5521,7 +6085,7 @@ export type UpdateOrganizationMemberData = {
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
-export type UpdateOrganizationMemberErrors = {
+export type UpdateOrganizationMemberRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5564,16 +6128,16 @@ export type UpdateOrganizationMemberErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateOrganizationMemberError = UpdateOrganizationMemberErrors[keyof UpdateOrganizationMemberErrors];
+export type UpdateOrganizationMemberRefusal = UpdateOrganizationMemberRefusals[keyof UpdateOrganizationMemberRefusals];
 
-export type UpdateOrganizationMemberResponses = {
+export type UpdateOrganizationMemberAnswers = {
     /**
      * The member as he is now.
      */
     200: OrganizationMember;
 };
 
-export type UpdateOrganizationMemberResponse = UpdateOrganizationMemberResponses[keyof UpdateOrganizationMemberResponses];
+export type UpdateOrganizationMemberAnswer = UpdateOrganizationMemberAnswers[keyof UpdateOrganizationMemberAnswers];
 
 export type ListOrganizationsData = {
     body?: never;
@@ -5582,7 +6146,7 @@ export type ListOrganizationsData = {
     url: '/v2/organizations';
 };
 
-export type ListOrganizationsErrors = {
+export type ListOrganizationsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5601,16 +6165,16 @@ export type ListOrganizationsErrors = {
     default: ErrorResponse;
 };
 
-export type ListOrganizationsError = ListOrganizationsErrors[keyof ListOrganizationsErrors];
+export type ListOrganizationsRefusal = ListOrganizationsRefusals[keyof ListOrganizationsRefusals];
 
-export type ListOrganizationsResponses = {
+export type ListOrganizationsAnswers = {
     /**
      * The organizations, each with the caller's role. Personal accounts are none.
      */
     200: ListOrganizationsResponse;
 };
 
-export type ListOrganizationsResponse2 = ListOrganizationsResponses[keyof ListOrganizationsResponses];
+export type ListOrganizationsAnswer = ListOrganizationsAnswers[keyof ListOrganizationsAnswers];
 
 export type CreateOrganizationData = {
     body: CreateOrganizationRequest;
@@ -5625,7 +6189,7 @@ export type CreateOrganizationData = {
     url: '/v2/organizations';
 };
 
-export type CreateOrganizationErrors = {
+export type CreateOrganizationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5664,16 +6228,16 @@ export type CreateOrganizationErrors = {
     default: ErrorResponse;
 };
 
-export type CreateOrganizationError = CreateOrganizationErrors[keyof CreateOrganizationErrors];
+export type CreateOrganizationRefusal = CreateOrganizationRefusals[keyof CreateOrganizationRefusals];
 
-export type CreateOrganizationResponses = {
+export type CreateOrganizationAnswers = {
     /**
      * The organization.
      */
     201: Organization;
 };
 
-export type CreateOrganizationResponse = CreateOrganizationResponses[keyof CreateOrganizationResponses];
+export type CreateOrganizationAnswer = CreateOrganizationAnswers[keyof CreateOrganizationAnswers];
 
 export type DeleteOrganizationData = {
     body?: never;
@@ -5687,7 +6251,7 @@ export type DeleteOrganizationData = {
     url: '/v2/organizations/{id}';
 };
 
-export type DeleteOrganizationErrors = {
+export type DeleteOrganizationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5714,16 +6278,16 @@ export type DeleteOrganizationErrors = {
     default: ErrorResponse;
 };
 
-export type DeleteOrganizationError = DeleteOrganizationErrors[keyof DeleteOrganizationErrors];
+export type DeleteOrganizationRefusal = DeleteOrganizationRefusals[keyof DeleteOrganizationRefusals];
 
-export type DeleteOrganizationResponses = {
+export type DeleteOrganizationAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteOrganizationResponse = DeleteOrganizationResponses[keyof DeleteOrganizationResponses];
+export type DeleteOrganizationAnswer = DeleteOrganizationAnswers[keyof DeleteOrganizationAnswers];
 
 export type GetOrganizationData = {
     body?: never;
@@ -5737,7 +6301,7 @@ export type GetOrganizationData = {
     url: '/v2/organizations/{id}';
 };
 
-export type GetOrganizationErrors = {
+export type GetOrganizationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5760,16 +6324,16 @@ export type GetOrganizationErrors = {
     default: ErrorResponse;
 };
 
-export type GetOrganizationError = GetOrganizationErrors[keyof GetOrganizationErrors];
+export type GetOrganizationRefusal = GetOrganizationRefusals[keyof GetOrganizationRefusals];
 
-export type GetOrganizationResponses = {
+export type GetOrganizationAnswers = {
     /**
      * The organization.
      */
     200: OrganizationDetails;
 };
 
-export type GetOrganizationResponse = GetOrganizationResponses[keyof GetOrganizationResponses];
+export type GetOrganizationAnswer = GetOrganizationAnswers[keyof GetOrganizationAnswers];
 
 export type UpdateOrganizationData = {
     body: UpdateOrganizationRequest;
@@ -5783,7 +6347,7 @@ export type UpdateOrganizationData = {
     url: '/v2/organizations/{id}';
 };
 
-export type UpdateOrganizationErrors = {
+export type UpdateOrganizationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5826,16 +6390,16 @@ export type UpdateOrganizationErrors = {
     default: ErrorResponse;
 };
 
-export type UpdateOrganizationError = UpdateOrganizationErrors[keyof UpdateOrganizationErrors];
+export type UpdateOrganizationRefusal = UpdateOrganizationRefusals[keyof UpdateOrganizationRefusals];
 
-export type UpdateOrganizationResponses = {
+export type UpdateOrganizationAnswers = {
     /**
      * The organization as it is now.
      */
     200: Organization;
 };
 
-export type UpdateOrganizationResponse = UpdateOrganizationResponses[keyof UpdateOrganizationResponses];
+export type UpdateOrganizationAnswer = UpdateOrganizationAnswers[keyof UpdateOrganizationAnswers];
 
 export type ListAccountKeysData = {
     body?: never;
@@ -5844,7 +6408,7 @@ export type ListAccountKeysData = {
     url: '/v2/account/keys';
 };
 
-export type ListAccountKeysErrors = {
+export type ListAccountKeysRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5863,16 +6427,16 @@ export type ListAccountKeysErrors = {
     default: ErrorResponse;
 };
 
-export type ListAccountKeysError = ListAccountKeysErrors[keyof ListAccountKeysErrors];
+export type ListAccountKeysRefusal = ListAccountKeysRefusals[keyof ListAccountKeysRefusals];
 
-export type ListAccountKeysResponses = {
+export type ListAccountKeysAnswers = {
     /**
      * The keys, newest first.
      */
     200: ListAccountKeysResponse;
 };
 
-export type ListAccountKeysResponse2 = ListAccountKeysResponses[keyof ListAccountKeysResponses];
+export type ListAccountKeysAnswer = ListAccountKeysAnswers[keyof ListAccountKeysAnswers];
 
 export type CreateAccountKeyData = {
     body: CreateKeyRequest;
@@ -5887,7 +6451,7 @@ export type CreateAccountKeyData = {
     url: '/v2/account/keys';
 };
 
-export type CreateAccountKeyErrors = {
+export type CreateAccountKeyRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5926,16 +6490,16 @@ export type CreateAccountKeyErrors = {
     default: ErrorResponse;
 };
 
-export type CreateAccountKeyError = CreateAccountKeyErrors[keyof CreateAccountKeyErrors];
+export type CreateAccountKeyRefusal = CreateAccountKeyRefusals[keyof CreateAccountKeyRefusals];
 
-export type CreateAccountKeyResponses = {
+export type CreateAccountKeyAnswers = {
     /**
      * The key, shown this once.
      */
     201: CreatedAccountKey;
 };
 
-export type CreateAccountKeyResponse = CreateAccountKeyResponses[keyof CreateAccountKeyResponses];
+export type CreateAccountKeyAnswer = CreateAccountKeyAnswers[keyof CreateAccountKeyAnswers];
 
 export type RotateAccountKeyData = {
     body: RotateKeyRequest;
@@ -5949,7 +6513,7 @@ export type RotateAccountKeyData = {
     url: '/v2/account/keys/{id}/rotate';
 };
 
-export type RotateAccountKeyErrors = {
+export type RotateAccountKeyRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5992,16 +6556,16 @@ export type RotateAccountKeyErrors = {
     default: ErrorResponse;
 };
 
-export type RotateAccountKeyError = RotateAccountKeyErrors[keyof RotateAccountKeyErrors];
+export type RotateAccountKeyRefusal = RotateAccountKeyRefusals[keyof RotateAccountKeyRefusals];
 
-export type RotateAccountKeyResponses = {
+export type RotateAccountKeyAnswers = {
     /**
      * The new key, shown this once.
      */
     201: CreatedAccountKey;
 };
 
-export type RotateAccountKeyResponse = RotateAccountKeyResponses[keyof RotateAccountKeyResponses];
+export type RotateAccountKeyAnswer = RotateAccountKeyAnswers[keyof RotateAccountKeyAnswers];
 
 export type RevokeAccountKeyData = {
     body?: never;
@@ -6015,7 +6579,7 @@ export type RevokeAccountKeyData = {
     url: '/v2/account/keys/{id}';
 };
 
-export type RevokeAccountKeyErrors = {
+export type RevokeAccountKeyRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -6038,16 +6602,16 @@ export type RevokeAccountKeyErrors = {
     default: ErrorResponse;
 };
 
-export type RevokeAccountKeyError = RevokeAccountKeyErrors[keyof RevokeAccountKeyErrors];
+export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
-export type RevokeAccountKeyResponses = {
+export type RevokeAccountKeyAnswers = {
     /**
      * Revoked.
      */
     204: void;
 };
 
-export type RevokeAccountKeyResponse = RevokeAccountKeyResponses[keyof RevokeAccountKeyResponses];
+export type RevokeAccountKeyAnswer = RevokeAccountKeyAnswers[keyof RevokeAccountKeyAnswers];
 
 export type GetUserData = {
     body?: never;
@@ -6056,7 +6620,7 @@ export type GetUserData = {
     url: '/v2/user';
 };
 
-export type GetUserErrors = {
+export type GetUserRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -6079,16 +6643,428 @@ export type GetUserErrors = {
     default: ErrorResponse;
 };
 
-export type GetUserError = GetUserErrors[keyof GetUserErrors];
+export type GetUserRefusal = GetUserRefusals[keyof GetUserRefusals];
 
-export type GetUserResponses = {
+export type GetUserAnswers = {
     /**
      * The user.
      */
     200: ActingUser;
 };
 
-export type GetUserResponse = GetUserResponses[keyof GetUserResponses];
+export type GetUserAnswer = GetUserAnswers[keyof GetUserAnswers];
+
+export type ListBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+    };
+    url: '/v2/billing';
+};
+
+export type ListBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListBillingRefusal = ListBillingRefusals[keyof ListBillingRefusals];
+
+export type ListBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListBillingResponse;
+};
+
+export type ListBillingAnswer = ListBillingAnswers[keyof ListBillingAnswers];
+
+export type ListPodBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this pod was charged.
+         */
+        podId?: string;
+    };
+    url: '/v2/billing/pods';
+};
+
+export type ListPodBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListPodBillingRefusal = ListPodBillingRefusals[keyof ListPodBillingRefusals];
+
+export type ListPodBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListPodBillingResponse;
+};
+
+export type ListPodBillingAnswer = ListPodBillingAnswers[keyof ListPodBillingAnswers];
+
+export type ListServerlessBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this endpoint was charged.
+         */
+        serverlessId?: string;
+    };
+    url: '/v2/billing/serverless';
+};
+
+export type ListServerlessBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListServerlessBillingRefusal = ListServerlessBillingRefusals[keyof ListServerlessBillingRefusals];
+
+export type ListServerlessBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListServerlessBillingResponse;
+};
+
+export type ListServerlessBillingAnswer = ListServerlessBillingAnswers[keyof ListServerlessBillingAnswers];
+
+export type ListEndpointBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+    };
+    url: '/v2/billing/endpoints';
+};
+
+export type ListEndpointBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListEndpointBillingRefusal = ListEndpointBillingRefusals[keyof ListEndpointBillingRefusals];
+
+export type ListEndpointBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListEndpointBillingResponse;
+};
+
+export type ListEndpointBillingAnswer = ListEndpointBillingAnswers[keyof ListEndpointBillingAnswers];
+
+export type ListNetworkVolumeBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this network volume was charged.
+         */
+        networkVolumeId?: string;
+    };
+    url: '/v2/billing/network-volumes';
+};
+
+export type ListNetworkVolumeBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListNetworkVolumeBillingRefusal = ListNetworkVolumeBillingRefusals[keyof ListNetworkVolumeBillingRefusals];
+
+export type ListNetworkVolumeBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListNetworkVolumeBillingResponse;
+};
+
+export type ListNetworkVolumeBillingAnswer = ListNetworkVolumeBillingAnswers[keyof ListNetworkVolumeBillingAnswers];
+
+export type ListClusterBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this cluster was charged.
+         */
+        clusterId?: string;
+    };
+    url: '/v2/billing/clusters';
+};
+
+export type ListClusterBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListClusterBillingRefusal = ListClusterBillingRefusals[keyof ListClusterBillingRefusals];
+
+export type ListClusterBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListClusterBillingResponse;
+};
+
+export type ListClusterBillingAnswer = ListClusterBillingAnswers[keyof ListClusterBillingAnswers];
 
 export type RunJobData = {
     body: SubmitJobRequest;
@@ -6110,7 +7086,7 @@ export type RunJobData = {
     url: '/v2/{endpointId}/run';
 };
 
-export type RunJobErrors = {
+export type RunJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6141,16 +7117,16 @@ export type RunJobErrors = {
     default: ErrorResponse;
 };
 
-export type RunJobError = RunJobErrors[keyof RunJobErrors];
+export type RunJobRefusal = RunJobRefusals[keyof RunJobRefusals];
 
-export type RunJobResponses = {
+export type RunJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type RunJobResponse = RunJobResponses[keyof RunJobResponses];
+export type RunJobAnswer = RunJobAnswers[keyof RunJobAnswers];
 
 export type RunJobSyncData = {
     body: SubmitJobRequest;
@@ -6176,7 +7152,7 @@ export type RunJobSyncData = {
     url: '/v2/{endpointId}/runsync';
 };
 
-export type RunJobSyncErrors = {
+export type RunJobSyncRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6211,16 +7187,16 @@ export type RunJobSyncErrors = {
     default: ErrorResponse;
 };
 
-export type RunJobSyncError = RunJobSyncErrors[keyof RunJobSyncErrors];
+export type RunJobSyncRefusal = RunJobSyncRefusals[keyof RunJobSyncRefusals];
 
-export type RunJobSyncResponses = {
+export type RunJobSyncAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type RunJobSyncResponse = RunJobSyncResponses[keyof RunJobSyncResponses];
+export type RunJobSyncAnswer = RunJobSyncAnswers[keyof RunJobSyncAnswers];
 
 export type GetJobStatusData = {
     body?: never;
@@ -6232,7 +7208,7 @@ export type GetJobStatusData = {
     url: '/v2/{endpointId}/status/{jobId}';
 };
 
-export type GetJobStatusErrors = {
+export type GetJobStatusRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6255,16 +7231,16 @@ export type GetJobStatusErrors = {
     default: ErrorResponse;
 };
 
-export type GetJobStatusError = GetJobStatusErrors[keyof GetJobStatusErrors];
+export type GetJobStatusRefusal = GetJobStatusRefusals[keyof GetJobStatusRefusals];
 
-export type GetJobStatusResponses = {
+export type GetJobStatusAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type GetJobStatusResponse = GetJobStatusResponses[keyof GetJobStatusResponses];
+export type GetJobStatusAnswer = GetJobStatusAnswers[keyof GetJobStatusAnswers];
 
 export type GetJobStatusByPostData = {
     body?: never;
@@ -6276,7 +7252,7 @@ export type GetJobStatusByPostData = {
     url: '/v2/{endpointId}/status/{jobId}';
 };
 
-export type GetJobStatusByPostErrors = {
+export type GetJobStatusByPostRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6299,16 +7275,16 @@ export type GetJobStatusByPostErrors = {
     default: ErrorResponse;
 };
 
-export type GetJobStatusByPostError = GetJobStatusByPostErrors[keyof GetJobStatusByPostErrors];
+export type GetJobStatusByPostRefusal = GetJobStatusByPostRefusals[keyof GetJobStatusByPostRefusals];
 
-export type GetJobStatusByPostResponses = {
+export type GetJobStatusByPostAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type GetJobStatusByPostResponse = GetJobStatusByPostResponses[keyof GetJobStatusByPostResponses];
+export type GetJobStatusByPostAnswer = GetJobStatusByPostAnswers[keyof GetJobStatusByPostAnswers];
 
 export type AwaitJobData = {
     body?: never;
@@ -6325,7 +7301,7 @@ export type AwaitJobData = {
     url: '/v2/{endpointId}/status-sync/{jobId}';
 };
 
-export type AwaitJobErrors = {
+export type AwaitJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6348,16 +7324,16 @@ export type AwaitJobErrors = {
     default: ErrorResponse;
 };
 
-export type AwaitJobError = AwaitJobErrors[keyof AwaitJobErrors];
+export type AwaitJobRefusal = AwaitJobRefusals[keyof AwaitJobRefusals];
 
-export type AwaitJobResponses = {
+export type AwaitJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type AwaitJobResponse = AwaitJobResponses[keyof AwaitJobResponses];
+export type AwaitJobAnswer = AwaitJobAnswers[keyof AwaitJobAnswers];
 
 export type AwaitJobByPostData = {
     body?: never;
@@ -6374,7 +7350,7 @@ export type AwaitJobByPostData = {
     url: '/v2/{endpointId}/status-sync/{jobId}';
 };
 
-export type AwaitJobByPostErrors = {
+export type AwaitJobByPostRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6397,16 +7373,16 @@ export type AwaitJobByPostErrors = {
     default: ErrorResponse;
 };
 
-export type AwaitJobByPostError = AwaitJobByPostErrors[keyof AwaitJobByPostErrors];
+export type AwaitJobByPostRefusal = AwaitJobByPostRefusals[keyof AwaitJobByPostRefusals];
 
-export type AwaitJobByPostResponses = {
+export type AwaitJobByPostAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type AwaitJobByPostResponse = AwaitJobByPostResponses[keyof AwaitJobByPostResponses];
+export type AwaitJobByPostAnswer = AwaitJobByPostAnswers[keyof AwaitJobByPostAnswers];
 
 export type StreamJobData = {
     body?: never;
@@ -6433,7 +7409,7 @@ export type StreamJobData = {
     url: '/v2/{endpointId}/stream/{jobId}';
 };
 
-export type StreamJobErrors = {
+export type StreamJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6456,16 +7432,16 @@ export type StreamJobErrors = {
     default: ErrorResponse;
 };
 
-export type StreamJobError = StreamJobErrors[keyof StreamJobErrors];
+export type StreamJobRefusal = StreamJobRefusals[keyof StreamJobRefusals];
 
-export type StreamJobResponses = {
+export type StreamJobAnswers = {
     /**
      * Done.
      */
     200: StreamReply;
 };
 
-export type StreamJobResponse = StreamJobResponses[keyof StreamJobResponses];
+export type StreamJobAnswer = StreamJobAnswers[keyof StreamJobAnswers];
 
 export type StreamJobByPostData = {
     body?: never;
@@ -6492,7 +7468,7 @@ export type StreamJobByPostData = {
     url: '/v2/{endpointId}/stream/{jobId}';
 };
 
-export type StreamJobByPostErrors = {
+export type StreamJobByPostRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6515,16 +7491,16 @@ export type StreamJobByPostErrors = {
     default: ErrorResponse;
 };
 
-export type StreamJobByPostError = StreamJobByPostErrors[keyof StreamJobByPostErrors];
+export type StreamJobByPostRefusal = StreamJobByPostRefusals[keyof StreamJobByPostRefusals];
 
-export type StreamJobByPostResponses = {
+export type StreamJobByPostAnswers = {
     /**
      * Done.
      */
     200: StreamReply;
 };
 
-export type StreamJobByPostResponse = StreamJobByPostResponses[keyof StreamJobByPostResponses];
+export type StreamJobByPostAnswer = StreamJobByPostAnswers[keyof StreamJobByPostAnswers];
 
 export type CancelJobData = {
     body?: never;
@@ -6536,7 +7512,7 @@ export type CancelJobData = {
     url: '/v2/{endpointId}/cancel/{jobId}';
 };
 
-export type CancelJobErrors = {
+export type CancelJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6559,16 +7535,16 @@ export type CancelJobErrors = {
     default: ErrorResponse;
 };
 
-export type CancelJobError = CancelJobErrors[keyof CancelJobErrors];
+export type CancelJobRefusal = CancelJobRefusals[keyof CancelJobRefusals];
 
-export type CancelJobResponses = {
+export type CancelJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type CancelJobResponse = CancelJobResponses[keyof CancelJobResponses];
+export type CancelJobAnswer = CancelJobAnswers[keyof CancelJobAnswers];
 
 export type RetryJobData = {
     body?: never;
@@ -6580,7 +7556,7 @@ export type RetryJobData = {
     url: '/v2/{endpointId}/retry/{jobId}';
 };
 
-export type RetryJobErrors = {
+export type RetryJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6603,16 +7579,16 @@ export type RetryJobErrors = {
     default: ErrorResponse;
 };
 
-export type RetryJobError = RetryJobErrors[keyof RetryJobErrors];
+export type RetryJobRefusal = RetryJobRefusals[keyof RetryJobRefusals];
 
-export type RetryJobResponses = {
+export type RetryJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type RetryJobResponse = RetryJobResponses[keyof RetryJobResponses];
+export type RetryJobAnswer = RetryJobAnswers[keyof RetryJobAnswers];
 
 export type PurgeQueueData = {
     body?: never;
@@ -6623,7 +7599,7 @@ export type PurgeQueueData = {
     url: '/v2/{endpointId}/purge-queue';
 };
 
-export type PurgeQueueErrors = {
+export type PurgeQueueRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6646,16 +7622,16 @@ export type PurgeQueueErrors = {
     default: ErrorResponse;
 };
 
-export type PurgeQueueError = PurgeQueueErrors[keyof PurgeQueueErrors];
+export type PurgeQueueRefusal = PurgeQueueRefusals[keyof PurgeQueueRefusals];
 
-export type PurgeQueueResponses = {
+export type PurgeQueueAnswers = {
     /**
      * Done.
      */
     200: PurgeReply;
 };
 
-export type PurgeQueueResponse = PurgeQueueResponses[keyof PurgeQueueResponses];
+export type PurgeQueueAnswer = PurgeQueueAnswers[keyof PurgeQueueAnswers];
 
 export type ExplainJobData = {
     body?: never;
@@ -6667,7 +7643,7 @@ export type ExplainJobData = {
     url: '/v2/{endpointId}/explain/{jobId}';
 };
 
-export type ExplainJobErrors = {
+export type ExplainJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6690,16 +7666,16 @@ export type ExplainJobErrors = {
     default: ErrorResponse;
 };
 
-export type ExplainJobError = ExplainJobErrors[keyof ExplainJobErrors];
+export type ExplainJobRefusal = ExplainJobRefusals[keyof ExplainJobRefusals];
 
-export type ExplainJobResponses = {
+export type ExplainJobAnswers = {
     /**
      * Done.
      */
     200: ExplainReply;
 };
 
-export type ExplainJobResponse = ExplainJobResponses[keyof ExplainJobResponses];
+export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
 
 export type GetQueueHealthData = {
     body?: never;
@@ -6710,7 +7686,7 @@ export type GetQueueHealthData = {
     url: '/v2/{endpointId}/health';
 };
 
-export type GetQueueHealthErrors = {
+export type GetQueueHealthRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6733,16 +7709,16 @@ export type GetQueueHealthErrors = {
     default: ErrorResponse;
 };
 
-export type GetQueueHealthError = GetQueueHealthErrors[keyof GetQueueHealthErrors];
+export type GetQueueHealthRefusal = GetQueueHealthRefusals[keyof GetQueueHealthRefusals];
 
-export type GetQueueHealthResponses = {
+export type GetQueueHealthAnswers = {
     /**
      * Done.
      */
     200: HealthReply;
 };
 
-export type GetQueueHealthResponse = GetQueueHealthResponses[keyof GetQueueHealthResponses];
+export type GetQueueHealthAnswer = GetQueueHealthAnswers[keyof GetQueueHealthAnswers];
 
 export type ListRequestsData = {
     body?: never;
@@ -6758,7 +7734,7 @@ export type ListRequestsData = {
     url: '/v2/{endpointId}/requests';
 };
 
-export type ListRequestsErrors = {
+export type ListRequestsRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6781,16 +7757,16 @@ export type ListRequestsErrors = {
     default: ErrorResponse;
 };
 
-export type ListRequestsError = ListRequestsErrors[keyof ListRequestsErrors];
+export type ListRequestsRefusal = ListRequestsRefusals[keyof ListRequestsRefusals];
 
-export type ListRequestsResponses = {
+export type ListRequestsAnswers = {
     /**
      * Done.
      */
     200: RequestsReply;
 };
 
-export type ListRequestsResponse = ListRequestsResponses[keyof ListRequestsResponses];
+export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
 
 export type GetQueueMetricsData = {
     body?: never;
@@ -6801,7 +7777,7 @@ export type GetQueueMetricsData = {
     url: '/v2/{endpointId}/metrics';
 };
 
-export type GetQueueMetricsErrors = {
+export type GetQueueMetricsRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6824,16 +7800,16 @@ export type GetQueueMetricsErrors = {
     default: ErrorResponse;
 };
 
-export type GetQueueMetricsError = GetQueueMetricsErrors[keyof GetQueueMetricsErrors];
+export type GetQueueMetricsRefusal = GetQueueMetricsRefusals[keyof GetQueueMetricsRefusals];
 
-export type GetQueueMetricsResponses = {
+export type GetQueueMetricsAnswers = {
     /**
      * Done.
      */
     200: MetricsReply;
 };
 
-export type GetQueueMetricsResponse = GetQueueMetricsResponses[keyof GetQueueMetricsResponses];
+export type GetQueueMetricsAnswer = GetQueueMetricsAnswers[keyof GetQueueMetricsAnswers];
 
 export type GetRequestSeriesData = {
     body?: never;
@@ -6849,7 +7825,7 @@ export type GetRequestSeriesData = {
     url: '/v2/{endpointId}/metrics/request_ts_v1';
 };
 
-export type GetRequestSeriesErrors = {
+export type GetRequestSeriesRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6872,16 +7848,16 @@ export type GetRequestSeriesErrors = {
     default: ErrorResponse;
 };
 
-export type GetRequestSeriesError = GetRequestSeriesErrors[keyof GetRequestSeriesErrors];
+export type GetRequestSeriesRefusal = GetRequestSeriesRefusals[keyof GetRequestSeriesRefusals];
 
-export type GetRequestSeriesResponses = {
+export type GetRequestSeriesAnswers = {
     /**
      * Done.
      */
     200: RequestSeriesReply;
 };
 
-export type GetRequestSeriesResponse = GetRequestSeriesResponses[keyof GetRequestSeriesResponses];
+export type GetRequestSeriesAnswer = GetRequestSeriesAnswers[keyof GetRequestSeriesAnswers];
 
 export type CallOpenaiData = {
     body?: never;
@@ -6896,7 +7872,7 @@ export type CallOpenaiData = {
     url: '/v2/{endpointId}/openai/{route}';
 };
 
-export type CallOpenaiErrors = {
+export type CallOpenaiRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6931,9 +7907,9 @@ export type CallOpenaiErrors = {
     default: OpenaiProblem;
 };
 
-export type CallOpenaiError = CallOpenaiErrors[keyof CallOpenaiErrors];
+export type CallOpenaiRefusal = CallOpenaiRefusals[keyof CallOpenaiRefusals];
 
-export type CallOpenaiResponses = {
+export type CallOpenaiAnswers = {
     /**
      * What the worker answered.
      */
@@ -6953,7 +7929,7 @@ export type PostOpenaiData = {
     url: '/v2/{endpointId}/openai/{route}';
 };
 
-export type PostOpenaiErrors = {
+export type PostOpenaiRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6992,9 +7968,9 @@ export type PostOpenaiErrors = {
     default: OpenaiProblem;
 };
 
-export type PostOpenaiError = PostOpenaiErrors[keyof PostOpenaiErrors];
+export type PostOpenaiRefusal = PostOpenaiRefusals[keyof PostOpenaiRefusals];
 
-export type PostOpenaiResponses = {
+export type PostOpenaiAnswers = {
     /**
      * What the worker answered.
      */

@@ -17,7 +17,6 @@ const LOG_WAIT = 500
 
 const NO_CLUSTERS = { status: 404, why: 'clusters are not there yet' }
 const NO_CATALOG = { status: 404, why: 'the catalog is not there yet' }
-const NO_BILLING = { status: 404, why: 'billing is not there yet' }
 const NO_GRAPHQL = { status: 501, why: 'it asks GraphQL, which is not served yet' }
 /** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number; why: string }>> = {
@@ -34,17 +33,25 @@ const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status:
   'list-data-centers': NO_CATALOG,
   'get-data-center': { args: { id: DATA_CENTER }, ...NO_CATALOG },
   'list-public-templates': NO_CATALOG,
-  'list-billing': NO_BILLING,
-  'list-pod-billing': NO_BILLING,
-  'list-serverless-billing': NO_BILLING,
-  'list-endpoint-billing': NO_BILLING,
-  'list-network-volume-billing': NO_BILLING,
-  'list-cluster-billing': NO_BILLING,
   'get-capacity': NO_GRAPHQL,
   'list-hub-repos': NO_GRAPHQL,
   'deploy-hub-repo': { args: { repo: 'owner/name' }, ...NO_GRAPHQL },
   'list-public-endpoints': NO_GRAPHQL,
   'get-endpoint-build': { args: { id: 'none', buildId: 'none' }, status: 404, why: 'the plane builds no images, so no build has an id' },
+}
+
+const BILLS = [
+  'list-billing',
+  'list-pod-billing',
+  'list-serverless-billing',
+  'list-endpoint-billing',
+  'list-network-volume-billing',
+  'list-cluster-billing',
+]
+
+interface Bill {
+  records: unknown[]
+  metadata: object
 }
 
 interface Named {
@@ -185,6 +192,14 @@ test('[PP-273] run jobs and follow them to their ends', async () => {
     line: 'creating from image builtin/probe',
   })
   await mcp.call('delete-endpoint', { id: endpointId })
+})
+
+test('[PP-272] list what was charged', async () => {
+  const asked = { bucketSize: 'hour', lastN: 1 }
+  for (const tool of BILLS) {
+    const { records, metadata } = await mcp.call<Bill>(tool, asked)
+    expect(metadata, tool).toMatchObject({ query: { bucketSize: 'hour' }, recordCount: records.length })
+  }
 })
 
 describe('[PP-274] what the MCP server cannot do here', () => {

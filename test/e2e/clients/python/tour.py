@@ -12,7 +12,7 @@ from uuid import uuid4
 url, key, guest_key, data_center = sys.argv[1:]
 
 from client import Plane, holds, make, refused
-from podplane_client.models import GetRequestSeriesInterval, PodStatus
+from podplane_client.models import BillingBucketSize, GetRequestSeriesInterval, ListBillingInclude, PodStatus
 
 GPU = "NVIDIA L4"
 POOL = "AMPERE_24"
@@ -221,6 +221,19 @@ def audit(plane):
     return [len(entries), state.resource.kind.value]
 
 
+def bills(plane):
+    asked = {"bucket_size": BillingBucketSize.HOUR, "last_n": 2}
+    whole = plane.list_billing(**asked, include=ListBillingInclude.INTERVALS)
+    parts = [
+        plane.list_pod_billing(**asked),
+        plane.list_serverless_billing(**asked),
+        plane.list_endpoint_billing(**asked),
+        plane.list_network_volume_billing(**asked),
+        plane.list_cluster_billing(**asked),
+    ]
+    return [whole.metadata.query.bucket_size.value, all(len(part.records) == part.metadata.record_count for part in parts)]
+
+
 called = set()
 plane = Plane(url, key, called)
 guest = Plane(url, guest_key, called)
@@ -239,5 +252,6 @@ seen = {
     "keys": keys(plane),
     "organization": organization(plane, guest),
     "audit": audit(plane),
+    "bills": bills(plane),
 }
 print(json.dumps({"called": sorted(called), "seen": seen}))
