@@ -15,7 +15,7 @@ const listDeletedVolumesRoute = createRoute({
   path: '/admin/v1/deleted-volumes',
   operationId: 'listDeletedVolumes',
   summary: 'List deleted volumes whose data is to be wiped',
-  description: 'Each until a host of its data center has confirmed that its data is gone.',
+  description: 'Those that wait for a host of their data center, and for 30 days those whose data is gone.',
   responses: {
     200: {
       description: 'Those that wait first, then those wiped within the last 30 days; newest first. At most 1000.',
