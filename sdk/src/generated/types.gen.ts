@@ -30,7 +30,7 @@ export type Endpoint = {
     id: string;
     name: string;
     type: EndpointType;
-    requestUrls: QueueBasedRequestUrls;
+    requestUrls: QueueBasedRequestUrls | LoadBalancerRequestUrls;
     /**
      * Command in stored form.
      */
@@ -106,6 +106,20 @@ export type QueueBasedRequestUrls = {
     cancel: string;
     retry: string;
     purgeQueue: string;
+    health: string;
+};
+
+/**
+ * Where requests are sent.
+ */
+export type LoadBalancerRequestUrls = {
+    /**
+     * Requests below it go to a worker, path and query included.
+     */
+    base: string;
+    /**
+     * The health check path of a worker.
+     */
     health: string;
 };
 
@@ -1370,6 +1384,18 @@ export type NetworkVolume = {
      */
     dataCenter: string;
     type: VolumeType;
+    /**
+     * Whether more than `size` is refused when it is written; else `size` is a reservation.
+     */
+    sizeEnforced: boolean;
+    /**
+     * Bytes in it, as a host found them at `usedAt`; null: none has looked yet.
+     */
+    usedBytes: number | null;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    usedAt: string | null;
 };
 
 export type VolumeType = 'STANDARD' | 'HIGH_PERFORMANCE';
@@ -1415,6 +1441,14 @@ export type GlobalVolume = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    /**
+     * Bytes in it, as a host found them at `usedAt`; null: none has looked yet.
+     */
+    usedBytes: number | null;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    usedAt: string | null;
 };
 
 export type CreateGlobalVolumeRequest = {
@@ -1689,6 +1723,115 @@ export type AuditState = {
      * False when changes before are no longer kept: then members that never changed since are missing.
      */
     isComplete: boolean;
+};
+
+/**
+ * What the account spends, and may.
+ */
+export type BillingSummary = {
+    /**
+     * What the account spends at the moment.
+     */
+    rate: {
+        /**
+         * USD per hour of all that runs, or is about to.
+         */
+        perHour: number;
+        /**
+         * Of that, pods: running ones, and the disks of stopped ones.
+         */
+        pods: number;
+        /**
+         * Of that, workers of endpoints.
+         */
+        serverless: number;
+        /**
+         * Of that, network volumes.
+         */
+        networkVolumes: number;
+        /**
+         * The part of the limit that is used, 1 for all of it; null without a limit.
+         */
+        share: number | null;
+    };
+    /**
+     * The calendar month in UTC.
+     */
+    month: {
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        from: string;
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        to: string;
+        /**
+         * USD charged since the beginning of the month.
+         */
+        spent: number;
+        /**
+         * USD that the month comes to if everything goes on as it is.
+         */
+        estimate: number;
+        /**
+         * The part of the limit that is used, 1 for all of it; null without a limit.
+         */
+        share: number | null;
+    };
+    limits: SpendLimits;
+};
+
+/**
+ * What the account may spend. New work that would pass a limit is 402.
+ */
+export type SpendLimits = {
+    /**
+     * USD per hour that all that runs, or is about to, may cost together.
+     */
+    perHour: number;
+    /**
+     * The most that the account may set; the operator decides it.
+     */
+    maxPerHour: number;
+    /**
+     * USD per calendar month in UTC; null: none.
+     */
+    perMonth: number | null;
+    /**
+     * The most that the account may set; null: no bound.
+     */
+    maxPerMonth: number | null;
+    /**
+     * Whether running pods are stopped once a limit is passed.
+     */
+    stopsPods: boolean;
+    /**
+     * Where warnings go, without the query of the address; null: nowhere.
+     */
+    webhook: string | null;
+};
+
+/**
+ * What is left out stays as it is.
+ */
+export type UpdateSpendLimitsRequest = {
+    /**
+     * USD per hour; null: as much as the operator lets the account spend.
+     */
+    perHour?: number | null;
+    /**
+     * USD per calendar month in UTC; null: as much as the operator lets it.
+     */
+    perMonth?: number | null;
+    /**
+     * Stop running pods once a limit is passed, the newest first; never locked ones.
+     */
+    stopsPods?: boolean;
+    /**
+     * An https address that is told at 80 % of a limit, signed like the webhooks of jobs. Null: nobody is told.
+     */
+    webhook?: string | null;
 };
 
 /**
@@ -2920,6 +3063,10 @@ export type DeleteEndpointRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -3676,6 +3823,10 @@ export type CreatePodRefusals = {
      */
     401: ErrorResponse;
     /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
+    /**
      * The key lacks the scope.
      */
     403: ErrorResponse;
@@ -3763,6 +3914,10 @@ export type DeletePodRefusals = {
      * The resource is not as `If-Match` says.
      */
     412: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -3942,6 +4097,10 @@ export type ActOnPodRefusals = {
      * The bearer token is missing or not valid.
      */
     401: ErrorResponse;
+    /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
     /**
      * The key lacks the scope.
      */
@@ -4137,6 +4296,10 @@ export type DeleteTemplateRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -4400,6 +4563,10 @@ export type DeleteNetworkVolumeRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4662,6 +4829,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4916,6 +5087,10 @@ export type RevokeDelegationRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5065,6 +5240,10 @@ export type DeleteRegistryRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -5299,6 +5478,10 @@ export type CreateSecretRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * The body is not JSON.
      */
     415: ErrorResponse;
@@ -5352,6 +5535,10 @@ export type DeleteSecretRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -5452,6 +5639,10 @@ export type UpdateSecretRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * The body is not JSON.
      */
@@ -5641,6 +5832,133 @@ export type GetAuditStateAnswers = {
 };
 
 export type GetAuditStateAnswer = GetAuditStateAnswers[keyof GetAuditStateAnswers];
+
+export type GetBillingSummaryData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/billing/summary';
+};
+
+export type GetBillingSummaryRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetBillingSummaryRefusal = GetBillingSummaryRefusals[keyof GetBillingSummaryRefusals];
+
+export type GetBillingSummaryAnswers = {
+    /**
+     * The summary.
+     */
+    200: BillingSummary;
+};
+
+export type GetBillingSummaryAnswer = GetBillingSummaryAnswers[keyof GetBillingSummaryAnswers];
+
+export type GetSpendLimitsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/billing/limits';
+};
+
+export type GetSpendLimitsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetSpendLimitsRefusal = GetSpendLimitsRefusals[keyof GetSpendLimitsRefusals];
+
+export type GetSpendLimitsAnswers = {
+    /**
+     * The limits in force.
+     */
+    200: SpendLimits;
+};
+
+export type GetSpendLimitsAnswer = GetSpendLimitsAnswers[keyof GetSpendLimitsAnswers];
+
+export type UpdateSpendLimitsData = {
+    body: UpdateSpendLimitsRequest;
+    path?: never;
+    query?: never;
+    url: '/v2/billing/limits';
+};
+
+export type UpdateSpendLimitsRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateSpendLimitsRefusal = UpdateSpendLimitsRefusals[keyof UpdateSpendLimitsRefusals];
+
+export type UpdateSpendLimitsAnswers = {
+    /**
+     * The limits in force.
+     */
+    200: SpendLimits;
+};
+
+export type UpdateSpendLimitsAnswer = UpdateSpendLimitsAnswers[keyof UpdateSpendLimitsAnswers];
 
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;
@@ -5916,6 +6234,10 @@ export type RevokeInvitationRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6044,6 +6366,10 @@ export type RemoveOrganizationMemberRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * The request does not match the schema.
      */
@@ -6268,6 +6594,10 @@ export type DeleteOrganizationRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -6592,6 +6922,10 @@ export type RevokeAccountKeyRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -7075,6 +7409,9 @@ export type RunJobData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7095,6 +7432,10 @@ export type RunJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7137,6 +7478,9 @@ export type RunJobSyncData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7161,6 +7505,10 @@ export type RunJobSyncRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7201,7 +7549,13 @@ export type RunJobSyncAnswer = RunJobSyncAnswers[keyof RunJobSyncAnswers];
 export type GetJobStatusData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7217,6 +7571,10 @@ export type GetJobStatusRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7245,7 +7603,13 @@ export type GetJobStatusAnswer = GetJobStatusAnswers[keyof GetJobStatusAnswers];
 export type GetJobStatusByPostData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7261,6 +7625,10 @@ export type GetJobStatusByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7289,7 +7657,13 @@ export type GetJobStatusByPostAnswer = GetJobStatusByPostAnswers[keyof GetJobSta
 export type AwaitJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7310,6 +7684,10 @@ export type AwaitJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7338,7 +7716,13 @@ export type AwaitJobAnswer = AwaitJobAnswers[keyof AwaitJobAnswers];
 export type AwaitJobByPostData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7359,6 +7743,10 @@ export type AwaitJobByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7393,7 +7781,13 @@ export type StreamJobData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7418,6 +7812,10 @@ export type StreamJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7452,7 +7850,13 @@ export type StreamJobByPostData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7477,6 +7881,10 @@ export type StreamJobByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7505,7 +7913,13 @@ export type StreamJobByPostAnswer = StreamJobByPostAnswers[keyof StreamJobByPost
 export type CancelJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7521,6 +7935,10 @@ export type CancelJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7549,7 +7967,13 @@ export type CancelJobAnswer = CancelJobAnswers[keyof CancelJobAnswers];
 export type RetryJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7565,6 +7989,10 @@ export type RetryJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7593,6 +8021,9 @@ export type RetryJobAnswer = RetryJobAnswers[keyof RetryJobAnswers];
 export type PurgeQueueData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7608,6 +8039,10 @@ export type PurgeQueueRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7636,7 +8071,13 @@ export type PurgeQueueAnswer = PurgeQueueAnswers[keyof PurgeQueueAnswers];
 export type ExplainJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7652,6 +8093,10 @@ export type ExplainJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7680,6 +8125,9 @@ export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
 export type GetQueueHealthData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7695,6 +8143,10 @@ export type GetQueueHealthRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7723,6 +8175,9 @@ export type GetQueueHealthAnswer = GetQueueHealthAnswers[keyof GetQueueHealthAns
 export type ListRequestsData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7743,6 +8198,10 @@ export type ListRequestsRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7771,6 +8230,9 @@ export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
 export type GetQueueMetricsData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7786,6 +8248,10 @@ export type GetQueueMetricsRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7814,6 +8280,9 @@ export type GetQueueMetricsAnswer = GetQueueMetricsAnswers[keyof GetQueueMetrics
 export type GetRequestSeriesData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7834,6 +8303,10 @@ export type GetRequestSeriesRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7859,9 +8332,80 @@ export type GetRequestSeriesAnswers = {
 
 export type GetRequestSeriesAnswer = GetRequestSeriesAnswers[keyof GetRequestSeriesAnswers];
 
+export type DeleteOpenaiData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type DeleteOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type DeleteOpenaiRefusal = DeleteOpenaiRefusals[keyof DeleteOpenaiRefusals];
+
+export type DeleteOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
 export type CallOpenaiData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
         /**
          * Any path, slashes included, such as `v1/chat/completions`.
@@ -7881,6 +8425,10 @@ export type CallOpenaiRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7916,9 +8464,80 @@ export type CallOpenaiAnswers = {
     200: unknown;
 };
 
+export type PatchOpenaiData = {
+    body: OpenaiBody;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type PatchOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type PatchOpenaiRefusal = PatchOpenaiRefusals[keyof PatchOpenaiRefusals];
+
+export type PatchOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
 export type PostOpenaiData = {
     body: OpenaiBody;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
         /**
          * Any path, slashes included, such as `v1/chat/completions`.
@@ -7938,6 +8557,10 @@ export type PostOpenaiRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7971,6 +8594,74 @@ export type PostOpenaiRefusals = {
 export type PostOpenaiRefusal = PostOpenaiRefusals[keyof PostOpenaiRefusals];
 
 export type PostOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
+export type PutOpenaiData = {
+    body: OpenaiBody;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type PutOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type PutOpenaiRefusal = PutOpenaiRefusals[keyof PutOpenaiRefusals];
+
+export type PutOpenaiAnswers = {
     /**
      * What the worker answered.
      */
