@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { WRANGLER_ENV } from '../src/local/wrangler.ts'
 
-// Everything about the sources that a machine can judge, one line a step. CI runs exactly this, and none of it needs a network.
+// Everything about the sources that a machine can judge, one line a step. CI runs exactly this. None of it needs a network, once the
+// tools of the SDK are installed.
 
 interface Step {
   name: string
@@ -44,6 +45,7 @@ const steps: Step[] = [
   { name: 'architecture', run: () => bin('vitest', ['run', 'test/architecture.test.ts']) },
   { name: 'migrations match the tables', run: checkMigrations },
   { name: 'generated API documents', run: () => bin('vitest', ['run', 'test/contract/documents.test.ts']) },
+  { name: 'generated SDK', run: () => command(process.execPath, ['scripts/sdk.ts', '--check']) },
   { name: 'supply chain', run: () => bin('vitest', ['run', 'test/contract/supply-chain.test.ts']) },
   { name: 'deployable bundle', run: checkBundle },
 ]

@@ -2,6 +2,7 @@ import { deleteOldAudit } from '../../src/db/audit-reads.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { deleteFormerPods } from '../../src/db/pods/former-pods.ts'
+import { applyOverdueDeadlines } from '../../src/effects/pods/deadlines.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import type { Alarms } from '../alarms.ts'
 import type { WorkloadStore } from './workload-store.ts'
@@ -47,6 +48,7 @@ export class Housekeeping {
       await deleteExpiredKeys(db, now(), MAX_DELETED),
       await deleteOldAudit(db, now() - readSettings(env).auditKeptMs, MAX_DELETED),
     ]
+    await applyOverdueDeadlines(env, now())
     await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))
   }
 }

@@ -2,6 +2,7 @@ import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
 import type { HostGpuHealth } from './gpu-health.ts'
 import { HOUSEKEEPING_TIMER, type Housekeeping } from './housekeeping.ts'
+import { DEADLINES_TIMER } from './pods/deadlines.ts'
 import { type HostPods, MARKS_TIMER, MOVES_TIMER } from './pods/pods.ts'
 import { type HostPresence, PRESENCE_TIMER } from './presence.ts'
 import { type HostRemoval, REMOVAL_TIMER } from './removal.ts'
@@ -53,6 +54,7 @@ export class HostTimers {
     const hostId = store.hostId()
     if (timer === MARKS_TIMER && hostId !== null) await pods.lookAtMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
+    if (timer === DEADLINES_TIMER && hostId !== null) await pods.lookAtDeadlines(hostId)
     if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.look(hostId)
     if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.look()

@@ -8,6 +8,7 @@ const MOUNTS = 'src/domain/pod/mounts.ts'
 const COMPUTE = 'src/domain/pod/compute.ts'
 const CONTAINER = 'src/domain/pod/container.ts'
 const ACCESS = 'src/domain/pod/access.ts'
+const DEADLINES = 'src/domain/pod/deadlines.ts'
 const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
 const CHANGE = 'src/services/pods/change-pod.ts'
@@ -15,6 +16,8 @@ const TRANSIT = 'src/effects/pods/pod-transitions.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'stopAfter stops a locked pod', file: DEADLINES, find: 'locked ? null : stopAfterMs', replace: 'stopAfterMs' },
+  { id: 'stopAfter of a stopped pod stays', file: DEADLINES, find: '{ ...pod, stopAfterMs: null, version', replace: '{ ...pod, version' },
   { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 ?', replace: 'wantsSsh ?' },
   {
     id: "the user's key is overwritten",

@@ -166,6 +166,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'if (row.host === host && row.teamId !== teamId) {',
   },
   {
+    id: "a stranger's delegation opens a repository",
+    file: 'src/db/resources/delegations.ts',
+    find: '.where(and(eq(delegations.teamId, teamId), isIt))',
+    replace: '.where(isIt)',
+  },
+  {
+    id: 'a delegated token opens every repository that lets the plane in',
+    file: 'src/domain/resources/ecr.ts',
+    find: 'Action: pull, Resource: ecrArn(repository)',
+    replace: "Action: pull, Resource: '*'",
+  },
+  {
     id: 'a credential may be named with any image',
     file: 'src/services/resources/registries.ts',
     find: 'else if (found.host !== host) {',

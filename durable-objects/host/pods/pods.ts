@@ -14,6 +14,7 @@ import { logEvent } from '../../../src/platform/log.ts'
 import type { Alarms } from '../../alarms.ts'
 import type { DesiredState } from '../desired-state.ts'
 import type { HostWorkload, WorkloadStore } from '../workload-store.ts'
+import { HostDeadlines } from './deadlines.ts'
 import { PodMarks } from './pod-marks.ts'
 import { PodWaiters } from './pod-waiters.ts'
 
@@ -50,10 +51,12 @@ export class HostPods {
   private readonly looking = new Map<string, Promise<void>>()
   /** The host's return waits until a look that takes it for lost is over, or what that look did would stay. */
   private coming: Promise<unknown> = Promise.resolve()
+  private readonly deadlines: HostDeadlines
 
   constructor(deps: HostPodsDeps) {
     this.deps = deps
     this.marks = new PodMarks(deps.storage.sql)
+    this.deadlines = new HostDeadlines(deps)
   }
 
   /** A pod's row is about to change; whoever says so asks for a look afterwards, and if he dies before, the timer looks. */
@@ -110,6 +113,11 @@ export class HostPods {
     if (waiting > 0) await alarms.set(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 
+  /** Pods whose time to stop or to end has come. */
+  async lookAtDeadlines(hostId: string): Promise<void> {
+    await this.deadlines.look(this.here(hostId))
+  }
+
   /** The host is back, and says what it has. */
   async returned(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
     await this.inTurn(() => returnHostOfPods(this.deps.env, hostId, reports))
@@ -125,7 +133,7 @@ export class HostPods {
       hostId,
       mark: async (podId) => {
         await this.mark(podId)
-        return { takesMore: true, silentSinceMs: null }
+        return { takesMore: true, silentSinceMs: this.deps.silentSinceMs() }
       },
       unmark: async (podId) => this.unmark(podId),
       sync: (podId) => this.settle(hostId, podId),
@@ -153,6 +161,7 @@ export class HostPods {
   private async look(hostId: string, podId: string): Promise<void> {
     const row = await findPodForHost(openRecords(this.deps.env), podId)
     const pod = row?.hostId === hostId ? row : null
+    if (pod) await this.deadlines.expect(pod)
     const known = this.knownOf(podId)
     const wanted: Workload[] = []
     for (const container of desiredContainers(pod, [...known.keys()])) {

@@ -124,7 +124,7 @@ export function parseJobCall(url: URL): JobCall | null {
   const call = { endpointId, operation: name, route, workerId: '', jobId: '', rest: '', query: url.searchParams } as JobCall
   if (route.params === 'rest') {
     const path = url.pathname.slice(`/v2/${endpointId}/${operation}`.length)
-    return path === '' ? null : { ...call, rest: path + url.search }
+    return path === '' ? null : { ...call, rest: withSlashes(path) + url.search }
   }
   const segments = [first, second, ...rest].filter((segment): segment is string => segment !== undefined)
   if (route.params === 'optional' && segments.length === 0) return call
@@ -145,6 +145,12 @@ function splitGluedQuery(segment: string, query: URLSearchParams): { segment: st
   const merged = new URLSearchParams(segment.slice(at + 1))
   for (const [name, value] of query) merged.append(name, value)
   return { segment: segment.slice(0, at), query: merged }
+}
+
+// PP-276: clients generated from the document take the route for one segment and encode its slashes. Any other path is left as it came:
+// in `/v1/models/org%2Fname` the encoded slash is part of a name.
+function withSlashes(path: string): string {
+  return path.lastIndexOf('/') === 0 ? path.replaceAll(/%2f/gi, '/') : path
 }
 
 function decodeSegment(segment: string): string {

@@ -35,4 +35,6 @@ export const POD_EXAMPLE = {
   runtime: { uptime: 3600, ports: [{ private: 22, public: 34446, type: 'tcp', ip: '195.26.233.3' }] },
   createdAt: '2026-06-01T12:00:00Z',
   startedAt: '2026-06-01T12:02:00Z',
+  stopAfter: '2026-06-01T18:00:00Z',
+  terminateAfter: null,
 }

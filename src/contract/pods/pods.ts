@@ -4,6 +4,7 @@ import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../field
 import { PageQuery, Pagination } from '../pagination.ts'
 import { queryFlag } from '../query-values.ts'
 import { containerRequestFields, containerResponseFields } from './container.ts'
+import { deadlineRequestFields } from './deadlines.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { POD_EXAMPLE } from './pod-example.ts'
 import {
@@ -47,6 +48,7 @@ export const CreatePodRequest = z
       .boolean()
       .optional()
       .meta({ description: 'Gives the pod a random `JUPYTER_PASSWORD`, unless `env` has one. A later `env` keeps it.' }),
+    ...deadlineRequestFields,
     startSsh: z
       .boolean()
       .optional()
@@ -71,6 +73,7 @@ export const UpdatePodRequest = z
       .meta({ description: 'A locked pod cannot be stopped, restarted or recreated (409). It can be terminated.' }),
     globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
     onHostLoss: OnHostLoss.optional(),
+    ...deadlineRequestFields,
     templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),
   })
   .meta({
@@ -110,6 +113,8 @@ export const Pod = z
     runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING and its host is heard of.' }),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable().meta({ description: 'When its container started; null while it is stopped.' }),
+    stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: never by itself, or done.' }),
+    terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: never by itself.' }),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>

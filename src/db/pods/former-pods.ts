@@ -1,4 +1,5 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm'
+import { NO_DEADLINES } from '../../domain/pod/deadlines.ts'
 import { formerSpec } from '../../domain/pod/former.ts'
 import { boundOf } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
@@ -10,9 +11,9 @@ const IS_FORMER = sql`${pods.status} = 'TERMINATED'`
 /** A host that still holds something for a pod asks for its row before it gives that back. */
 const HOLDS_NOTHING = sql`NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = pods.id)`
 
-/** A pod as its row is written: of a terminated one neither env nor command nor login is kept (PP-234). */
+/** A pod as its row is written: of a terminated one neither env nor command nor login nor times to come are kept (PP-234). */
 export function keptPod(pod: PodRow): PodRow {
-  return pod.status === 'TERMINATED' ? { ...pod, spec: formerSpec(pod.spec), registryId: null } : pod
+  return pod.status === 'TERMINATED' ? { ...pod, spec: formerSpec(pod.spec), registryId: null, ...NO_DEADLINES } : pod
 }
 
 /** A statement for the batch that terminates a pod: of a team's terminated pods the oldest go beyond the number that it may keep. */

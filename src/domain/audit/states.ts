@@ -1,4 +1,6 @@
+import { formatTime } from '../../contract/timestamps.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
+import type { Deadlines } from '../pod/deadlines.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
 import type { PodSpec } from '../pod/record.ts'
 import type { ContainerSpec } from '../resources/container.ts'
@@ -11,12 +13,13 @@ import { type AuditState, hiddenVariables } from './change.ts'
 type Digest = (name: string, value: string) => string
 
 /** What of a pod's row belongs to its state. */
-export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> & {
-  name: string
-  spec: PodSpec
-  templateId: string | null
-  dataCenterId: string
-}
+export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> &
+  Deadlines & {
+    name: string
+    spec: PodSpec
+    templateId: string | null
+    dataCenterId: string
+  }
 
 /** A pod: its configuration and whether it is to run, which does not say how far its container has come. */
 export function podState(pod: AuditedPod, digest: Digest): AuditState {
@@ -35,7 +38,13 @@ export function podState(pod: AuditedPod, digest: Digest): AuditState {
     globalNetworking,
     onHostLoss,
     template: pod.templateId,
+    stopAfter: timeOrNull(pod.stopAfterMs),
+    terminateAfter: timeOrNull(pod.terminateAfterMs),
   }
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms)
 }
 
 /** A Serverless endpoint, with the release that it is at. */

@@ -1,6 +1,7 @@
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { patchContainer, refuseSize, runsAlike } from './container.ts'
+import { planDeadlines } from './deadlines.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'
 import type { PodSpec } from './record.ts'
 import { NO_GLOBAL_NETWORKING, type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
@@ -11,13 +12,15 @@ export interface PatchedPod {
   locked: boolean
   spec: PodSpec
   clusterId: string | null
+  stopAfterMs: number | null
+  terminateAfterMs: number | null
 }
 
 export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNewContainer: boolean } | { ok: false; problem: Refusal }
 
 /** What a PATCH makes of a pod (POD-13, POD-15, POD-16, MNT-4), or why it cannot be. */
-export function planPatch(pod: PatchedPod, body: UpdatePodRequest, references: PodReferences): PatchPlan {
-  const next = patched(pod, body, references)
+export function planPatch(pod: PatchedPod, body: UpdatePodRequest, references: PodReferences, nowMs: number): PatchPlan {
+  const next = patched(pod, body, references, nowMs)
   if (!next.ok) return next
   const needsNewContainer = !runsAlike(pod.spec, next.pod.spec) || !sameMountPaths(pod.spec.mounts, next.pod.spec.mounts)
   const problem = refuseState(pod, next.pod, needsNewContainer)
@@ -29,10 +32,13 @@ function patched(
   pod: PatchedPod,
   body: UpdatePodRequest,
   references: PodReferences,
+  nowMs: number,
 ): { ok: true; pod: PatchedPod } | { ok: false; problem: Refusal } {
   if (body.globalNetworking) return { ok: false, problem: NO_GLOBAL_NETWORKING }
   const container = patchContainer(pod.spec.container, body, references.template?.container ?? null)
   if (!container.ok) return container
+  const times = planDeadlines(pod, body, nowMs)
+  if (!times.ok) return times
   const mounts = patchMounts(pod.spec.mounts, body.mounts ?? {})
   if (!mounts.ok) return mounts
   const spec: PodSpec = {
@@ -44,7 +50,7 @@ function patched(
   const tooLarge = references.template && refuseSize(body, container.container)
   const problem = refuseSpec(spec) ?? refuseRegistry(body.registry, references.hasRegistry) ?? tooLarge
   if (problem) return { ok: false, problem }
-  return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec } }
+  return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec, ...times.deadlines } }
 }
 
 /** A locked pod keeps its container, unless the same request unlocks it (PP-88). */

@@ -98,8 +98,17 @@ export function decideSuspension<Pod extends PodState>(pod: Pod, isSuspended: bo
     if (pod.status !== 'EXITED' || pod.statusReason !== ACCOUNT_SUSPENDED) return null
     return leaveRunning(pod, nowMs, { ...AFTER_ACTION.start(pod), hostLost: false })
   }
-  if (!isToRun(pod)) return null
-  return leaveRunning(pod, nowMs, { status: 'EXITED', statusReason: ACCOUNT_SUSPENDED, hostLost: false })
+  return isToRun(pod) ? decideStop(pod, ACCOUNT_SUSPENDED, nowMs) : null
+}
+
+/** The platform stops a pod that is to run, wherever it is on its way, and says why. */
+export function decideStop<Pod extends PodState>(pod: Pod, statusReason: string, nowMs: number): PodChange<Pod> {
+  return leaveRunning(pod, nowMs, { status: 'EXITED', statusReason, hostLost: false })
+}
+
+/** The platform terminates a pod, locked or not, and says why. */
+export function decideTermination<Pod extends PodState>(pod: Pod, statusReason: string, nowMs: number): PodChange<Pod> {
+  return leaveRunning(pod, nowMs, { status: 'TERMINATED', statusReason, hostLost: false })
 }
 
 /** Why a pod of a suspended account is stopped (PP-214). */

@@ -6,6 +6,7 @@ import { refuseBuiltin } from '../resources/builtin-image.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'
 import { createContainer, refuseSize } from './container.ts'
+import { type Deadlines, NO_DEADLINES, planDeadlines } from './deadlines.ts'
 import { createMounts } from './mounts.ts'
 import type { PodSpec } from './record.ts'
 
@@ -26,6 +27,7 @@ export interface PodPlan {
   templateId: string | null
   /** USD for the whole pod. */
   pricePerHour: number
+  deadlines: Deadlines
 }
 
 export type PlanResult = { ok: true; plan: PodPlan } | { ok: false; problem: Refusal }
@@ -43,13 +45,15 @@ export function refuseCreate({ gpu, cpu, image, templateId, globalNetworking }: 
 export const NO_GLOBAL_NETWORKING = badRequest('globalNetworking is not available on this plane yet; leave it out or send false')
 
 /** The pod that a body asks for (POD-3 to POD-11, POD-20), or why it cannot be. `jupyterPassword` is used when one is wanted. */
-export function planPod(body: CreatePodRequest, references: PodReferences, jupyterPassword: string): PlanResult {
+export function planPod(body: CreatePodRequest, references: PodReferences, jupyterPassword: string, nowMs: number): PlanResult {
   const { template } = references
   const container = createContainer(body, template?.container ?? null)
   if (!container.ok) return container
   const cloud = body.cloud ?? POD_DEFAULTS.cloud
   const computed = computeOf(body, cloud, template)
   if (!computed.ok) return computed
+  const times = planDeadlines(NO_DEADLINES, body, nowMs)
+  if (!times.ok) return times
   const mounts = createMounts(mountsOf(body, template), computed.compute.kind === 'cpu')
   if (!mounts.ok) return mounts
   const spec: PodSpec = {
@@ -64,7 +68,10 @@ export function planPod(body: CreatePodRequest, references: PodReferences, jupyt
   const problem = refuseSpec(spec) ?? refuseReferences(body, spec, references) ?? refuseSize(body, spec.container)
   if (problem) return { ok: false, problem }
   const finished = withAccess(placedByVolume(spec, references), body, references, jupyterPassword)
-  return { ok: true, plan: { spec: finished, templateId: template?.id ?? null, pricePerHour: computed.pricePerHour } }
+  return {
+    ok: true,
+    plan: { spec: finished, templateId: template?.id ?? null, pricePerHour: computed.pricePerHour, deadlines: times.deadlines },
+  }
 }
 
 /** Rules over a whole pod, the same for create and PATCH. */

@@ -48,9 +48,9 @@ export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodReq
   if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
   const pod = await change(ctx, id, ifMatch, 'pods.update', async (before) => {
-    const { name, locked, spec, clusterId } = before
+    const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs } = before
     const references = await loadPatchReferences(ctx.env, ctx.principal, body)
-    const plan = planPatch({ name, locked, spec, clusterId }, body, references)
+    const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, Date.now())
     if (!plan.ok) throw problemOf(plan.problem)
     if (!plan.isChanged) return null
     if (namesImage(body)) await claimRegistry(ctx, plan.pod.spec.container)

@@ -107,7 +107,7 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<Po
   const problem = refuseCreate(body)
   if (problem) throw problemOf(problem)
   const [references] = await Promise.all([loadReferences(env, principal, body), requireBudget(env, principal.teamId, budgetOf(body))])
-  const result = planPod(body, references, newJupyterPassword())
+  const result = planPod(body, references, newJupyterPassword(), ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx, result.plan.spec.container)
   return result.plan
@@ -118,7 +118,7 @@ function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
 }
 
-function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour }: PodPlan): PodDraft {
+function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour, deadlines }: PodPlan): PodDraft {
   return {
     id: newResourceId(),
     teamId: principal.teamId,
@@ -144,8 +144,7 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     chargedFromMs: null,
     changedAtMs: nowMs,
     createdAtMs: nowMs,
-    stopAfterMs: null,
-    terminateAfterMs: null,
+    ...deadlines,
     diskNanosPerHour: 0,
     stoppedDiskNanosPerHour: 0,
     diskChargedFromMs: null,

@@ -47,6 +47,8 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     createdAt: formatTime(pod.createdAtMs),
     // Of a pod whose host is lost the start is kept for the host's return.
     startedAt: pod.startedAtMs === null || pod.hostLost ? null : formatTime(pod.startedAtMs),
+    stopAfter: pod.stopAfterMs === null ? null : formatTime(pod.stopAfterMs),
+    terminateAfter: pod.terminateAfterMs === null ? null : formatTime(pod.terminateAfterMs),
   }
 }
 

@@ -28,7 +28,7 @@ const TEMPLATE: TemplateConfig = {
 }
 const body = (changes: Partial<CreatePodRequest> = {}): CreatePodRequest => ({ name: 'p', image: 'i', gpu: { id: GPU }, ...changes })
 const plan = (changes: Partial<CreatePodRequest> = {}, references: Partial<PodReferences> = {}) =>
-  planPod(body(changes), { ...NONE, ...references }, 'password')
+  planPod(body(changes), { ...NONE, ...references }, 'password', 0)
 const planned = (changes: Partial<CreatePodRequest> = {}, references: Partial<PodReferences> = {}) => {
   const result = plan(changes, references)
   if (!result.ok) throw new Error(result.problem.detail)
@@ -43,6 +43,7 @@ describe('what a create comes to', () => {
   it('[POD-3] [POD-6] [POD-7] has defaults', () => {
     expect(planned()).toEqual({
       templateId: null,
+      deadlines: { stopAfterMs: null, terminateAfterMs: null },
       pricePerHour: 0.44,
       spec: {
         container: { image: 'i', args: '', diskGb: 10, env: {}, ports: [], registry: null },

@@ -38,6 +38,16 @@ describe('a call that waits for its answer', () => {
     expect(await (await deleted).json()).toEqual({ deleted: true })
   })
 
+  it('[PP-276] a route whose slashes are all encoded is the same route; beside a plain one they belong to a name', async () => {
+    const queue = await setUpQueue()
+    const replies = [queue.get('/openai/v1%2Fchat%2fcompletions?limit=5')]
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect(await answerNext(worker, { output: {} })).toEqual({ openai_route: '/v1/chat/completions?limit=5' })
+    replies.push(queue.get('/openai/v1/models/meta%2Fllama'))
+    expect(await answerNext(worker, { output: {} })).toEqual({ openai_route: '/v1/models/meta%2Fllama' })
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
   it('[OAI-4] an answer that was streamed although nobody asked is found in its chunks', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)

@@ -45,6 +45,8 @@ describe('a pod over REST', () => {
       runtime: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       startedAt: null,
+      stopAfter: null,
+      terminateAfter: null,
     })
     const { id } = reply.body
     await scene.run(id, 1, [

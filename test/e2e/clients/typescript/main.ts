@@ -1,0 +1,18 @@
+import { Podplane } from '@podplane/sdk'
+import { account } from './account.ts'
+import { compute } from './compute.ts'
+import { resources } from './resources.ts'
+import { remembering } from './tour.ts'
+
+// One round of every operation of a plane over the SDK. Arguments: the plane, a key, the key of somebody else, a data center.
+// Prints what it saw, and which operations it called, as one line of JSON.
+
+declare const process: { argv: string[] }
+
+const [baseUrl = '', apiKey = '', guestKey = '', dataCenter = ''] = process.argv.slice(2)
+const called = new Set<string>()
+const plane = remembering(new Podplane({ baseUrl, apiKey }), called)
+const guest = remembering(new Podplane({ baseUrl, apiKey: guestKey }), called)
+
+const [first, second, third] = await Promise.all([resources(plane, dataCenter), compute(plane), account(plane, guest)])
+console.log(JSON.stringify({ called: [...called].sort(), seen: { ...first, ...second, ...third } }))
