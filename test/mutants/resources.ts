@@ -4,7 +4,7 @@ import type { Mutant } from './table.ts'
 
 const VOLUME = 'src/domain/resources/network-volume.ts'
 const TEMPLATE = 'src/domain/resources/template.ts'
-const CENTERS = 'src/domain/resources/data-centers.ts'
+const CENTERS = 'src/domain/catalog/data-centers.ts'
 
 const FILL = 'src/domain/endpoint/template.ts'
 const REFERENCES = 'src/domain/resources/secret-references.ts'

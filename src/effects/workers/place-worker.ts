@@ -11,6 +11,7 @@ import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { freeCapacity } from '../capacity.ts'
+import { loadCatalog } from '../catalog.ts'
 import { grantLog } from '../log-access.ts'
 import { makeRoom } from '../make-room.ts'
 import { noteUnknownSecrets } from '../pods/pod-notes.ts'
@@ -63,7 +64,7 @@ export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Pla
 
 async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed> {
   const db = openDatabase(env.DB)
-  const request = placementRequestOf(placement.config)
+  const request = placementRequestOf(await loadCatalog(env), placement.config)
   const existing = await findAllocation(db, placement.workerId)
   if (existing) return resume(env, placement, existing, request.shapes)
   const hosts = await listPlacementHosts(db)
