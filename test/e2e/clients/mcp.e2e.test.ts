@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { McpServer } from '../support/mcp-server.ts'
-import { eventually, startPlane, type TestPlane } from '../support/plane.ts'
+import { eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 
 // The published MCP server, unmodified, with every one of its tools against a running plane.
 
@@ -63,6 +63,7 @@ let plane: TestPlane
 let mcp: McpServer
 beforeAll(async () => {
   plane = await startPlane({ args: ['--simulate-gpus', `${GPU}:4`] })
+  await hostIsOnline(plane)
   mcp = await McpServer.start(plane)
 })
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
-import { callPlane, startPlane, type TestPlane } from '../support/plane.ts'
+import { callPlane, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { SdkProject } from '../support/sdk-project.ts'
 import { BUILD_TIMEOUT_MS, pythonClientGenerator } from '../support/worker-image.ts'
 
@@ -35,6 +35,7 @@ let python: string
 beforeAll(async () => {
   python = await pythonClientGenerator()
   plane = await startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:4'] })
+  await hostIsOnline(plane)
   const asOperator = <T>(path: string, body: object) => callPlane<T>(plane, plane.operatorKey, 'POST', path, body)
   const { id } = await asOperator<{ id: string }>('/admin/v1/users', { email: 'grace@example.com' })
   guestKey = (await asOperator<{ key: string }>(`/admin/v1/users/${id}/keys`, { name: 'guest' })).key

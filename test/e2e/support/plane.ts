@@ -107,6 +107,14 @@ export function launch(options: StartOptions & { dataDir: string; port: number }
   return run(['src/local/start.ts', ...(options.args ?? [])], env, options.ownProcessGroup)
 }
 
+/** Waits for a host: on a busy machine a plane is ready before the agent that starts with it is there. */
+export async function hostIsOnline(plane: Pick<TestPlane, 'url' | 'operatorKey'>): Promise<void> {
+  await eventually('a host is online', READY_TIMEOUT_MS, async () => {
+    const { hosts } = await callPlane<{ hosts: { status: string }[] }>(plane, plane.operatorKey, 'GET', '/admin/v1/hosts')
+    return hosts.some(({ status }) => status === 'ONLINE')
+  })
+}
+
 export interface TestAgent {
   name: string
   stateDir: string
