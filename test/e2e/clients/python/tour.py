@@ -157,6 +157,9 @@ def jobs(plane):
     openai = [
         plane.post_openai(at, "v1/chat/completions", body=make("OpenaiBody", model="one", messages=[])),
         plane.call_openai(at, "v1/models"),
+        plane.put_openai(at, "v1/models/one", body=make("OpenaiBody")),
+        plane.patch_openai(at, "v1/models/one", body=make("OpenaiBody")),
+        plane.delete_openai(at, "v1/models/one"),
     ]
     plane.delete_endpoint(at)
     return {

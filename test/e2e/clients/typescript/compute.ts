@@ -92,6 +92,9 @@ async function jobs(plane: Podplane) {
   const openai = [
     await plane.postOpenai({ path: { ...at, route: 'v1/chat/completions' }, body: { model: 'one', messages: [] } }),
     await plane.callOpenai({ path: { ...at, route: 'v1/models' } }),
+    await plane.putOpenai({ path: { ...at, route: 'v1/models/one' }, body: {} }),
+    await plane.patchOpenai({ path: { ...at, route: 'v1/models/one' }, body: {} }),
+    await plane.deleteOpenai({ path: { ...at, route: 'v1/models/one' } }),
   ] as { input: { openai_route: string } }[]
   await plane.deleteEndpoint({ path: { id: endpointId } })
   return {
