@@ -14,6 +14,7 @@ import { registerAudit } from './routes/accounts/audit.ts'
 import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
+import { registerCatalog } from './routes/catalog.ts'
 import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
@@ -59,6 +60,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWorkerLogs(app)
   registerPodLogs(app)
   registerPods(app)
+  registerCatalog(app)
   registerTemplates(app)
   registerNetworkVolumes(app)
   registerGlobalVolumes(app)
