@@ -10,7 +10,8 @@ export function queryInteger(min: number, max: number, byDefault: number) {
   return z.preprocess(readDigits, z.number().int().min(min).max(max)).default(byDefault)
 }
 
-function readDigits(value: unknown): unknown {
+/** The number that digits stand for; anything else as it is. */
+export function readDigits(value: unknown): unknown {
   return typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : value
 }
 

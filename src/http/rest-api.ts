@@ -14,6 +14,7 @@ import { registerAudit } from './routes/accounts/audit.ts'
 import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
+import { registerBilling } from './routes/billing/billing.ts'
 import { registerCatalog } from './routes/catalog.ts'
 import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
@@ -75,6 +76,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerOrganizations(app)
   registerAccountKeys(app)
   registerUser(app)
+  registerBilling(app)
   const last = unmatched(app, DOCUMENT_PATH)
   for (const word of RESERVED_WORDS) app.all(`/v2/${word}/*`, last)
   return app

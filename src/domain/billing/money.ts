@@ -51,6 +51,11 @@ export function nanosOfUsd(usd: number): number {
   return Math.round(usd * NANOS_PER_USD)
 }
 
+/** A rate as it is shown. */
+export function usdOfNanos(nanos: number): number {
+  return nanos / NANOS_PER_USD
+}
+
 /** An amount as it is shown. */
 export function usdOfMicros(micros: number): number {
   return micros / MICROS_PER_USD

@@ -47,10 +47,4 @@ export const NOT_YET: readonly string[] = [
   'GET /v2/catalog/datacenters',
   'GET /v2/catalog/datacenters/{id}',
   'GET /v2/catalog/templates',
-  'GET /v2/billing',
-  'GET /v2/billing/pods',
-  'GET /v2/billing/serverless',
-  'GET /v2/billing/endpoints',
-  'GET /v2/billing/network-volumes',
-  'GET /v2/billing/clusters',
 ]

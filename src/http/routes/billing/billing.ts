@@ -1,0 +1,106 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { z } from 'zod'
+import {
+  ListBillingResponse,
+  ListClusterBillingResponse,
+  ListEndpointBillingResponse,
+  ListNetworkVolumeBillingResponse,
+  ListPodBillingResponse,
+  ListServerlessBillingResponse,
+} from '../../../contract/billing/bills.ts'
+import {
+  BillingQuery,
+  ClusterBillingQuery,
+  NetworkVolumeBillingQuery,
+  PodBillingQuery,
+  ServerlessBillingQuery,
+} from '../../../contract/billing/query.ts'
+import { CLUSTER_BILLS, NETWORK_VOLUME_BILLS, POD_BILLS, SERVERLESS_BILLS } from '../../../domain/billing/lists.ts'
+import { listAggregate, listBills, listEndpointBills } from '../../../services/billing/bills.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const PATH = '/v2/billing'
+const ABOUT =
+  'One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.'
+
+const billingRoute = createRoute({
+  ...routeOf('', 'listBilling', 'What everything together was charged, by bucket', BillingQuery, ListBillingResponse),
+  description: 'The sum of the other lists. What still runs counts up to now; buckets without spend are left out.',
+})
+const podsRoute = createRoute({
+  ...routeOf('/pods', 'listPodBilling', 'What pods were charged', PodBillingQuery, ListPodBillingResponse),
+  description: ABOUT,
+})
+const serverlessRoute = createRoute({
+  ...routeOf(
+    '/serverless',
+    'listServerlessBilling',
+    'What workers of endpoints were charged',
+    ServerlessBillingQuery,
+    ListServerlessBillingResponse,
+  ),
+  description: ABOUT,
+})
+const endpointsRoute = createRoute({
+  ...routeOf('/endpoints', 'listEndpointBilling', 'What calls of public endpoints were charged', BillingQuery, ListEndpointBillingResponse),
+  description: 'Always empty: this plane has no public endpoints. Workers of your own endpoints are in `/v2/billing/serverless`.',
+})
+const volumesRoute = createRoute({
+  ...routeOf(
+    '/network-volumes',
+    'listNetworkVolumeBilling',
+    'What network volumes were charged',
+    NetworkVolumeBillingQuery,
+    ListNetworkVolumeBillingResponse,
+  ),
+  description: ABOUT,
+})
+const clustersRoute = createRoute({
+  ...routeOf('/clusters', 'listClusterBilling', 'What clusters were charged', ClusterBillingQuery, ListClusterBillingResponse),
+  description: ABOUT,
+})
+
+/** Registers `/v2/billing` (BIL-1). */
+export function registerBilling(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(billingRoute, async (c) => c.json(await listAggregate(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(podsRoute, async (c) => {
+    const query = c.req.valid('query')
+    return c.json(await listBills(verbContext(c), POD_BILLS, query, query.podId), 200)
+  })
+  app.openapi(serverlessRoute, async (c) => {
+    const query = c.req.valid('query')
+    return c.json(await listBills(verbContext(c), SERVERLESS_BILLS, query, query.serverlessId), 200)
+  })
+  app.openapi(endpointsRoute, async (c) => c.json(await listEndpointBills(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(volumesRoute, async (c) => {
+    const query = c.req.valid('query')
+    return c.json(await listBills(verbContext(c), NETWORK_VOLUME_BILLS, query, query.networkVolumeId), 200)
+  })
+  app.openapi(clustersRoute, async (c) => {
+    const query = c.req.valid('query')
+    return c.json(await listBills(verbContext(c), CLUSTER_BILLS, query, query.clusterId), 200)
+  })
+}
+
+function routeOf<Path extends string, Query extends z.ZodObject, Answer extends z.ZodType>(
+  path: Path,
+  operationId: string,
+  summary: string,
+  query: Query,
+  answer: Answer,
+) {
+  return {
+    tags: ['Billing'],
+    security: BEARER,
+    method: 'get' as const,
+    path: `${PATH}${path}` as const,
+    operationId,
+    summary,
+    ...scoped('billing:read', []),
+    request: { query },
+    responses: { 200: ok('The bill.', answer), ...problemResponses([400, 401, 403, 422, 429], RATE_HEADERS) },
+  }
+}
