@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { VOLUME_TYPES } from '../enums.ts'
 import { ComplianceMark, Region } from './query.ts'
 
-// What the catalog shows (CAT-1, CAT-3, CAT-4, CAT-5, CAT-6).
+// What the catalog shows (CAT-1, CAT-3, CAT-4, CAT-5).
 
 export const LEVELS = ['NONE', 'LOW', 'MEDIUM', 'HIGH'] as const
 export type Level = (typeof LEVELS)[number]
@@ -20,6 +20,8 @@ const DataCenterAvailability = z
 const CudaVersionAvailability = z
   .object({ version: z.string().regex(/^\d+\.\d+$/), available: z.boolean() })
   .meta({ id: 'CudaVersionAvailability', example: { version: '12.8', available: true } })
+
+const Usd = z.number().meta({ format: 'float' })
 
 const DATA_CENTERS_TEXT = 'Where it fits; absent when it fits nowhere. Only with `include=AVAILABILITY`.'
 const LEVEL_TEXT = 'Only with `include=AVAILABILITY`.'
@@ -47,9 +49,9 @@ export const GpuType = z
     community: z.boolean().meta({ description: 'Sold in this cloud.' }),
     price: z
       .object({
-        secure: z.number(),
-        community: z.number(),
-        serverless: z.number().optional().meta({ description: 'Absent: no worker runs on it.' }),
+        secure: Usd,
+        community: Usd,
+        serverless: Usd.optional().meta({ description: 'Absent: no worker runs on it.' }),
       })
       .meta({ id: 'GpuPrice', description: 'USD for one GPU and hour; 0 where it is not sold.', example: gpuExample.price }),
     maxCount: z
@@ -84,9 +86,9 @@ export const CpuType = z
     name: z.string(),
     group: z.string(),
     vcpu: z.object({ min: z.number().int(), max: z.number().int() }).meta({ id: 'CpuVcpuRange', example: cpuExample.vcpu }),
-    ramGbPerVcpu: z.number(),
+    ramGbPerVcpu: z.number().meta({ format: 'float' }),
     price: z
-      .object({ securePerVcpu: z.number(), serverlessPerVcpu: z.number() })
+      .object({ securePerVcpu: Usd, serverlessPerVcpu: Usd })
       .meta({ id: 'CpuPrice', description: 'USD for one vCPU and hour; 0 when it is not sold.', example: cpuExample.price }),
     availability: AvailabilityLevel.optional().meta({ description: LEVEL_TEXT }),
     dataCenters: z.array(DataCenterAvailability).optional().meta({ description: DATA_CENTERS_TEXT }),
