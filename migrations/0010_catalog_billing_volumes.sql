@@ -34,12 +34,18 @@ CREATE TABLE `spend_limits` (
 	`team_id` text PRIMARY KEY NOT NULL,
 	`micros_per_hour` integer,
 	`micros_per_month` integer,
+	`ceiling_micros_per_hour` integer,
+	`ceiling_micros_per_month` integer,
 	`stops_pods` integer DEFAULT false NOT NULL,
 	`webhook_sealed` text,
-	`warned_for` text,
+	`warned_month` text,
+	`warned_rate` integer DEFAULT false NOT NULL,
+	`checked_at` integer DEFAULT 0 NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`team_id`) REFERENCES `teams`(`id`) ON UPDATE no action ON DELETE no action
 );
+--> statement-breakpoint
+CREATE INDEX `spend_limits_watched` ON `spend_limits` (`checked_at`) WHERE "spend_limits"."stops_pods" = 1 OR "spend_limits"."webhook_sealed" IS NOT NULL;
 --> statement-breakpoint
 CREATE TABLE `usage` (
 	`workload_id` text NOT NULL,
@@ -76,6 +82,7 @@ CREATE TABLE `volume_tombstones` (
 );
 --> statement-breakpoint
 CREATE INDEX `volume_tombstones_open` ON `volume_tombstones` (`data_center_id`) WHERE "volume_tombstones"."wiped_at" IS NULL;--> statement-breakpoint
+CREATE INDEX `volume_tombstones_wiped` ON `volume_tombstones` (`wiped_at`);--> statement-breakpoint
 ALTER TABLE `allocations` ADD `charged_from` integer;--> statement-breakpoint
 ALTER TABLE `allocations` ADD `gpu_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `allocations` ADD `cpu_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
@@ -87,6 +94,7 @@ ALTER TABLE `network_volumes` ADD `nanos_per_hour` integer DEFAULT 0 NOT NULL;--
 ALTER TABLE `network_volumes` ADD `charge_sequence` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `network_volumes` ADD `used_bytes` integer;--> statement-breakpoint
 ALTER TABLE `network_volumes` ADD `used_at` integer;--> statement-breakpoint
+ALTER TABLE `network_volumes` ADD `size_enforced` integer DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE `pods` ADD `stop_after` integer;--> statement-breakpoint
 ALTER TABLE `pods` ADD `terminate_after` integer;--> statement-breakpoint
 ALTER TABLE `pods` ADD `disk_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint

@@ -14,8 +14,10 @@ import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
+import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -36,10 +38,12 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
+  registerAdminSpend(app)
   registerAdminAudit(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)
+  registerDeletedVolumes(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
 }
