@@ -18,6 +18,7 @@ import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
+import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -40,6 +41,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminBudgets(app)
   registerAdminSpend(app)
   registerAdminAudit(app)
+  registerAdminCatalog(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)

@@ -69,6 +69,7 @@ describe('documents', () => {
       '/v2/catalog/cpus: whole',
       '/v2/catalog/datacenters: whole',
       '/v2/catalog/gpus: whole',
+      '/v2/catalog/templates: whole',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/organizations/{id}/invitations: whole',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { VOLUME_TYPES } from '../enums.ts'
+import { Template } from '../resources/templates.ts'
 import { ComplianceMark, Region } from './query.ts'
 
 // What the catalog shows (CAT-1, CAT-3, CAT-4, CAT-5).
@@ -136,3 +137,7 @@ export type DataCenter = z.infer<typeof DataCenter>
 export const ListDataCentersResponse = z
   .object({ dataCenters: z.array(DataCenter) })
   .meta({ id: 'ListDataCentersResponse', example: { dataCenters: [dataCenterExample] } })
+
+export const ListPublicTemplatesResponse = z
+  .object({ templates: z.array(Template) })
+  .meta({ id: 'ListPublicTemplatesResponse', example: { templates: [] } })

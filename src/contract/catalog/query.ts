@@ -4,7 +4,7 @@ import { CudaVersion } from '../fields.ts'
 import { form } from '../forms.ts'
 import { queryInteger } from '../query-values.ts'
 
-// Filters of the catalog (CAT-2, CAT-4, CAT-5). What is wrong in itself is 422; what does not go together is 400.
+// Filters of the catalog (CAT-2, CAT-4, CAT-5, CAT-6). What is wrong in itself is 422; what does not go together is 400.
 
 /** Most names in one list of a query. */
 const MAX_LISTED = 64
@@ -15,6 +15,8 @@ const COUNTRY_CODE = form(/^[A-Z]{2}$/, 'two capital letters such as DE')
 const VERSION_FLOOR = form(/^\d+(\.\d+)?$/, 'a version such as 12 or 12.8')
 
 export const PRODUCTS = ['POD', 'CLUSTER', 'SERVERLESS'] as const
+export const TEMPLATE_SOURCES = ['official', 'verified', 'community'] as const
+export type TemplateSource = (typeof TEMPLATE_SOURCES)[number]
 export const CPU_PRODUCTS = ['POD', 'SERVERLESS'] as const
 
 /** Values with commas between them in one parameter, which may be sent once only (ERR-5). */
@@ -97,3 +99,13 @@ export const DataCenterListQuery = z.object({
     .meta({ type: 'boolean', param: { name: 'globalNetwork', in: 'query' } }),
 })
 export type DataCenterListQuery = z.infer<typeof DataCenterListQuery>
+
+export const TemplateCatalogQuery = z.object({
+  source: z
+    .enum(TEMPLATE_SOURCES)
+    .default('official')
+    .meta({
+      description: 'Whose: `official` and `verified` are accounts that the operator names, `community` everybody else.',
+      param: { name: 'source', in: 'query' },
+    }),
+})

@@ -40,5 +40,4 @@ export const NOT_YET: readonly string[] = [
   'answer PodGlobalNetworking.ip',
   'answer PodGlobalNetworking.internalDns',
   'answer LoadBalancingRequestUrls.base',
-  'GET /v2/catalog/templates',
 ]

@@ -7,14 +7,23 @@ import {
   ListCpuTypesResponse,
   ListDataCentersResponse,
   ListGpuTypesResponse,
-} from '../../contract/catalog/catalog.ts'
-import { CpuCatalogQuery, DataCenterListQuery, DataCenterQuery, GpuCatalogQuery } from '../../contract/catalog/query.ts'
-import { getCpuType, listCpuTypes } from '../../services/catalog/cpus.ts'
-import { getShownDataCenter, listShownDataCenters } from '../../services/catalog/data-centers.ts'
-import { getGpuType, listGpuTypes } from '../../services/catalog/gpus.ts'
-import { type AppEnv, verbContext } from '../app-env.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
+  ListPublicTemplatesResponse,
+} from '../../../contract/catalog/catalog.ts'
+import {
+  CpuCatalogQuery,
+  DataCenterListQuery,
+  DataCenterQuery,
+  GpuCatalogQuery,
+  TemplateCatalogQuery,
+} from '../../../contract/catalog/query.ts'
+import { getCpuType, listCpuTypes } from '../../../services/catalog/cpus.ts'
+import { getShownDataCenter, listShownDataCenters } from '../../../services/catalog/data-centers.ts'
+import { getGpuType, listGpuTypes } from '../../../services/catalog/gpus.ts'
+import { listCatalogTemplates } from '../../../services/catalog/templates.ts'
+import { toTemplate } from '../../../services/resources/template-view.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id, percent-encoded.' }) })
 /** Every key reads it, whatever it may do (AUT-4). */
@@ -27,7 +36,7 @@ const listGpusRoute = createRoute({
   path: '/v2/catalog/gpus',
   operationId: 'listGpuTypes',
   summary: 'List the GPU types and their prices',
-  request: { query: GpuCatalogQuery },
+  request: { query: GpuCatalogQuery, TemplateCatalogQuery },
   responses: { 200: ok('The GPU types.', ListGpuTypesResponse), ...listProblems },
 })
 
@@ -36,7 +45,7 @@ const getGpuRoute = createRoute({
   path: '/v2/catalog/gpus/{id}',
   operationId: 'getGpuType',
   summary: 'Read a GPU type',
-  request: { params: Params, query: GpuCatalogQuery },
+  request: { params: Params, query: GpuCatalogQuery, TemplateCatalogQuery },
   responses: { 200: ok('The GPU type.', GpuType), ...itemProblems },
 })
 
@@ -76,7 +85,16 @@ const getDataCenterRoute = createRoute({
   responses: { 200: ok('The data center.', DataCenter), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
 
-/** Registers `/v2/catalog` (CAT-1 to CAT-5). */
+const listTemplatesRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/templates',
+  operationId: 'listPublicTemplates',
+  summary: 'List public templates, newest first',
+  request: { query: TemplateCatalogQuery },
+  responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/catalog` (CAT-1 to CAT-6). */
 export function registerCatalog(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listGpusRoute, async (c) => c.json({ gpus: await listGpuTypes(verbContext(c), c.req.valid('query')) }, 200))
   app.openapi(getGpuRoute, async (c) => c.json(await getGpuType(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200))
@@ -87,5 +105,9 @@ export function registerCatalog(app: OpenAPIHono<AppEnv>): void {
   })
   app.openapi(getDataCenterRoute, async (c) => {
     return c.json(await getShownDataCenter(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200)
+  })
+  app.openapi(listTemplatesRoute, async (c) => {
+    const templates = await listCatalogTemplates(verbContext(c), c.req.valid('query').source)
+    return c.json({ templates: templates.map(toTemplate) }, 200)
   })
 }
