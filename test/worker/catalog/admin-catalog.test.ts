@@ -44,8 +44,8 @@ describe('what the operator says of the catalog', () => {
     const dryRun = await scene.call.post('/v2/pods?dryRun=true', { name: 'c', image: 'acme/idle:1', cpu: { id: 'own1', vcpuCount: 2 } })
     expect(dryRun.body).toMatchObject({ cost: 0.2 })
     expect((await admin().delete(path('cpus', 'own1'))).status).toBe(204)
-    await put('datacenters', 'OWN-1', { name: 'Own', region: 'ASIA', networkVolumeTypes: ['HIGH_PERFORMANCE'] })
-    expect((await scene.call.get('/v2/catalog/datacenters/OWN-1')).body).toMatchObject({ name: 'Own', region: 'ASIA' })
+    await put('datacenters', 'LAB-1', { name: 'Own', region: 'ASIA', networkVolumeTypes: ['HIGH_PERFORMANCE'] })
+    expect((await scene.call.get('/v2/catalog/datacenters/LAB-1')).body).toMatchObject({ name: 'Own', region: 'ASIA' })
     scene.leave()
   })
 
@@ -71,9 +71,9 @@ describe('what the operator says of the catalog', () => {
     expect(await put('gpus', 'Own used', { name: 'Own', memory: 24 })).toMatchObject(inUse(`endpoint ${endpoint}`))
     const { id } = await scene.create({ gpu: { id: 'Own used' } })
     expect(await admin().delete(path('gpus', 'Own used'))).toMatchObject(inUse(`pod ${id}`))
-    await put('datacenters', 'OWN-2', {})
-    const volume = await scene.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'OWN-2' })
-    expect(await admin().delete(path('datacenters', 'OWN-2'))).toMatchObject(inUse(`network volume ${volume.body.id}`))
+    await put('datacenters', 'LAB-2', {})
+    const volume = await scene.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'LAB-2' })
+    expect(await admin().delete(path('datacenters', 'LAB-2'))).toMatchObject(inUse(`network volume ${volume.body.id}`))
     const withdrawn = { name: 'Own', memory: 24, price: { secure: 1, serverless: 1 }, pool: 'OWN_USED', offered: false }
     expect((await put('gpus', 'Own used', withdrawn)).status).toBe(200)
     expect(await scene.get(id)).toMatchObject({ cost: 1 })
