@@ -1,5 +1,6 @@
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
+import { type AwsSettings, type AwsVariables, parseAwsSettings } from './domain/resources/aws-settings.ts'
 import { parseSessionSettings, type SessionSettings, type SessionVariables } from './domain/session/settings.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
@@ -12,7 +13,7 @@ import type { LogLevel } from './platform/log.ts'
 import { masterSecrets, requireSecret } from './platform/seal.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
-export interface Env extends SessionVariables {
+export interface Env extends SessionVariables, AwsVariables {
   DB: D1Database
   ASSETS: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
@@ -76,6 +77,8 @@ export interface Settings {
   auditKeptMs: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
+  /** Whose role pulls from delegated ECR repositories (REG-6); a text says why nobody's. */
+  aws: AwsSettings
 }
 
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
@@ -133,6 +136,7 @@ function parseSettings(env: Env): Settings {
     auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
     sessions: parseSessionSettings(env),
+    aws: parseAwsSettings(env),
   }
 }
 

@@ -28,3 +28,32 @@ export type FlashBoot = (typeof FLASHBOOTS)[number]
 
 export const VOLUME_TYPES = ['STANDARD', 'HIGH_PERFORMANCE'] as const
 export type VolumeType = (typeof VOLUME_TYPES)[number]
+
+export const REGIONS = [
+  'NORTH_AMERICA',
+  'SOUTH_AMERICA',
+  'EUROPE',
+  'ASIA',
+  'MIDDLE_EAST',
+  'AFRICA',
+  'OCEANIA',
+  'ANTARCTICA',
+  'UNKNOWN',
+] as const
+export type Region = (typeof REGIONS)[number]
+
+export const COMPLIANCES = [
+  'GDPR',
+  'ISO_IEC_27001',
+  'ISO_14001',
+  'PCI_DSS',
+  'HITRUST',
+  'SOC_1_TYPE_2',
+  'SOC_2_TYPE_2',
+  'SOC_3_TYPE_2',
+  'ITAR',
+  'FISMA_HIGH',
+  'HIPAA',
+  'RENEWABLE',
+] as const
+export type Compliance = (typeof COMPLIANCES)[number]

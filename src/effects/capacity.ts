@@ -7,6 +7,7 @@ import type { Env } from '../env.ts'
 import { asPlane } from '../objects/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
+import { loadCatalog } from './catalog.ts'
 
 /** Endpoints that are told of one piece of news: with many waiting for one place, no more than these try for it. */
 const MAX_TOLD = 8
@@ -40,8 +41,8 @@ async function tellWaiters(env: Env): Promise<void> {
   const db = openDatabase(env.DB)
   const waiters = await listCapacityWaiters(db, MAX_LOOKED_AT)
   if (waiters.length === 0) return
-  const hosts = await listPlacementHosts(db)
-  const fitting = waiters.filter((config) => rankHosts(placementRequestOf(config), hosts).candidates.length > 0)
+  const [hosts, catalog] = await Promise.all([listPlacementHosts(db), loadCatalog(env)])
+  const fitting = waiters.filter((config) => rankHosts(placementRequestOf(catalog, config), hosts).candidates.length > 0)
   for (const { id } of fitting.slice(0, MAX_TOLD)) {
     // One whose row outlived its need would stand in front of the others for ever.
     if (!(await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared())) await removeCapacityWaiter(db, id)

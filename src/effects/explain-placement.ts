@@ -8,6 +8,7 @@ import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
+import { loadCatalog } from './catalog.ts'
 
 /** Hosts that one explanation names, nearest miss first. */
 const MAX_HOSTS = 50
@@ -15,8 +16,8 @@ const OPAQUE_ID_LENGTH = 16
 
 /** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6, PP-128). Offline machines are named as such. */
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
-  const hosts = await listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE'])
-  const verdicts = judgeHosts(placementRequestOf(config), hosts, MAX_HOSTS)
+  const [hosts, catalog] = await Promise.all([listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE']), loadCatalog(env)])
+  const verdicts = judgeHosts(placementRequestOf(catalog, config), hosts, MAX_HOSTS)
   return Promise.all(
     verdicts.map(async ({ hostId, failed }) => ({
       hostId: await opaqueHostId(env, config.teamId, hostId),

@@ -1,9 +1,13 @@
 import { registryHostOf } from '../contract/registry-host.ts'
 import { openDatabase } from '../db/client.ts'
+import { findDelegation } from '../db/resources/delegations.ts'
 import { findSealedRegistry } from '../db/resources/registries.ts'
+import type { ContainerSpec } from '../domain/resources/container.ts'
+import { ecrHost, ecrRepositoryOf } from '../domain/resources/ecr.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { type FormerSeal, type Place, vaultOf } from '../platform/seal.ts'
+import { delegatedToken } from './ecr/delegated-token.ts'
 
 /** What a host needs to pull a private image. Never part of a reply or a log line. */
 export interface RegistryLogin {
@@ -12,9 +16,12 @@ export interface RegistryLogin {
 }
 
 /** A login together with the registry that it may be sent to. */
-interface PullLogin extends RegistryLogin {
+export interface PullLogin extends RegistryLogin {
   host: string
 }
+
+/** What a workload pulls its image with: a login, or none; or why it can have none. */
+export type PullWith = { ok: true; login: PullLogin | null } | { ok: false; reason: string }
 
 /** Whose login it is, which is sealed with it. */
 interface RegistryKey {
@@ -34,6 +41,20 @@ export function sealLogin(env: Env, registry: RegistryKey, { username, password 
     usernameSealed: vault.seal(placeOf(registry, 'username'), username),
     passwordSealed: vault.seal(placeOf(registry, 'password'), password),
   }
+}
+
+/** The login of a team's container: of the credential that it names, or by a delegation of its repository (REG-5). */
+export async function pullWith(
+  env: Env,
+  teamId: string,
+  { registry, image }: Pick<ContainerSpec, 'registry' | 'image'>,
+): Promise<PullWith> {
+  if (registry !== null) return { ok: true, login: await openLogin(env, teamId, registry, image) }
+  const repository = ecrRepositoryOf(image)
+  const delegation = repository && (await findDelegation(openDatabase(env.DB), teamId, repository))
+  if (!repository || !delegation) return { ok: true, login: null }
+  const token = await delegatedToken(env, delegation.delegatorUserId, repository)
+  return token.ok ? { ok: true, login: { username: token.username, password: token.password, host: ecrHost(repository) } } : token
 }
 
 /**

@@ -15,7 +15,8 @@ export async function fetchJson(url: string, maxBytes: number): Promise<unknown>
   return JSON.parse(await readText(response.body, maxBytes, url))
 }
 
-async function readText(body: ReadableStream<Uint8Array>, maxBytes: number, url: string): Promise<string> {
+/** The text of a body. Throws when it has more than `maxBytes`; `url` is for the words of that. */
+export async function readText(body: ReadableStream<Uint8Array>, maxBytes: number, url: string): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   let text = ''
   let bytes = 0

@@ -1,5 +1,6 @@
 import { Alarm } from '../../durable-objects/endpoint/alarm.ts'
 import { type ParkedTake, Parking } from '../../durable-objects/endpoint/parking.ts'
+import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../src/domain/endpoint/config.ts'
 import { refuseRetry } from '../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../src/domain/job/record.ts'
@@ -48,7 +49,12 @@ export class MemoryQueue implements QueueUnderTest {
   constructor({ scales }: { scales: boolean }) {
     this.scales = scales
     const workers = scales ? { min: 0, max: 3, idleTimeout: 20 } : { min: 3, max: 3, idleTimeout: 3_600 }
-    const made = createEndpointConfig({ name: 'n', image: 'i', gpu: { pools: ['ADA_24'] }, workers }, { id: 'e', teamId: 't' }, 0)
+    const made = createEndpointConfig(
+      SEED_CATALOG,
+      { name: 'n', image: 'i', gpu: { pools: ['ADA_24'] }, workers },
+      { id: 'e', teamId: 't' },
+      0,
+    )
     if (!made.ok) throw new Error(made.problem.detail)
     this.commit((tx) => takeConfig(tx, made.config))
   }

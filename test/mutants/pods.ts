@@ -41,7 +41,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a floor is joined by the set of a template', file: COMPUTE, find: ' || minCudaVersion !== undefined', replace: '' },
   { id: 'a volume elsewhere', file: REQUEST, find: '{ ...spec, dataCenterIds: [networkVolume.dataCenterId] }', replace: 'spec' },
   { id: 'the price of one GPU', file: COMPUTE, find: 'pricePerHour: price * count', replace: 'pricePerHour: price' },
-  { id: 'one GPU too many', file: COMPUTE, find: 'count > most', replace: 'count > most + 1' },
+  { id: 'one GPU too many', file: COMPUTE, find: 'count > type.maxCount', replace: 'count > type.maxCount + 1' },
   { id: 'a persistent mount shrinks', file: MOUNTS, find: 'persistent.size < sizeGb', replace: 'persistent.size < 0' },
   { id: 'another volume', file: MOUNTS, find: 'entry.volumeId !== current[kind]?.volumeId', replace: 'entry.volumeId === undefined' },
   { id: 'two spellings of one place', file: MOUNTS, find: 'const place = resolvePath(path)', replace: 'const place = path' },

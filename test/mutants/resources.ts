@@ -4,7 +4,7 @@ import type { Mutant } from './table.ts'
 
 const VOLUME = 'src/domain/resources/network-volume.ts'
 const TEMPLATE = 'src/domain/resources/template.ts'
-const CENTERS = 'src/domain/resources/data-centers.ts'
+const CENTERS = 'src/domain/catalog/data-centers.ts'
 
 const FILL = 'src/domain/endpoint/template.ts'
 const REFERENCES = 'src/domain/resources/secret-references.ts'
@@ -164,6 +164,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     file: REGISTRY_LOGIN,
     find: 'if (row.host !== null && row.host !== host) {',
     replace: 'if (row.host === host && row.teamId !== teamId) {',
+  },
+  {
+    id: "a stranger's delegation opens a repository",
+    file: 'src/db/resources/delegations.ts',
+    find: '.where(and(eq(delegations.teamId, teamId), isIt))',
+    replace: '.where(isIt)',
+  },
+  {
+    id: 'a delegated token opens every repository that lets the plane in',
+    file: 'src/domain/resources/ecr.ts',
+    find: 'Action: pull, Resource: ecrArn(repository)',
+    replace: "Action: pull, Resource: '*'",
   },
   {
     id: 'a credential may be named with any image',

@@ -1,3 +1,4 @@
+import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../src/domain/endpoint/config.ts'
 import { plainSubmission } from '../../src/domain/job/submit.ts'
 import { acceptJob } from '../../src/queue/accept.ts'
@@ -18,7 +19,7 @@ function failingQueue(): Tx {
   const take: OpenTake = { workerId: 'w', boot: 'b', capacity: 1, parkedAtMs: NOW_MS }
   const state = new MemoryState({ open: () => [take] })
   const tx: Tx = { state, nowMs: NOW_MS, effects: new Effects() }
-  const made = createEndpointConfig({ name: 'n', image: 'i', gpu: { pools: ['ADA_24'] } }, { id: 'e', teamId: 't' }, 0)
+  const made = createEndpointConfig(SEED_CATALOG, { name: 'n', image: 'i', gpu: { pools: ['ADA_24'] } }, { id: 'e', teamId: 't' }, 0)
   if (!made.ok) throw new Error(made.problem.detail)
   takeConfig(tx, made.config)
   state.workers.save(worker)

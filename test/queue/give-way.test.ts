@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../src/domain/endpoint/config.ts'
 import { leaseJob, submitJob } from '../../src/domain/job/job.ts'
 import { plainSubmission } from '../../src/domain/job/submit.ts'
@@ -26,7 +27,7 @@ function queueWith(workers: readonly Worker[], { min = 0, idleTimeout = 600 } = 
   state.decisions.note = (...decision: Parameters<DecisionRows['note']>) => void noted.push(decision)
   const tx = (nowMs = NOW_MS): Tx => ({ state, nowMs, effects: new Effects() })
   const body = { name: 'n', image: 'i', gpu: { pools: ['ADA_24'] }, workers: { min, max: 3, idleTimeout } }
-  const made = createEndpointConfig(body, { id: 'e', teamId: 't' }, 0)
+  const made = createEndpointConfig(SEED_CATALOG, body, { id: 'e', teamId: 't' }, 0)
   if (!made.ok) throw new Error(made.problem.detail)
   takeConfig(tx(), made.config)
   for (const worker of workers) state.workers.save(worker)

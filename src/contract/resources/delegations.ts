@@ -21,7 +21,9 @@ export const EcrDelegation = z
   .object({
     id: z.string(),
     name: Name.nullable(),
-    delegatorUserId: z.string().meta({ description: 'Who recorded it.' }),
+    delegatorUserId: z
+      .string()
+      .meta({ description: 'Who recorded it: the name of the role session that the policy of the repository has to allow.' }),
     awsUser: z.string().meta({ description: 'The AWS account that the repository belongs to.' }),
     repository: z.string(),
     tag: z.string().meta({ description: 'The tag that was named. Every tag of the repository can be pulled.' }),

@@ -1,4 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
+import type { EcrRepository } from '../../domain/resources/ecr.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { delegations } from '../schema.ts'
@@ -26,6 +27,19 @@ export function listDelegations(db: Database, teamId: string): Promise<Delegatio
     .where(eq(delegations.teamId, teamId))
     .orderBy(desc(delegations.createdAt), desc(delegations.id))
     .all()
+}
+
+/** The newest delegation by which a team may pull from a repository, or undefined. */
+export function findDelegation(db: Database, teamId: string, { account, region, repository }: EcrRepository) {
+  const { awsUser, awsRegion } = delegations
+  const isIt = and(eq(awsUser, account), eq(awsRegion, region), eq(delegations.repository, repository))
+  return db
+    .select({ delegatorUserId: delegations.delegatorUserId })
+    .from(delegations)
+    .where(and(eq(delegations.teamId, teamId), isIt))
+    .orderBy(desc(delegations.createdAt), desc(delegations.id))
+    .limit(1)
+    .get()
 }
 
 /** Deletes a team's delegation; false when there is none. */

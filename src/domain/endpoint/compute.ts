@@ -1,14 +1,14 @@
 import type { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import {
+  type Catalog,
   CPU_DISK_GB_PER_VCPU,
   findCpuFlavor,
   findGpuType,
   gpuTypesOfPools,
   isGpuPool,
   isValidVcpuCount,
-  maxGpuCount,
-} from '../resources/catalog.ts'
+} from '../catalog/catalog.ts'
 import type { CpuCompute, GpuCompute } from './record.ts'
 
 type GpuRequest = NonNullable<UpdateEndpointRequest['gpu']>
@@ -36,26 +36,28 @@ export function requestedCpu(asked: CpuRequest): CpuCompute {
 }
 
 /** Why the memory that a request names cannot be: it is derived, and accepted only when it says the same (POD-8). */
-export function refuseMemory(asked: CpuRequest): Refusal | null {
-  const wrong = asked.find(({ id, vcpuCount, memory }) => memory !== undefined && memory !== (cpuMemoryGb(id, vcpuCount) ?? memory))
+export function refuseMemory(catalog: Catalog, asked: CpuRequest): Refusal | null {
+  const wrong = asked.find(
+    ({ id, vcpuCount, memory }) => memory !== undefined && memory !== (cpuMemoryGb(catalog, id, vcpuCount) ?? memory),
+  )
   return wrong ? badRequest(`memory ${wrong.memory} is not valid for ${wrong.id} with ${wrong.vcpuCount} vCPUs`) : null
 }
 
 /** Memory of a CPU worker, GB: derived from its flavor. Null for an unknown flavor. */
-export function cpuMemoryGb(id: string, vcpuCount: number): number | null {
-  const flavor = findCpuFlavor(id)
+export function cpuMemoryGb(catalog: Catalog, id: string, vcpuCount: number): number | null {
+  const flavor = findCpuFlavor(catalog, id)
   return flavor ? flavor.ramGbPerVcpu * vcpuCount : null
 }
 
 /** Why GPU compute cannot be: an unknown pool, exclusions that do not fit, or two CUDA limits at once (END-4, POD-7). */
-export function refuseGpuCompute(compute: GpuCompute): Refusal | null {
-  const unknown = compute.pools.find((pool) => !isGpuPool(pool))
+export function refuseGpuCompute(catalog: Catalog, compute: GpuCompute): Refusal | null {
+  const unknown = compute.pools.find((pool) => !isGpuPool(catalog, pool))
   if (unknown !== undefined) return badRequest(`gpu pool ${unknown} not found`)
-  const offered = gpuTypesOfPools(compute.pools, [])
+  const offered = gpuTypesOfPools(catalog, compute.pools, [])
   const foreign = compute.excludedTypes.find((type) => !offered.includes(type))
   if (foreign !== undefined) return badRequest(`excluded type ${foreign} is not in the chosen pools`)
-  if (gpuTypesOfPools(compute.pools, compute.excludedTypes).length === 0) return badRequest('the exclusions leave no gpu type')
-  const most = Math.max(...gpuTypesOfPools(compute.pools, compute.excludedTypes).map(mostGpus))
+  if (gpuTypesOfPools(catalog, compute.pools, compute.excludedTypes).length === 0) return badRequest('the exclusions leave no gpu type')
+  const most = Math.max(...gpuTypesOfPools(catalog, compute.pools, compute.excludedTypes).map((id) => mostGpus(catalog, id)))
   if (compute.count > most) return badRequest(`gpu.count ${compute.count} is above ${most}, the most of these GPU types in one worker`)
   if (compute.allowedCudaVersions.length > 0 && compute.minCudaVersion !== null) {
     return badRequest('allowedCudaVersions and minCudaVersion exclude each other')
@@ -64,9 +66,9 @@ export function refuseGpuCompute(compute: GpuCompute): Refusal | null {
 }
 
 /** Why CPU compute cannot be: an unknown flavor, a size it is not sold at, or too much disk for it (POD-8). */
-export function refuseCpuCompute(compute: CpuCompute, diskGb: number): Refusal | null {
+export function refuseCpuCompute(catalog: Catalog, compute: CpuCompute, diskGb: number): Refusal | null {
   for (const option of compute.options) {
-    const flavor = findCpuFlavor(option.id)
+    const flavor = findCpuFlavor(catalog, option.id)
     if (!flavor) return badRequest(`cpu flavor ${option.id} not found`)
     if (!isValidVcpuCount(flavor, option.vcpuCount)) return badRequest(`vcpuCount ${option.vcpuCount} is not valid for ${option.id}`)
     const maxDiskGb = option.vcpuCount * CPU_DISK_GB_PER_VCPU
@@ -75,7 +77,6 @@ export function refuseCpuCompute(compute: CpuCompute, diskGb: number): Refusal |
   return null
 }
 
-function mostGpus(typeId: string): number {
-  const type = findGpuType(typeId)
-  return type ? maxGpuCount(type) : 0
+function mostGpus(catalog: Catalog, typeId: string): number {
+  return findGpuType(catalog, typeId)?.maxCount ?? 0
 }

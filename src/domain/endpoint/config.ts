@@ -2,6 +2,7 @@ import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../../contract/defaults.t
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
 import { mergeArgs } from '../resources/container.ts'
 import { refuseCpuCompute, refuseGpuCompute, refuseMemory, requestedCpu, requestedGpu } from './compute.ts'
@@ -23,8 +24,13 @@ export type PatchResult =
  * The configuration that a create body asks for (END-2 to END-7), its template filled in, or why it is refused. `now` is in milliseconds. Whether
  * its registry credential and its network volumes exist is for the caller to see.
  */
-export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: string; teamId: string }, nowMs: number): ConfigResult {
-  const refusal = refuseCreate(body)
+export function createEndpointConfig(
+  catalog: Catalog,
+  body: CreateEndpointRequest,
+  ids: { id: string; teamId: string },
+  nowMs: number,
+): ConfigResult {
+  const refusal = refuseCreate(catalog, body)
   if (refusal) return { ok: false, problem: refusal }
   const args = mergeArgs('', body)
   if (args === null) return refused(CONTRADICTION)
@@ -54,13 +60,13 @@ export function createEndpointConfig(body: CreateEndpointRequest, ids: { id: str
     ...(body.templateId !== undefined && { templateId: body.templateId }),
     createdAt: formatTime(nowMs),
   }
-  const problem = refuseConfig(config, body.workers)
+  const problem = refuseConfig(catalog, config, body.workers)
   return problem ? { ok: false, problem } : { ok: true, config }
 }
 
 /** The configuration after a PATCH (END-11, END-12, STRICT-3): what the body leaves out stays. */
-export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpointRequest): PatchResult {
-  const refusal = refusePatch(config, patch)
+export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, patch: UpdateEndpointRequest): PatchResult {
+  const refusal = refusePatch(catalog, config, patch)
   if (refusal) return { ok: false, problem: refusal }
   const args = mergeArgs(config.container.args, patch)
   if (args === null) return refused(CONTRADICTION)
@@ -85,7 +91,7 @@ export function patchEndpointConfig(config: EndpointConfig, patch: UpdateEndpoin
     ...(patch.cloud !== undefined && { cloud: patch.cloud }),
     networkVolumes: patch.networkVolumes ?? config.networkVolumes,
   }
-  const problem = refuseConfig(next, patch.workers)
+  const problem = refuseConfig(catalog, next, patch.workers)
   if (problem) return { ok: false, problem }
   if (sameConfig(config, next)) return { ok: true, config, changed: false, releaseDiff: null }
   const released = isNewRelease(config, next)
@@ -99,11 +105,11 @@ function refused(detail: string): { ok: false; problem: Refusal } {
   return { ok: false, problem: badRequest(detail) }
 }
 
-function refuseCreate(body: CreateEndpointRequest): Refusal | null {
+function refuseCreate(catalog: Catalog, body: CreateEndpointRequest): Refusal | null {
   if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }
   if (!body.image) return badRequest('image is required unless templateId is set')
   if ((body.gpu === undefined) === (body.cpu === undefined)) return badRequest('exactly one of gpu and cpu is required')
-  return refuseType(body) ?? refuseMemory(body.cpu ?? [])
+  return refuseType(body) ?? refuseMemory(catalog, body.cpu ?? [])
 }
 
 function refuseType(body: CreateEndpointRequest): Refusal | null {
@@ -114,7 +120,7 @@ function refuseType(body: CreateEndpointRequest): Refusal | null {
   return badRequest('load balancing endpoints are not available on this plane yet')
 }
 
-function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
+function refusePatch(catalog: Catalog, config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
   if (patch.type !== undefined && patch.type !== config.type) return badRequest('type cannot be changed')
   if (patch.image === '') return badRequest('image cannot be empty')
   const { gpu, cpu } = patch
@@ -124,11 +130,11 @@ function refusePatch(config: EndpointConfig, patch: UpdateEndpointRequest): Refu
   if (gpu?.excludedTypes !== undefined && gpu.pools === undefined) {
     return badRequest('gpu.excludedTypes needs gpu.pools')
   }
-  return refuseMemory(cpu ?? [])
+  return refuseMemory(catalog, cpu ?? [])
 }
 
 /** Rules over the finished configuration, the same for create and PATCH. `asked` tells what the request itself named. */
-function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
+function refuseConfig(catalog: Catalog, config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
   const { min, max } = config.workers
   if (min > max) return badRequest(`workers.min ${min} is above workers.max ${max}`)
   // END-6: with REQUEST_COUNT nothing would ever read the value.
@@ -137,7 +143,9 @@ function refuseConfig(config: EndpointConfig, asked: CreateEndpointRequest['work
   }
   const builtin = refuseBuiltin(config.container.image, config.networkVolumes.length > 0)
   if (builtin) return builtin
-  return config.compute.kind === 'gpu' ? refuseGpuCompute(config.compute) : refuseCpuCompute(config.compute, config.container.diskGb)
+  return config.compute.kind === 'gpu'
+    ? refuseGpuCompute(catalog, config.compute)
+    : refuseCpuCompute(catalog, config.compute, config.container.diskGb)
 }
 
 function mergeWorkers(current: EndpointConfig['workers'], asked: CreateEndpointRequest['workers']): EndpointConfig['workers'] {

@@ -2,27 +2,26 @@ import type { Cloud } from '../../contract/enums.ts'
 import type { PodCpuRequest, PodGpuRequest } from '../../contract/pods/pod-parts.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import {
+  type Catalog,
   CPU_DISK_GB_PER_VCPU,
   findCpuFlavor,
   findGpuType,
   isValidVcpuCount,
-  maxGpuCount,
   podCpuPrice,
   podGpuPrice,
-} from '../resources/catalog.ts'
+} from '../catalog/catalog.ts'
 import type { PodCpu, PodGpu } from './record.ts'
 
 export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
 
 /** The GPUs that a create asks for and what they cost together (POD-7, POD-9, POD-19). `templateCuda` holds unless the body names CUDA. */
-export function gpuCompute(asked: PodGpuRequest, cloud: Cloud, templateCuda: readonly string[]): ComputeResult {
-  const type = findGpuType(asked.id)
+export function gpuCompute(catalog: Catalog, asked: PodGpuRequest, cloud: Cloud, templateCuda: readonly string[]): ComputeResult {
+  const type = findGpuType(catalog, asked.id)
   if (!type) return refused(`invalid GPU type id "${asked.id}"`)
   const price = podGpuPrice(type, cloud)
   if (price === null) return refused(`gpu.id ${type.id} is not sold in cloud ${cloud}`)
   const count = asked.count ?? 1
-  const most = maxGpuCount(type)
-  if (count > most) return refused(`gpu.count ${count} is above ${most}, the most of ${type.id} in one pod`)
+  if (count > type.maxCount) return refused(`gpu.count ${count} is above ${type.maxCount}, the most of ${type.id} in one pod`)
   const { allowedCudaVersions, minCudaVersion } = asked
   const isCudaNamed = allowedCudaVersions !== undefined || minCudaVersion !== undefined
   const compute: PodGpu = {
@@ -38,9 +37,9 @@ export function gpuCompute(asked: PodGpuRequest, cloud: Cloud, templateCuda: rea
 }
 
 /** The CPU machine that a create asks for and what it costs (POD-8, POD-9, POD-19). */
-export function cpuCompute(asked: PodCpuRequest, cloud: Cloud): ComputeResult {
+export function cpuCompute(catalog: Catalog, asked: PodCpuRequest, cloud: Cloud): ComputeResult {
   const { id, vcpuCount, memory } = asked
-  const flavor = findCpuFlavor(id)
+  const flavor = findCpuFlavor(catalog, id)
   if (!flavor) return refused(`invalid CPU flavor id "${id}"`)
   const price = podCpuPrice(flavor, cloud)
   if (price === null) return refused(`cpu.id ${id} is not sold in cloud ${cloud}`)

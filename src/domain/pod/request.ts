@@ -2,6 +2,7 @@ import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { PodMountsRequest } from '../../contract/pods/mounts.ts'
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'
@@ -45,12 +46,18 @@ export function refuseCreate({ gpu, cpu, image, templateId, globalNetworking }: 
 export const NO_GLOBAL_NETWORKING = badRequest('globalNetworking is not available on this plane yet; leave it out or send false')
 
 /** The pod that a body asks for (POD-3 to POD-11, POD-20), or why it cannot be. `jupyterPassword` is used when one is wanted. */
-export function planPod(body: CreatePodRequest, references: PodReferences, jupyterPassword: string, nowMs: number): PlanResult {
+export function planPod(
+  catalog: Catalog,
+  body: CreatePodRequest,
+  references: PodReferences,
+  jupyterPassword: string,
+  nowMs: number,
+): PlanResult {
   const { template } = references
   const container = createContainer(body, template?.container ?? null)
   if (!container.ok) return container
   const cloud = body.cloud ?? POD_DEFAULTS.cloud
-  const computed = computeOf(body, cloud, template)
+  const computed = computeOf(catalog, body, cloud, template)
   if (!computed.ok) return computed
   const times = planDeadlines(NO_DEADLINES, body, nowMs)
   if (!times.ok) return times
@@ -87,9 +94,14 @@ export function refuseRegistry(registry: string | null | undefined, hasRegistry:
   return registry && !hasRegistry ? badRequest(`container registry auth ${registry} not found`) : null
 }
 
-function computeOf({ gpu, cpu }: CreatePodRequest, cloud: PodSpec['cloud'], template: TemplateConfig | null): ComputeResult {
-  if (gpu) return gpuCompute(gpu, cloud, template?.allowedCudaVersions ?? [])
-  return cpu ? cpuCompute(cpu, cloud) : { ok: false, problem: badRequest('exactly one of gpu or cpu must be set') }
+function computeOf(
+  catalog: Catalog,
+  { gpu, cpu }: CreatePodRequest,
+  cloud: PodSpec['cloud'],
+  template: TemplateConfig | null,
+): ComputeResult {
+  if (gpu) return gpuCompute(catalog, gpu, cloud, template?.allowedCudaVersions ?? [])
+  return cpu ? cpuCompute(catalog, cpu, cloud) : { ok: false, problem: badRequest('exactly one of gpu or cpu must be set') }
 }
 
 /** POD-11: the template's mount, unless the body names mounts of its own (PP-84); a CPU pod ignores it. */

@@ -48,3 +48,15 @@ export function ecrHost({ account, region }: Pick<EcrRepository, 'account' | 're
 export function ecrArn({ account, region, repository }: EcrRepository): string {
   return `arn:${region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'}:ecr:${region}:${account}:repository/${repository}`
 }
+
+/** Pulling from one repository and nothing else, as the policy of a session (REG-7). */
+export function pullPolicy(repository: EcrRepository): string {
+  const pull = ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer']
+  return JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [
+      { Effect: 'Allow', Action: 'ecr:GetAuthorizationToken', Resource: '*' },
+      { Effect: 'Allow', Action: pull, Resource: ecrArn(repository) },
+    ],
+  })
+}

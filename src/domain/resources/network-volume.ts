@@ -1,7 +1,7 @@
 import type { VolumeType } from '../../contract/enums.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
-import type { DataCenter } from './data-centers.ts'
+import type { DataCenter } from '../catalog/data-centers.ts'
 
 /** A network volume as it is stored (VOL-1). */
 export interface NetworkVolumeRecord {

@@ -1,9 +1,9 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
+import { type Catalog, findCpuFlavor, gpuTypesOfPools } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { workerDataCenters } from '../endpoint/volumes.ts'
 import type { ComputeShape, PlacementRequest } from '../host/placement.ts'
 import { isBuiltin } from '../resources/builtin-image.ts'
-import { findCpuFlavor, gpuTypesOfPools } from '../resources/catalog.ts'
 
 /** What one GPU of a worker brings along; small, so that a single-GPU workstation fits its own workers. */
 const VCPUS_PER_GPU = 2
@@ -15,7 +15,7 @@ export type PlacedConfig = Pick<EndpointConfig, 'teamId' | 'compute' | 'dataCent
 }
 
 /** What a worker of this endpoint asks of a host. */
-export function placementRequestOf(config: PlacedConfig): PlacementRequest {
+export function placementRequestOf(catalog: Catalog, config: PlacedConfig): PlacementRequest {
   const gpu = config.compute.kind === 'gpu' ? config.compute : null
   return {
     teamId: config.teamId,
@@ -24,24 +24,24 @@ export function placementRequestOf(config: PlacedConfig): PlacementRequest {
     ...(config.volumeAt && { sharedVolumes: ['network'] }),
     cloud: config.cloud ?? ENDPOINT_DEFAULTS.cloud,
     diskGb: config.container.diskGb,
-    shapes: workerShapes(config),
+    shapes: workerShapes(catalog, config),
     allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
     minCudaVersion: gpu?.minCudaVersion ?? null,
   }
 }
 
 /** The compute that a worker of this endpoint may run on, best first. */
-function workerShapes(config: Pick<EndpointConfig, 'compute'>): ComputeShape[] {
+function workerShapes(catalog: Catalog, config: Pick<EndpointConfig, 'compute'>): ComputeShape[] {
   const { compute } = config
   if (compute.kind === 'gpu') {
-    return gpuTypesOfPools(compute.pools, compute.excludedTypes).map((typeId) => ({
+    return gpuTypesOfPools(catalog, compute.pools, compute.excludedTypes).map((typeId) => ({
       gpu: { typeId, count: compute.count },
       vcpus: VCPUS_PER_GPU * compute.count,
       memoryMb: MEMORY_MB_PER_GPU * compute.count,
     }))
   }
   return compute.options.flatMap(({ id, vcpuCount }) => {
-    const flavor = findCpuFlavor(id)
+    const flavor = findCpuFlavor(catalog, id)
     return flavor ? [{ gpu: null, vcpus: vcpuCount, memoryMb: vcpuCount * flavor.ramGbPerVcpu * 1024 }] : []
   })
 }

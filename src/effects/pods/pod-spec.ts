@@ -5,7 +5,7 @@ import { decodeArgs, withoutPlatformNames } from '../../domain/resources/contain
 import type { Env } from '../../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../../host-protocol/messages.ts'
 import { grantLog } from '../log-access.ts'
-import { openLogin } from '../registry-login.ts'
+import { pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
 import { issuePodKey } from './pod-key.ts'
 
@@ -24,7 +24,8 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
   const { container } = pod.spec
   const filled = await fillEnv(env, pod.teamId, withoutPlatformNames(container.env))
   if (!filled.ok) return filled
-  const registryAuth = container.registry === null ? null : await openLogin(env, pod.teamId, container.registry, container.image)
+  const pull = await pullWith(env, pod.teamId, container)
+  if (!pull.ok) return pull
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   const workload = applyDesired(
     {
@@ -41,7 +42,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
       resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },
       log,
       mounts: mountsOf(pod),
-      ...(registryAuth && { registryAuth }),
+      ...(pull.login && { registryAuth: pull.login }),
     },
     pod.id,
     desired,

@@ -11,10 +11,11 @@ import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { freeCapacity } from '../capacity.ts'
+import { loadCatalog } from '../catalog.ts'
 import { grantLog } from '../log-access.ts'
 import { makeRoom } from '../make-room.ts'
 import { noteUnknownSecrets } from '../pods/pod-notes.ts'
-import { openLogin } from '../registry-login.ts'
+import { type PullLogin, pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
@@ -29,6 +30,9 @@ export interface WorkerPlacement {
   /** Workers of the endpoint whose room will soon be free. */
   leavingIds: readonly string[]
 }
+
+/** One whose secrets are filled in and whose login is known. */
+type FilledPlacement = WorkerPlacement & { login: PullLogin | null }
 
 export type Placed =
   | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
@@ -47,7 +51,9 @@ export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Pla
   const { config } = given
   const filled = await fillEnv(env, config.teamId, withoutPlatformNames(config.container.env))
   if (!filled.ok) return filled
-  const placement = { ...given, config: { ...config, container: { ...config.container, env: filled.env } } }
+  const pull = await pullWith(env, config.teamId, config.container)
+  if (!pull.ok) return pull
+  const placement = { ...given, config: { ...config, container: { ...config.container, env: filled.env } }, login: pull.login }
   const placed = await placeFilled(env, placement)
   if (placed.ok) {
     const log = { kind: 'worker', id: given.workerId, ownerId: config.id, start: 1 } as const
@@ -56,9 +62,9 @@ export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Pla
   return placed
 }
 
-async function placeFilled(env: Env, placement: WorkerPlacement): Promise<Placed> {
+async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed> {
   const db = openDatabase(env.DB)
-  const request = placementRequestOf(placement.config)
+  const request = placementRequestOf(await loadCatalog(env), placement.config)
   const existing = await findAllocation(db, placement.workerId)
   if (existing) return resume(env, placement, existing, request.shapes)
   const hosts = await listPlacementHosts(db)
@@ -90,20 +96,19 @@ function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shap
   return reserveCapacity(openDatabase(env.DB), want, Date.now())
 }
 
-async function assign(env: Env, { config, workerId, boot, pingIntervalMs }: WorkerPlacement, candidate: Candidate): Promise<Placed> {
+async function assign(env: Env, placement: FilledPlacement, candidate: Candidate): Promise<Placed> {
+  const { config, workerId, boot, pingIntervalMs, login } = placement
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
   const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
-  const { registry, image } = config.container
-  const registryAuth = registry === null ? null : await openLogin(env, config.teamId, registry, image)
-  const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(registryAuth && { registryAuth }) }
+  const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(login && { registryAuth: login }) }
   const taken = await hostStub(env, asPlane('host', candidate.hostId, 'places work')).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }
 
 // A crash came between the reservation and its record. The same worker must not be started on a second host.
-async function resume(env: Env, placement: WorkerPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
+async function resume(env: Env, placement: FilledPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
   const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
   if (shape && (await hostStub(env, asPlane('host', existing.hostId, 'places work')).knows(placement.workerId)))
     return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import { readSettings } from '../../env.ts'
 import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
@@ -82,24 +84,29 @@ const deleteRoute = createRoute({
 export function registerServerless(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const { endpoints: configs, pagination } = await endpoints.listEndpoints(verbContext(c), c.req.valid('query'))
-    return c.json({ endpoints: configs.map((config) => toEndpoint(config, serverlessUrl(c))), pagination }, 200)
+    return c.json({ endpoints: configs.map(await viewer(c)), pagination }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
     const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])
-    return c.json(toEndpoint(config, serverlessUrl(c)), 201)
+    return c.json((await viewer(c))(config), 201)
   })
   app.openapi(getRoute, async (c) => {
     const config = await endpoints.getEndpoint(verbContext(c), c.req.valid('param').id)
-    return c.json(toEndpoint(config, serverlessUrl(c)), 200)
+    return c.json((await viewer(c))(config), 200)
   })
   app.openapi(updateRoute, async (c) => {
     const config = await endpoints.updateEndpoint(verbContext(c), c.req.valid('param').id, c.req.valid('json'))
-    return c.json(toEndpoint(config, serverlessUrl(c)), 200)
+    return c.json((await viewer(c))(config), 200)
   })
   app.openapi(deleteRoute, async (c) => {
     await endpoints.deleteEndpoint(verbContext(c), c.req.valid('param').id)
     return c.body(null, 204)
   })
+}
+
+async function viewer(c: AppContext): Promise<(config: EndpointConfig) => Endpoint> {
+  const catalog = await loadCatalog(c.env)
+  return (config) => toEndpoint(catalog, config, serverlessUrl(c))
 }
 
 /** Base of the job API: the operator's setting, else the origin that was asked (CFG-1). */

@@ -1,11 +1,12 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import type { Endpoint } from '../../contract/endpoints/endpoints.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { cpuMemoryGb } from '../../domain/endpoint/compute.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 
 /** An endpoint as REST shows it (END-9). `serverlessUrl` is the base of the job API, without a trailing slash. */
-export function toEndpoint(config: EndpointConfig, serverlessUrl: string): Endpoint {
+export function toEndpoint(catalog: Catalog, config: EndpointConfig, serverlessUrl: string): Endpoint {
   const { container, compute, workers, scaling } = config
   return {
     id: config.id,
@@ -21,7 +22,7 @@ export function toEndpoint(config: EndpointConfig, serverlessUrl: string): Endpo
     registry: container.registry,
     gpu: compute.kind === 'gpu' ? gpuView(compute) : null,
     ...(compute.kind === 'cpu' && {
-      cpu: compute.options.map((option) => ({ ...option, memory: cpuMemoryGb(option.id, option.vcpuCount) ?? 1 })),
+      cpu: compute.options.map((option) => ({ ...option, memory: cpuMemoryGb(catalog, option.id, option.vcpuCount) ?? 1 })),
     }),
     workers: {
       min: workers.min,

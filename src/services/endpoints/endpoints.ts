@@ -9,6 +9,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
 import { contentsOf } from '../../effects/audit.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/own.ts'
 import { forgetQueue } from '../../objects/own-queue.ts'
@@ -46,7 +47,8 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
 
 async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {
   const { teamId } = ctx.principal
-  const result = createEndpointConfig(await filledCreate(ctx, body), { id: newResourceId(), teamId }, ctx.nowMs)
+  const [catalog, filled] = await Promise.all([loadCatalog(ctx.env), filledCreate(ctx, body)])
+  const result = createEndpointConfig(catalog, filled, { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await claimRegistry(ctx, result.config.container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
@@ -95,7 +97,7 @@ export async function updateEndpoint(ctx: VerbContext, id: string, patch: Update
   return decideAgain('endpoint', async () => {
     const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
     const before = endpoint.row
-    const result = patchEndpointConfig(before, asked)
+    const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.

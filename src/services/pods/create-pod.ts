@@ -13,6 +13,7 @@ import { refuseCapacity } from '../../domain/pod/refusal.ts'
 import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
 import { type PodDraft, placePod, rankPod } from '../../effects/pods/place-pod.ts'
 import { readSettings } from '../../env.ts'
@@ -106,8 +107,12 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<Po
   requireRegistryScope(ctx, body.registry)
   const problem = refuseCreate(body)
   if (problem) throw problemOf(problem)
-  const [references] = await Promise.all([loadReferences(env, principal, body), requireBudget(env, principal.teamId, budgetOf(body))])
-  const result = planPod(body, references, newJupyterPassword(), ctx.nowMs)
+  const [references, catalog] = await Promise.all([
+    loadReferences(env, principal, body),
+    loadCatalog(env),
+    requireBudget(env, principal.teamId, budgetOf(body)),
+  ])
+  const result = planPod(catalog, body, references, newJupyterPassword(), ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx, result.plan.spec.container)
   return result.plan

@@ -1,19 +1,23 @@
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { hasHostIn, listHostDataCenters } from '../../db/hosts/data-centers.ts'
-import { type DataCenter, findSeededDataCenter, joinedDataCenter } from '../../domain/resources/data-centers.ts'
+import { findListedDataCenter } from '../../domain/catalog/catalog.ts'
+import { type DataCenter, joinedDataCenter } from '../../domain/catalog/data-centers.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 
-/** A data center of the seed, or one that a machine has joined in (RES-2); null when nobody knows the id. */
+/** A data center of the catalog, or one that a machine has joined in (RES-2); null when nobody knows the id. */
 export async function findDataCenter(env: Env, id: string): Promise<DataCenter | null> {
-  const seeded = findSeededDataCenter(id)
-  if (seeded) return seeded
+  const listed = findListedDataCenter(await loadCatalog(env), id)
+  if (listed) return listed
   return (await hasHostIn(openDatabase(env.DB), id)) ? joinedDataCenter(id) : null
 }
 
-/** The first of these ids that nobody knows; null when each is of the seed or a machine has joined in it (POD-9, PP-126). */
+/** The first of these ids that nobody knows; null when each is of the catalog or a machine has joined in it (POD-9, PP-126). */
 export async function findUnknownDataCenter(env: Env, ids: readonly string[]): Promise<string | null> {
-  const others = ids.filter((id) => findSeededDataCenter(id) === undefined)
+  if (ids.length === 0) return null
+  const catalog = await loadCatalog(env)
+  const others = ids.filter((id) => !findListedDataCenter(catalog, id))
   if (others.length === 0) return null
   const joined = new Set(await listHostDataCenters(openDatabase(env.DB)))
   return others.find((id) => !joined.has(id)) ?? null

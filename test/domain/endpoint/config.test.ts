@@ -1,4 +1,5 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../../src/contract/endpoints/endpoints.ts'
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
@@ -9,35 +10,35 @@ const IDS = { id: 'e'.repeat(14), teamId: 'team' }
 const BODY: CreateEndpointRequest = { name: 'n', image: 'i', gpu: { pools: ['ADA_24'] } }
 
 function create(changes: CreateEndpointRequest = {}): EndpointConfig {
-  const result = createEndpointConfig({ ...BODY, ...changes }, IDS, NOW)
+  const result = createEndpointConfig(SEED_CATALOG, { ...BODY, ...changes }, IDS, NOW)
   if (!result.ok) throw new Error(result.problem.detail)
   return result.config
 }
 
 function refusal(changes: CreateEndpointRequest) {
-  const result = createEndpointConfig({ ...BODY, ...changes }, IDS, NOW)
+  const result = createEndpointConfig(SEED_CATALOG, { ...BODY, ...changes }, IDS, NOW)
   return result.ok ? 'accepted' : [result.problem.key, result.problem.detail ?? result.problem.errors]
 }
 
 function patch(config: EndpointConfig, body: UpdateEndpointRequest) {
-  const result = patchEndpointConfig(config, body)
+  const result = patchEndpointConfig(SEED_CATALOG, config, body)
   if (!result.ok) throw new Error(result.problem.detail)
   return result
 }
 
 function patchRefusal(config: EndpointConfig, body: UpdateEndpointRequest) {
-  const result = patchEndpointConfig(config, body)
+  const result = patchEndpointConfig(SEED_CATALOG, config, body)
   return result.ok ? 'accepted' : result.problem.detail
 }
 
 describe('[PP-127] the cloud of workers', () => {
   it.each(['SECURE', 'COMMUNITY', 'ALL'] as const)('%s reaches placement', (cloud) => {
-    expect(placementRequestOf(create({ cloud })).cloud).toBe(cloud)
+    expect(placementRequestOf(SEED_CATALOG, create({ cloud })).cloud).toBe(cloud)
   })
 
   it('is SECURE for an endpoint that was made without one', () => {
     const { cloud: _cloud, ...old } = create()
-    expect(placementRequestOf(old).cloud).toBe('SECURE')
+    expect(placementRequestOf(SEED_CATALOG, old).cloud).toBe('SECURE')
     expect(patch(old, { cloud: 'SECURE' }).changed).toBe(false)
   })
 })

@@ -1,4 +1,5 @@
 import type { CreateEndpointRequest } from '../../../src/contract/endpoints/endpoints.ts'
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import { fillCreate, fillUpdate } from '../../../src/domain/endpoint/template.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
@@ -26,7 +27,7 @@ const TEMPLATE: TemplateConfig = RESULT.template
 const GPU = { pools: ['ADA_24'] }
 
 function created(body: CreateEndpointRequest) {
-  const result = createEndpointConfig(fillCreate({ templateId: 't', ...body }, TEMPLATE), { id: 'e', teamId: 'team' }, 0)
+  const result = createEndpointConfig(SEED_CATALOG, fillCreate({ templateId: 't', ...body }, TEMPLATE), { id: 'e', teamId: 'team' }, 0)
   return result.ok ? result.config : result.problem.detail
 }
 

@@ -1,3 +1,4 @@
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import { isNewRelease } from '../../../src/domain/endpoint/release-diff.ts'
 import { placeVolumes, workerDataCenters, workerMounts } from '../../../src/domain/endpoint/volumes.ts'
@@ -57,7 +58,7 @@ describe('[END-20] network volumes of an endpoint', () => {
   })
 
   it('are only placed on hosts that offer such volumes', () => {
-    const request = placementRequestOf(place({ networkVolumes: ['v2'] }))
+    const request = placementRequestOf(SEED_CATALOG, place({ networkVolumes: ['v2'] }))
     const hosts = [
       makeHost({ id: 'none', dataCenterId: 'DC-2', sharedVolumes: [] }),
       makeHost({ id: 'elsewhere', dataCenterId: 'DC-1', sharedVolumes: ['network'] }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import { retentionMs } from '../../../src/domain/job/retention.ts'
 
@@ -27,6 +28,7 @@ describe('retention of a result', () => {
 describe('resultRetention of an endpoint', () => {
   const create = (resultRetention?: { run?: number; runSync?: number }) =>
     createEndpointConfig(
+      SEED_CATALOG,
       { name: 'x', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...(resultRetention && { resultRetention }) },
       { id: 'e', teamId: 't' },
       0,
@@ -40,7 +42,7 @@ describe('resultRetention of an endpoint', () => {
   test('[PP-76] a PATCH changes what it names, without a new release', () => {
     const created = create({ run: 3_600_000 })
     if (!created.ok) throw new Error('refused')
-    const patched = patchEndpointConfig(created.config, { resultRetention: { runSync: 90_000 } })
+    const patched = patchEndpointConfig(SEED_CATALOG, created.config, { resultRetention: { runSync: 90_000 } })
     expect(patched).toMatchObject({ ok: true, changed: true, releaseDiff: null })
     expect(patched).toHaveProperty('config.retention', { runMs: 3_600_000, runSyncMs: 90_000 })
   })

@@ -1,4 +1,5 @@
 import type { CreatePodRequest } from '../../../src/contract/pods/pods.ts'
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { envOf } from '../../../src/domain/pod/container.ts'
 import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
@@ -28,7 +29,7 @@ const TEMPLATE: TemplateConfig = {
 }
 const body = (changes: Partial<CreatePodRequest> = {}): CreatePodRequest => ({ name: 'p', image: 'i', gpu: { id: GPU }, ...changes })
 const plan = (changes: Partial<CreatePodRequest> = {}, references: Partial<PodReferences> = {}) =>
-  planPod(body(changes), { ...NONE, ...references }, 'password', 0)
+  planPod(SEED_CATALOG, body(changes), { ...NONE, ...references }, 'password', 0)
 const planned = (changes: Partial<CreatePodRequest> = {}, references: Partial<PodReferences> = {}) => {
   const result = plan(changes, references)
   if (!result.ok) throw new Error(result.problem.detail)

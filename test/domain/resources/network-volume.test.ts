@@ -1,5 +1,5 @@
 import type { CreateNetworkVolumeRequest } from '../../../src/contract/resources/network-volumes.ts'
-import { type DataCenter, joinedDataCenter } from '../../../src/domain/resources/data-centers.ts'
+import { type DataCenter, joinedDataCenter } from '../../../src/domain/catalog/data-centers.ts'
 import { createNetworkVolume, patchNetworkVolume } from '../../../src/domain/resources/network-volume.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 

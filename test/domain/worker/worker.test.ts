@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
 import { activeWorkers, noTakeDueAtMs, workerDueAtMs } from '../../../src/domain/worker/worker.ts'
@@ -8,7 +9,7 @@ import { workerIn } from '../../support/workers.ts'
 const LOST_AFTER_MS = 40_000
 
 function endpoint(body: Record<string, unknown>) {
-  const result = createEndpointConfig({ name: 'n', image: 'i', ...body }, { id: 'e', teamId: 't' }, 0)
+  const result = createEndpointConfig(SEED_CATALOG, { name: 'n', image: 'i', ...body }, { id: 'e', teamId: 't' }, 0)
   if (!result.ok) throw new Error(result.problem.detail)
   return result.config
 }
@@ -37,14 +38,14 @@ describe('time alone changes a worker', () => {
 
 describe('what a worker takes of a host', () => {
   test('[PP-26] with each GPU 2 vCPU and 8 GB', () => {
-    const { shapes } = placementRequestOf(endpoint({ gpu: { pools: ['ADA_24'], count: 3 } }))
+    const { shapes } = placementRequestOf(SEED_CATALOG, endpoint({ gpu: { pools: ['ADA_24'], count: 3 } }))
     expect(shapes.length).toBeGreaterThan(0)
     for (const shape of shapes) expect(shape).toMatchObject({ gpu: { count: 3 }, vcpus: 6, memoryMb: 24_576 })
   })
 
   test('[PP-26, PP-21] a CPU worker takes what its flavor says, and its URLs name the GPU as CPU', () => {
     const config = endpoint({ cpu: [{ id: 'cpu3c', vcpuCount: 2 }] })
-    const [shape] = placementRequestOf(config).shapes
+    const [shape] = placementRequestOf(SEED_CATALOG, config).shapes
     expect(shape).toEqual({ gpu: null, vcpus: 2, memoryMb: 4_096 })
     if (!shape) return
     const identity = { workerId: 'w', boot: 'boot-nonce', token: 't', pingIntervalMs: 10_000, dataCenterId: 'LOCAL-1' }

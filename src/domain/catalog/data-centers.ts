@@ -1,16 +1,16 @@
-import type { VolumeType } from '../../contract/enums.ts'
-
-export type Region = 'NORTH_AMERICA' | 'EUROPE' | 'ASIA' | 'OCEANIA' | 'UNKNOWN'
+import type { Compliance, Region, VolumeType } from '../../contract/enums.ts'
 
 /** A place where machines stand (SEED-5, SEED-6). */
 export interface DataCenter {
   id: string
+  name: string
   region: Region
   /** ISO 3166 country code; null when the name does not tell. */
   country: string | null
   /** What network volumes may be; the first one is the default (VOL-2). Empty: none there. */
   networkVolumeTypes: readonly VolumeType[]
   globalNetwork: boolean
+  compliance: readonly Compliance[]
 }
 
 const REGIONS: Readonly<Record<string, Region>> = {
@@ -22,6 +22,15 @@ const REGIONS: Readonly<Record<string, Region>> = {
   SEA: 'ASIA',
   OC: 'OCEANIA',
 }
+
+/** What the second part of an id stands for in a name (SEED-5). */
+const PLACES: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'RO Romania|MTL Montreal|SE Sweden|IL Illinois|IS Iceland|CZ Czechia|TX Texas|KS Kansas|GA Georgia|WA Washington|NL Netherlands',
+    'CA California|NC North Carolina|AU Australia|DE Delaware|JP Japan|NO Norway|FR France|NE Nebraska|MD Maryland|MO Missouri',
+    'DK Denmark|SG Singapore|IN India',
+  ].flatMap((line) => line.split('|').map((pair) => [pair.slice(0, pair.indexOf(' ')), pair.slice(pair.indexOf(' ') + 1)])),
+)
 
 /** Prefixes that are a country themselves; elsewhere the second part names it. */
 const COUNTRY_PREFIXES: ReadonlySet<string> = new Set(['US', 'CA'])
@@ -37,28 +46,23 @@ const IDS = [
 ].flatMap((line) => line.split(' '))
 
 /** The data centers that every plane knows, in the order of the seed (SEED-5). */
-export const DATA_CENTERS: readonly DataCenter[] = IDS.map(seeded)
-
-const BY_ID: ReadonlyMap<string, DataCenter> = new Map(DATA_CENTERS.map((dataCenter) => [dataCenter.id, dataCenter]))
-
-/** A data center of the seed, or undefined. */
-export function findSeededDataCenter(id: string): DataCenter | undefined {
-  return BY_ID.get(id)
-}
+export const SEED_DATA_CENTERS: readonly DataCenter[] = IDS.map(seeded)
 
 /** One that an operator named by letting a machine join: storage is what its machines offer, the name tells nothing (RES-2). */
 export function joinedDataCenter(id: string): DataCenter {
-  return { id, region: 'UNKNOWN', country: null, networkVolumeTypes: ['STANDARD'], globalNetwork: false }
+  return { id, name: id, region: 'UNKNOWN', country: null, networkVolumeTypes: ['STANDARD'], globalNetwork: false, compliance: [] }
 }
 
 function seeded(id: string): DataCenter {
-  const [prefix = '', second = ''] = id.split('-')
+  const [prefix = '', second = '', number = ''] = id.split('-')
   const storage = WITH_STORAGE.indexOf(id)
   return {
     id,
+    name: [prefix, PLACES[second] ?? second, number].join(' '),
     region: REGIONS[prefix] ?? 'UNKNOWN',
     country: COUNTRY_PREFIXES.has(prefix) ? prefix : second,
     networkVolumeTypes: storage < 0 ? [] : storage < HIGH_PERFORMANCE_COUNT ? ['STANDARD', 'HIGH_PERFORMANCE'] : ['STANDARD'],
     globalNetwork: storage >= 0,
+    compliance: [],
   }
 }

@@ -1,0 +1,55 @@
+import { type EcrRepository, ecrArn } from '../../domain/resources/ecr.ts'
+import { type Env, readSettings } from '../../env.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { logEvent } from '../../platform/log.ts'
+import { awsExchange } from './aws-exchange.ts'
+import { ExchangeError, type RegistryToken } from './token-exchange.ts'
+
+export type DelegatedToken = ({ ok: true } & RegistryToken) | { ok: false; reason: string }
+
+/** Shorter than a session of the role lasts. */
+const TOKEN_TTL_MS = 45 * 60_000
+/** A pull that begins at the last moment has to end. */
+const MIN_LEFT_MS = 15 * 60_000
+/** After a failure AWS is left alone for so long. */
+const FAILURE_TTL_MS = 30_000
+const MAX_ENTRIES = 1000
+
+const tokens = new ExpiringCache<RegistryToken>(TOKEN_TTL_MS, MAX_ENTRIES)
+const failures = new ExpiringCache<string>(FAILURE_TTL_MS, MAX_ENTRIES)
+
+/** A token for a delegated repository, of this isolate's or a new one (REG-8); or why there is none. */
+export async function delegatedToken(
+  env: Env,
+  delegatorUserId: string,
+  repository: EcrRepository,
+  nowMs = Date.now(),
+): Promise<DelegatedToken> {
+  const { aws } = readSettings(env)
+  if ('fault' in aws) return refuse(repository, aws.fault)
+  const name = `${aws.roleArn}\n${aws.accessKeyId}\n${delegatorUserId}\n${ecrArn(repository)}`
+  const kept = tokens.get(name, nowMs)
+  if (kept && kept.expiresAtMs - MIN_LEFT_MS > nowMs) return { ok: true, ...kept }
+  const failed = failures.get(name, nowMs)
+  if (failed !== undefined) return refuse(repository, failed)
+  try {
+    const token = await awsExchange(aws, nowMs).exchangeToken(delegatorUserId, repository)
+    tokens.set(name, token, nowMs)
+    return { ok: true, ...token }
+  } catch (error) {
+    const reason = error instanceof ExchangeError ? error.message : 'AWS cannot be reached'
+    failures.set(name, reason, nowMs)
+    logEvent('warn', 'no token for a delegated repository', { delegatorUserId, repository: ecrArn(repository), reason, error })
+    return refuse(repository, reason)
+  }
+}
+
+/** Forgets every token and failure. */
+export function forgetDelegatedTokens(): void {
+  tokens.clear()
+  failures.clear()
+}
+
+function refuse(repository: EcrRepository, why: string): { ok: false; reason: string } {
+  return { ok: false, reason: `the image is pulled by delegation, and this plane got no token for ${ecrArn(repository)}: ${why}` }
+}
