@@ -3,7 +3,9 @@ import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequ
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/network-volumes.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
+import { networkVolumeNanosPerHour } from '../../domain/catalog/storage.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
@@ -26,7 +28,7 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
   const result = createNetworkVolume(body, ids, await findDataCenter(ctx.env, body.dataCenter))
   if (!result.ok) throw problemOf(result.problem)
   const answer = toNetworkVolume(result.volume)
-  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs, [
+  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, await chargeOf(ctx, result.volume), [
     noteCreate(ctx, answer),
     ...store(answer),
   ])
@@ -60,7 +62,8 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
       resourceId: id,
       ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
     })
-    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, [note])) ? after : null
+    const resized = result.volume.sizeGb === before.sizeGb ? null : await chargeOf(ctx, result.volume)
+    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, resized, [note])) ? after : null
   })
 }
 
@@ -68,7 +71,15 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
 export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
   const note = noteChange(ctx, { action: 'network-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
-  assertDeleted(await table.deleteNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), `network volume ${id}`)
+  assertDeleted(
+    await table.deleteNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, ctx.nowMs, [note]),
+    `network volume ${id}`,
+  )
+}
+
+/** What a volume costs from now on (BIL-11). */
+async function chargeOf({ env, nowMs }: VerbContext, { type, sizeGb }: NetworkVolumeRecord) {
+  return { nowMs, nanosPerHour: networkVolumeNanosPerHour((await loadCatalog(env)).storage, type, sizeGb) }
 }
 
 function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
