@@ -1,14 +1,4 @@
-import type { PodChange, PodState } from './pod.ts'
-
-type Kept = Pick<PodState, 'status' | 'hostLost' | 'stoppedDiskNanosPerHour'>
-
-/**
- * Whether only the disks of a pod are charged: it does not run, they cost something then, and its host is not lost (BIL-8). While it is being
- * started nothing is.
- */
-export function isDiskCharged({ status, hostLost, stoppedDiskNanosPerHour }: Kept): boolean {
-  return (status === 'EXITED' || status === 'ERROR') && !hostLost && stoppedDiskNanosPerHour > 0
-}
+import { isDiskCharged, type PodChange, type PodState } from './pod.ts'
 
 type DiskRates = Pick<PodState, 'diskNanosPerHour' | 'stoppedDiskNanosPerHour'>
 

@@ -1,7 +1,6 @@
 /** The life of a pod: which action is valid when, and what actions, reports of hosts and lost hosts make of it. Pure. */
 
 import type { PodAction, PodStatus } from '../../contract/enums.ts'
-import { isDiskCharged } from './disk-charge.ts'
 
 export interface PortMapping {
   private: number
@@ -243,6 +242,14 @@ function leaveRunning<Pod extends PodState>(pod: Pod, atMs: number, change: Part
 
 function changed<Pod extends PodState>(pod: Pod, change: Partial<PodState>): PodChange<Pod> {
   return { pod: { ...pod, ...change, version: pod.version + 1 }, usage: null }
+}
+
+/**
+ * Whether only the disks of a pod are charged: it does not run, they cost something then, and its host is not lost (BIL-8). While it is being
+ * started nothing is.
+ */
+export function isDiskCharged({ status, hostLost, stoppedDiskNanosPerHour }: PodState): boolean {
+  return (status === 'EXITED' || status === 'ERROR') && !hostLost && stoppedDiskNanosPerHour > 0
 }
 
 // A host may say anything, and every answer about the pod repeats it.
