@@ -3,7 +3,7 @@ import { PROBLEMS, type Problem, type ProblemBody } from './problems.ts'
 // The body of a problem in all its forms: whoever refuses a request, in whatever isolate, writes one of these.
 
 /** How a surface of the plane shows a problem. */
-export type ProblemForm = 'rest' | 'jobApi' | 'openai'
+export type ProblemForm = 'rest' | 'jobApi' | 'openai' | 'v1'
 
 /** An answer as plain data, which crosses isolates cheaply. */
 export interface ProblemReply {
@@ -22,11 +22,13 @@ export interface OpenaiError {
 
 /**
  * The answer that a problem is. REST sends `application/problem+json` (ERR-1); the job API sends the same body as plain `application/json`,
- * because its clients parse without looking at the type (API-3, API-6). `/openai/*` adds what its clients read (PP-42).
+ * because its clients parse without looking at the type (API-3, API-6). `/openai/*` adds what its clients read (PP-42), and API v1 knows a
+ * message alone (LEG-2).
  */
 export function problemReply(problem: Problem, form: ProblemForm): ProblemReply {
   const headers = { ...(problem.status === PROBLEMS.missingToken.status && { 'www-authenticate': 'Bearer' }), ...problem.headers }
   if (form === 'openai') return openaiReply(openaiError(problem.status, problem.detail), headers)
+  if (form === 'v1') return { status: problem.status, body: v1Body(problem), headers: { ...headers, 'content-type': 'application/json' } }
   const type = form === 'rest' ? 'application/problem+json' : 'application/json'
   return { status: problem.status, body: JSON.stringify(problemBody(problem)), headers: { ...headers, 'content-type': type } }
 }
@@ -34,6 +36,11 @@ export function problemReply(problem: Problem, form: ProblemForm): ProblemReply 
 /** The answer of `/openai/*` that an error is, its own or a worker's. */
 export function openaiReply(error: OpenaiError, headers: Record<string, string> = {}): ProblemReply {
   return { status: error.status, body: openaiErrorBody(error), headers: { ...headers, 'content-type': 'application/json' } }
+}
+
+/** What went wrong and where, in one text. */
+function v1Body({ detail, errors = [] }: Problem): string {
+  return JSON.stringify({ message: [detail, ...errors].join(' ') })
 }
 
 /** The JSON form of a problem, members in the order of ERR-1. */

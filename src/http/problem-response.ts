@@ -1,6 +1,10 @@
 import { HTTPException } from 'hono/http-exception'
 import { type ProblemForm, problemReply } from '../contract/problem-body.ts'
 import { Problem, type ProblemKey } from '../contract/problems.ts'
+import { logEvent } from '../platform/log.ts'
+import type { AppContext } from './app-env.ts'
+
+const SERVER_FAULT = 500
 
 /** A problem as the response of a surface. Its body and headers are those of `contract/problem-body.ts`, as everywhere. */
 export function problemResponse(problem: Problem, form: ProblemForm = 'rest'): Response {
@@ -23,4 +27,18 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof HTTPException) return new Problem(FRAMEWORK_PROBLEMS[error.status] ?? 'internal', { cause: error })
   return new Problem('internal', { cause: error })
+}
+
+/** Whatever was thrown while a request was served, as its answer; what is a fault of ours is logged. */
+export function failureResponse(c: AppContext, error: unknown, form?: ProblemForm): Response {
+  const problem = toProblem(error)
+  if (problem.status >= SERVER_FAULT) {
+    logEvent('error', 'request failed', {
+      requestId: c.var.requestId,
+      method: c.req.method,
+      path: c.req.path,
+      error: problem.cause ?? problem,
+    })
+  }
+  return problemResponse(problem, form)
 }
