@@ -60,8 +60,8 @@ export class Slots implements OpenRequests {
     return this.waiters.size
   }
 
-  /** A place at once, or one when there is one; null when the signal fires before. `release` is called when the place is given back. */
-  async take(release: () => void, signal: AbortSignal): Promise<Slot | null> {
+  /** A place at once, or one when there is one; null when the signal fires before or the time is over. `release` is called when the place is given back. */
+  async take(release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
     if (this.waiters.size === 0) {
       const slot = this.tryTake(release)
       if (slot) return slot
@@ -76,9 +76,13 @@ export class Slots implements OpenRequests {
     }
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
+    const timer = setTimeout(leave, waitMs)
     void this.core.transact(waitingRequest)
     this.grant()
-    return promise.finally(() => signal.removeEventListener('abort', leave))
+    return promise.finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    })
   }
 
   /** Gives places to those who wait, in the order in which they came. Called after every change that may have made one. */
