@@ -79,7 +79,7 @@ describe('a load-balancing endpoint with real containers', () => {
 
   test('[LB-4, LB-5] 50 at a time bring a second worker, and both have their share', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => ask('/hold').then(async (answer) => [answer.status, await answer.text()])),
+      Array.from({ length: 50 }, () => ask('/hold?6').then(async (answer) => [answer.status, await answer.text()])),
     )
     expect(answers.map(([status]) => status)).toEqual(Array.from({ length: 50 }, () => 200))
     expect(new Set(answers.map(([, text]) => text)).size).toBe(2)
