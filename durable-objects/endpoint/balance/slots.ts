@@ -33,6 +33,7 @@ interface Held {
 
 interface Waiter {
   take(slot: Slot): void
+  leave(): void
   release(): void
 }
 
@@ -67,13 +68,13 @@ export class Slots implements OpenRequests {
       if (slot) return slot
     }
     const { promise, resolve } = Promise.withResolvers<Slot | null>()
-    const waiter = { take: resolve, release }
-    this.waiters.add(waiter)
     const leave = () => {
       if (!this.waiters.delete(waiter)) return
       release()
       resolve(null)
     }
+    const waiter: Waiter = { take: resolve, leave, release }
+    this.waiters.add(waiter)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
     const timer = setTimeout(leave, waitMs)
@@ -87,9 +88,12 @@ export class Slots implements OpenRequests {
 
   /** Gives places to those who wait, in the order in which they came. Called after every change that may have made one. */
   grant(): void {
+    const isServed = this.waiters.size > 0 && this.core.config() !== null
     for (const waiter of this.waiters) {
+      if (!isServed) waiter.leave()
       const slot = this.tryTake(waiter.release)
-      if (!slot) return
+      if (!slot && isServed) return
+      if (!slot) continue
       this.waiters.delete(waiter)
       waiter.take(slot)
     }
