@@ -6,7 +6,8 @@ import { spendLimits } from '../tables/spend.ts'
 const NANOS_PER_MICRO = 1_000
 // As the partial index has it, word for word.
 const IS_LIVE = sql`status <> 'TERMINATED'`
-const IS_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNING') OR host_lost = 1)`
+/** Of a pod's row: it is to run. */
+export const IS_POD_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNING') OR host_lost = 1)`
 
 /** What something new costs an hour, in billionths of a USD, and the limit of an account of which nothing is said. */
 export interface SpendDemand {
@@ -17,7 +18,10 @@ export interface SpendDemand {
 /** What is free needs no limit. */
 export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0 }
 
-const POD_NANOS = sql`CASE WHEN ${IS_TO_RUN} THEN CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour
+const RUNNING_NANOS = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour`
+/** What stopping a pod saves an hour. */
+export const SAVED_NANOS = sql`${RUNNING_NANOS} - stopped_disk_nanos_per_hour`
+const POD_NANOS = sql`CASE WHEN ${IS_POD_TO_RUN} THEN ${RUNNING_NANOS}
   ELSE stopped_disk_nanos_per_hour END`
 
 /** What a team has running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. */
