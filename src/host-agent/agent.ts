@@ -86,6 +86,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     options,
     send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
     inUse: () => supervisor.sharedVolumesInUse(),
+    sizes: survey.held.sizes,
     log,
   })
   let outcome: Outcome = 'shutdown'
@@ -136,7 +137,7 @@ interface LinkedParts {
 
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
-  { inventory, network }: Pick<Survey, 'inventory' | 'network'>,
+  { inventory, network, held }: Pick<Survey, 'inventory' | 'network' | 'held'>,
   host: Host,
   { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
@@ -168,6 +169,7 @@ async function stayLinked(
     onDesired: (workloads, maxMs) => {
       silenceMaxMs = maxMs
       for (const relay of relays) relay.learn(workloads)
+      held.sizes?.learn(workloads)
       supervisor.apply(workloads)
       if (workloads.some(({ health }) => health !== undefined)) tunnel.open()
     },

@@ -90,6 +90,11 @@ export const Inventory = z.object({
     .array(z.enum(['network', 'global']))
     .max(8)
     .optional(),
+  /** Kinds of volumes that a file system keeps to their sizes (HOST-112); absent: an agent that does not say. */
+  sizesEnforced: z
+    .array(z.enum(['persistent', 'network']))
+    .max(8)
+    .optional(),
   /** Absent: an agent that does not say, whose containers run in `runc`. */
   isolation: Isolation.optional(),
 })
