@@ -473,21 +473,15 @@ export type ListWebhookDeliveriesResponse = {
 };
 
 /**
- * One notification: that a job is over, or that a spend limit is near.
+ * One notification that a job is over.
  */
 export type WebhookDelivery = {
     /**
      * The `webhook-id` of every attempt.
      */
     id: string;
-    /**
-     * Null for a warning of the spend limits.
-     */
-    endpointId: string | null;
-    /**
-     * Null for a warning of the spend limits.
-     */
-    jobId: string | null;
+    endpointId: string;
+    jobId: string;
     url: string;
     status: 'PENDING' | 'DELIVERED' | 'FAILED';
     /**
@@ -3069,6 +3063,10 @@ export type DeleteEndpointRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -3917,6 +3915,10 @@ export type DeletePodRefusals = {
      */
     412: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4295,6 +4297,10 @@ export type DeleteTemplateRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4556,6 +4562,10 @@ export type DeleteNetworkVolumeRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -4819,6 +4829,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5073,6 +5087,10 @@ export type RevokeDelegationRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5222,6 +5240,10 @@ export type DeleteRegistryRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -5456,6 +5478,10 @@ export type CreateSecretRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * The body is not JSON.
      */
     415: ErrorResponse;
@@ -5509,6 +5535,10 @@ export type DeleteSecretRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -5609,6 +5639,10 @@ export type UpdateSecretRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * The body is not JSON.
      */
@@ -6200,6 +6234,10 @@ export type RevokeInvitationRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6328,6 +6366,10 @@ export type RemoveOrganizationMemberRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * The request does not match the schema.
      */
@@ -6552,6 +6594,10 @@ export type DeleteOrganizationRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -6876,6 +6922,10 @@ export type RevokeAccountKeyRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -7359,6 +7409,9 @@ export type RunJobData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7379,6 +7432,10 @@ export type RunJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7421,6 +7478,9 @@ export type RunJobSyncData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7445,6 +7505,10 @@ export type RunJobSyncRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7485,7 +7549,13 @@ export type RunJobSyncAnswer = RunJobSyncAnswers[keyof RunJobSyncAnswers];
 export type GetJobStatusData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7501,6 +7571,10 @@ export type GetJobStatusRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7529,7 +7603,13 @@ export type GetJobStatusAnswer = GetJobStatusAnswers[keyof GetJobStatusAnswers];
 export type GetJobStatusByPostData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7545,6 +7625,10 @@ export type GetJobStatusByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7573,7 +7657,13 @@ export type GetJobStatusByPostAnswer = GetJobStatusByPostAnswers[keyof GetJobSta
 export type AwaitJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7594,6 +7684,10 @@ export type AwaitJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7622,7 +7716,13 @@ export type AwaitJobAnswer = AwaitJobAnswers[keyof AwaitJobAnswers];
 export type AwaitJobByPostData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7643,6 +7743,10 @@ export type AwaitJobByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7677,7 +7781,13 @@ export type StreamJobData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7702,6 +7812,10 @@ export type StreamJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7736,7 +7850,13 @@ export type StreamJobByPostData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7761,6 +7881,10 @@ export type StreamJobByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7789,7 +7913,13 @@ export type StreamJobByPostAnswer = StreamJobByPostAnswers[keyof StreamJobByPost
 export type CancelJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7805,6 +7935,10 @@ export type CancelJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7833,7 +7967,13 @@ export type CancelJobAnswer = CancelJobAnswers[keyof CancelJobAnswers];
 export type RetryJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7849,6 +7989,10 @@ export type RetryJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7877,6 +8021,9 @@ export type RetryJobAnswer = RetryJobAnswers[keyof RetryJobAnswers];
 export type PurgeQueueData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7892,6 +8039,10 @@ export type PurgeQueueRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7920,7 +8071,13 @@ export type PurgeQueueAnswer = PurgeQueueAnswers[keyof PurgeQueueAnswers];
 export type ExplainJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7936,6 +8093,10 @@ export type ExplainJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7964,6 +8125,9 @@ export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
 export type GetQueueHealthData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7979,6 +8143,10 @@ export type GetQueueHealthRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8007,6 +8175,9 @@ export type GetQueueHealthAnswer = GetQueueHealthAnswers[keyof GetQueueHealthAns
 export type ListRequestsData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -8027,6 +8198,10 @@ export type ListRequestsRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8055,6 +8230,9 @@ export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
 export type GetQueueMetricsData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -8070,6 +8248,10 @@ export type GetQueueMetricsRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8098,6 +8280,9 @@ export type GetQueueMetricsAnswer = GetQueueMetricsAnswers[keyof GetQueueMetrics
 export type GetRequestSeriesData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -8118,6 +8303,10 @@ export type GetRequestSeriesRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8143,9 +8332,80 @@ export type GetRequestSeriesAnswers = {
 
 export type GetRequestSeriesAnswer = GetRequestSeriesAnswers[keyof GetRequestSeriesAnswers];
 
+export type DeleteOpenaiData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type DeleteOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type DeleteOpenaiRefusal = DeleteOpenaiRefusals[keyof DeleteOpenaiRefusals];
+
+export type DeleteOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
 export type CallOpenaiData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
         /**
          * Any path, slashes included, such as `v1/chat/completions`.
@@ -8165,6 +8425,10 @@ export type CallOpenaiRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8200,9 +8464,80 @@ export type CallOpenaiAnswers = {
     200: unknown;
 };
 
+export type PatchOpenaiData = {
+    body: OpenaiBody;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type PatchOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type PatchOpenaiRefusal = PatchOpenaiRefusals[keyof PatchOpenaiRefusals];
+
+export type PatchOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
 export type PostOpenaiData = {
     body: OpenaiBody;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
         /**
          * Any path, slashes included, such as `v1/chat/completions`.
@@ -8222,6 +8557,10 @@ export type PostOpenaiRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8255,6 +8594,74 @@ export type PostOpenaiRefusals = {
 export type PostOpenaiRefusal = PostOpenaiRefusals[keyof PostOpenaiRefusals];
 
 export type PostOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
+export type PutOpenaiData = {
+    body: OpenaiBody;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type PutOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type PutOpenaiRefusal = PutOpenaiRefusals[keyof PutOpenaiRefusals];
+
+export type PutOpenaiAnswers = {
     /**
      * What the worker answered.
      */
