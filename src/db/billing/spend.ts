@@ -36,8 +36,8 @@ const RATES: Record<SpendKind, (teamId: string) => SQL> = {
 export const SPEND_KINDS = ['PODS', 'SERVERLESS', 'NETWORK_VOLUMES'] as const
 export type SpendKind = (typeof SPEND_KINDS)[number]
 
-/** A condition for the statement that takes it, so that requests at once cannot pass the limit together (BIL-22). */
-export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour }: SpendDemand): SQL {
+/** A condition for the statement that takes it, so that requests at once cannot pass the limit together (BIL-22). `given`: what it replaces. */
+export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour }: SpendDemand, given: SQL = sql`0`): SQL {
   if (nanosPerHour <= 0) return sql`TRUE`
   const used = sql.join(
     SPEND_KINDS.map((kind) => RATES[kind](teamId)),
@@ -45,7 +45,7 @@ export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour
   )
   const ceiling = sql`COALESCE(ceiling_micros_per_hour, ${defaultMicrosPerHour})`
   const own = sql`(SELECT MIN(COALESCE(micros_per_hour, ${ceiling}), ${ceiling}) FROM spend_limits WHERE team_id = ${teamId})`
-  return sql`${used} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
+  return sql`${used} - ${given} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
 }
 
 /** A team's limits as they were set, and what it has running now, in billionths of a USD an hour. */
