@@ -6,6 +6,7 @@ import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
 import type { EndpointRpc } from './objects/endpoint.ts'
 import type { HostRpc } from './objects/host.ts'
+import type { HostTunnelRpc } from './objects/host-tunnel.ts'
 import type { PodLogRpc } from './objects/pod-log.ts'
 import type { RateLimiterRpc } from './objects/rate-limiter.ts'
 import type { WebhookSenderRpc } from './objects/webhook-sender.ts'
@@ -18,6 +19,7 @@ export interface Env extends SessionVariables, AwsVariables {
   ASSETS: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
   HOST: DurableObjectNamespace<HostRpc>
+  HOST_TUNNEL: DurableObjectNamespace<HostTunnelRpc>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
   WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderRpc>
   POD_LOG: DurableObjectNamespace<PodLogRpc>
@@ -25,6 +27,7 @@ export interface Env extends SessionVariables, AwsVariables {
   LOGS?: R2Bucket
   BASE_URL: string
   SERVERLESS_URL: string
+  LB_DOMAIN?: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
   WEBHOOK_ALLOW_USERS?: string
@@ -37,6 +40,7 @@ export interface Env extends SessionVariables, AwsVariables {
   HOST_SILENCE_MAX_MS: string
   TERMINATED_PODS_KEPT_MS?: string
   AUDIT_KEEP_DAYS?: string
+  SPEND_LIMIT_USD_PER_HOUR?: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
@@ -50,6 +54,8 @@ export interface Env extends SessionVariables, AwsVariables {
 export interface Settings {
   baseUrl: string | null
   serverlessUrl: string | null
+  /** The domain below which each load-balancing endpoint has a name of its own (CFG-1); null: they answer below `/lb/` (LB-2). */
+  lbDomain: string | null
   logLevel: LogLevel
   /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below that. */
   workerPingIntervalMs: number
@@ -75,6 +81,8 @@ export interface Settings {
   terminatedPodsKeptMs: number
   /** How long a row of the audit log stays, milliseconds (AUD-10). */
   auditKeptMs: number
+  /** What all that runs of an account may cost an hour unless its operator says otherwise, millionths of a USD (BIL-20). */
+  spendLimitMicrosPerHour: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
   /** Whose role pulls from delegated ECR repositories (REG-6); a text says why nobody's. */
@@ -93,6 +101,9 @@ const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
 const MIN_TERMINATED_PODS_KEPT_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_AUDIT_KEEP_DAYS = 365
+const DEFAULT_SPEND_LIMIT_USD = 80
+const MAX_SPEND_LIMIT_USD = 1_000_000_000
+const MICROS_PER_USD = 1_000_000
 const DEFAULT_TERMINATED_PODS_KEPT_MS = 30 * 24 * 3_600_000
 /** One for first attempts, one for later ones. */
 const MIN_WEBHOOKS_PER_RECEIVER = 2
@@ -122,6 +133,7 @@ function parseSettings(env: Env): Settings {
   return {
     baseUrl: env.BASE_URL || null,
     serverlessUrl: env.SERVERLESS_URL || null,
+    lbDomain: env.LB_DOMAIN ? env.LB_DOMAIN.toLowerCase().replace(/^\.+/, '') : null,
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: readDuration(env.WORKER_PING_INTERVAL_MS, MIN_PING_INTERVAL_MS, DEFAULT_PING_INTERVAL_MS),
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
@@ -135,6 +147,7 @@ function parseSettings(env: Env): Settings {
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
     auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
+    spendLimitMicrosPerHour: readUsd(env.SPEND_LIMIT_USD_PER_HOUR, DEFAULT_SPEND_LIMIT_USD) * MICROS_PER_USD,
     sessions: parseSessionSettings(env),
     aws: parseAwsSettings(env),
   }
@@ -143,6 +156,12 @@ function parseSettings(env: Env): Settings {
 function readDuration(text: string | undefined, minMs: number, defaultMs: number): number {
   const given = Number(text)
   return Number.isFinite(given) && given >= minMs ? Math.floor(given) : defaultMs
+}
+
+// An empty text is no number of dollars, although it is one for `Number`.
+function readUsd(text: string | undefined, defaultUsd: number): number {
+  const given = Number(text)
+  return text?.trim() && given >= 0 && given <= MAX_SPEND_LIMIT_USD ? Math.floor(given) : defaultUsd
 }
 
 function readPlaces(text: string | undefined): number {

@@ -44,6 +44,17 @@ users
   .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
   .action((user: string) => call(async (api) => api.request('DELETE', `${API}/users/${await userId(api, user)}`)))
 
+const organizations = program.command('organizations').description('accounts that several people share')
+for (const [word, effect] of [
+  ['suspend', 'end the keys, streams, workers and pods of an organization (id); jobs wait'],
+  ['resume', 'end a suspension; pods that it stopped start again where there is room'],
+] as const) {
+  organizations
+    .command(`${word} <id>`)
+    .description(effect)
+    .action((id: string) => call((api) => api.request('POST', `${API}/organizations/${id}/${word}`)))
+}
+
 const keys = program.command('keys').description('API keys')
 keys
   .command('create <user>')
@@ -101,6 +112,20 @@ budgets
   .description('set them, such as gpus=64 queuedBytes=1073741824; what is left out is the default again')
   .action((user: string, given: string[]) => {
     return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/budgets`, parseBudgets(given)))
+  })
+
+const spend = program.command('spend-limits').description('what an account may spend')
+spend
+  .command('get <user>')
+  .description('show the most that a user (id or email) may spend, where it is not the default')
+  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/spend-limits`)))
+spend
+  .command('set <user>')
+  .description('set it; what is left out is the default again')
+  .option('--per-hour <usd>', 'USD per hour of all that runs at one time', parseUsd)
+  .option('--per-month <usd>', 'USD per calendar month', parseUsd)
+  .action((user: string, body: { perHour?: number; perMonth?: number }) => {
+    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/spend-limits`, body))
   })
 
 const joinTokens = program.command('join-tokens').description('tokens with which machines join')
@@ -227,6 +252,11 @@ function parseBudgets(given: readonly string[]): Record<string, number> {
 
 function parseCount(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('it must be a whole number from 1')
+  return Number(value)
+}
+
+function parseUsd(value: string): number {
+  if (!/^\d+(\.\d{1,6})?$/.test(value)) throw new InvalidArgumentError('it must be an amount in USD such as 80 or 12.50')
   return Number(value)
 }
 

@@ -23,6 +23,8 @@ import { TakeTimes } from './plane/take-times.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { type Survey, surveyHost } from './survey.ts'
+import { HealthChecks } from './tunnel/health-checks.ts'
+import { Tunnel } from './tunnel/tunnel.ts'
 import { keepVolumes } from './volumes/keep-volumes.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
 import { WorkloadRecords } from './workloads/records.ts'
@@ -153,6 +155,7 @@ async function stayLinked(
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
   const gpuHealth = new GpuHealthWatch({ log })
   if (inventory().gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
+  const tunnel = createTunnel(options.planeUrl, host, supervisor, log)
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
@@ -170,6 +173,7 @@ async function stayLinked(
       for (const relay of relays) relay.learn(workloads)
       held.sizes?.learn(workloads)
       supervisor.apply(workloads)
+      if (workloads.some(({ health }) => health !== undefined)) tunnel.open()
     },
     onLease: (sentAt) => {
       lease.renew(sentAt)
@@ -190,9 +194,27 @@ async function stayLinked(
   } finally {
     for (const timer of timers) clearInterval(timer)
     gpuHealth.close()
+    tunnel.close()
     lease.close()
     link.close()
   }
+}
+
+/** How the plane reaches the workloads here that serve requests, and how those are asked for their health. */
+function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log: Log): Pick<Tunnel, 'open' | 'close'> {
+  const place = (id: string, port: number) => supervisor.place(id, port)
+  const tunnel = new Tunnel({ planeUrl: url, tokens, log, place })
+  const checks = new HealthChecks({
+    served: () => supervisor.served(),
+    place,
+    streamsOf: (id) => tunnel.streamsOf(id),
+    tell: (id, verdict) => supervisor.noteHealth(id, verdict),
+  })
+  const close = () => {
+    checks.close()
+    tunnel.close()
+  }
+  return { open: () => tunnel.open(), close }
 }
 
 function createStats(supervisor: Supervisor, log: Log): StatsCollector {

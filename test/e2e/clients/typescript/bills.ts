@@ -1,0 +1,24 @@
+import type { Podplane } from '@podplane/sdk'
+
+/** What the plane has charged. */
+export async function bills(plane: Podplane) {
+  const query = { bucketSize: 'hour', lastN: 2 } as const
+  const all = await plane.listBilling({ query: { ...query, include: 'INTERVALS' } })
+  const parts = await Promise.all([
+    plane.listPodBilling({ query }),
+    plane.listServerlessBilling({ query }),
+    plane.listEndpointBilling({ query }),
+    plane.listNetworkVolumeBilling({ query }),
+    plane.listClusterBilling({ query }),
+  ])
+  return [all.metadata.query.bucketSize, parts.every(({ records, metadata }) => records.length === metadata.recordCount)]
+}
+
+/** What may be spent in a month, as it was changed, as it is told, and whether it is what it was. */
+export async function spend(plane: Podplane) {
+  const before = await plane.getSpendLimits()
+  const changed = await plane.updateSpendLimits({ body: { perMonth: 100 } })
+  const { limits } = await plane.getBillingSummary()
+  const after = await plane.updateSpendLimits({ body: { perMonth: null } })
+  return [changed.perMonth, limits.perMonth, after.perMonth === before.perMonth]
+}
