@@ -67,7 +67,9 @@ test('[HOST-115] a store that refuses the credentials is the reason of the pod, 
   const closed = await startClosedStore()
   try {
     await agent.start(flags(closed.endpoint), LOGIN)
-    await waitUntil('the refusal', () => agent.log.includes('it refuses the credentials'), WAIT_MS)
+    await waitUntil('the refusal', () => agent.log.includes('it refuses the credentials'), WAIT_MS).catch((error: Error) => {
+      throw new Error(`${error.message}\n${agent.log}`)
+    })
     agent.plane.want(agent.workload(1, IDLE, globalMount('shared')))
     const { reason } = await agent.reaches(1, 'error')
     expect(reason).toBe('the object store of global volumes cannot be used on this host: it refuses the credentials')

@@ -9,7 +9,8 @@ import { boundedRun } from './bounded-run.ts'
 import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
 
 const MOUNTS = '/run/podplane'
-const TOOLS = ['rclone', 'fusermount3']
+const RCLONE = 'rclone'
+const TOOLS = [RCLONE, 'fusermount3']
 const ASK_WITHIN_MS = 20_000
 const MOUNT_WITHIN_MS = 20_000
 const LOOK_MS = 10_000
@@ -120,7 +121,7 @@ export class BucketMount {
 
   private async ask(): Promise<string | null> {
     const args = ['lsf', '--max-depth', '1', '--retries', '1', '--low-level-retries', '1', '--contimeout', '5s', '--timeout', '10s']
-    const asked = await boundedRun('rclone', [...args, remoteOf(this.bucket)], { withinMs: ASK_WITHIN_MS, env: rcloneEnv(this.bucket) })
+    const asked = await boundedRun(RCLONE, [...args, remoteOf(this.bucket)], { withinMs: ASK_WITHIN_MS, env: rcloneEnv(this.bucket) })
     if (asked === undefined) return 'it cannot be reached'
     // A prefix under which nothing lies is no directory yet.
     if (asked.code === 0 || (this.bucket.prefix !== '' && /directory not found/.test(asked.stderr))) return null
@@ -154,7 +155,7 @@ export class BucketMount {
       '--contimeout',
       '10s',
     ]
-    const child = spawn('rclone', ['mount', ...options, ...cache, remoteOf(this.bucket), this.path], {
+    const child = spawn(RCLONE, ['mount', ...options, ...cache, remoteOf(this.bucket), this.path], {
       stdio: 'ignore',
       detached: true,
       env: { ...process.env, ...rcloneEnv(this.bucket) },
