@@ -13,6 +13,12 @@ const SECRETS = 'src/db/resources/secrets.ts'
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
+    id: 'the spend limit stops locked pods',
+    file: 'src/domain/billing/spend-watch.ts',
+    find: '!locked && savesNanosPerHour > 0',
+    replace: 'savesNanosPerHour > 0',
+  },
+  {
     id: 'an account sets a limit above what the operator lets it spend',
     file: 'src/domain/billing/spend.ts',
     find: 'Math.min(settings.microsPerHour ?? hourCeiling, hourCeiling)',
