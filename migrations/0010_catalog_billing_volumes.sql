@@ -20,16 +20,6 @@ CREATE TABLE `delegations` (
 );
 --> statement-breakpoint
 CREATE INDEX `delegations_team_created` ON `delegations` (`team_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `object_stores` (
-	`id` text PRIMARY KEY NOT NULL,
-	`endpoint` text NOT NULL,
-	`region` text NOT NULL,
-	`bucket` text NOT NULL,
-	`prefix` text NOT NULL,
-	`credentials_sealed` text NOT NULL,
-	`updated_at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `spend_limits` (
 	`team_id` text PRIMARY KEY NOT NULL,
 	`micros_per_hour` integer,

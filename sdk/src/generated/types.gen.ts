@@ -473,15 +473,21 @@ export type ListWebhookDeliveriesResponse = {
 };
 
 /**
- * One notification that a job is over.
+ * One notification: that a job is over, or that a spend limit is near.
  */
 export type WebhookDelivery = {
     /**
      * The `webhook-id` of every attempt.
      */
     id: string;
-    endpointId: string;
-    jobId: string;
+    /**
+     * Null for a warning of the spend limits.
+     */
+    endpointId: string | null;
+    /**
+     * Null for a warning of the spend limits.
+     */
+    jobId: string | null;
     url: string;
     status: 'PENDING' | 'DELIVERED' | 'FAILED';
     /**
@@ -5086,6 +5092,10 @@ export type CreateNetworkVolumeRefusals = {
      */
     401: ErrorResponse;
     /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
+    /**
      * The key lacks the scope.
      */
     403: ErrorResponse;
@@ -5247,6 +5257,10 @@ export type UpdateNetworkVolumeRefusals = {
      * The bearer token is missing or not valid.
      */
     401: ErrorResponse;
+    /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
     /**
      * The key lacks the scope.
      */
