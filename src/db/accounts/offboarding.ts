@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
+import { closeVolumeCharges } from '../billing/charges.ts'
 import type { Database } from '../client.ts'
 import { buryVolumesOf } from '../resources/volume-tombstones.ts'
 import * as schema from '../schema.ts'
@@ -59,11 +60,12 @@ export type Wiped = Record<'secrets' | 'templates' | 'registries' | 'volumes', n
  */
 export async function wipeAccount(db: Database, { userId, teamId }: { userId: string; teamId: string }, nowMs: number): Promise<Wiped> {
   const { secrets, templates, registries, networkVolumes, globalVolumes, sshKeys, invitations, idempotencyKeys, quotas, budgets } = schema
-  const { identities, memberships, users, teams } = schema
+  const { identities, memberships, users, teams, spendLimits } = schema
   const changed = await runNamed(db, {
     secrets: db.delete(secrets).where(eq(secrets.teamId, teamId)),
     templates: db.delete(templates).where(eq(templates.teamId, teamId)),
     registries: db.delete(registries).where(eq(registries.teamId, teamId)),
+    charged: closeVolumeCharges(db, eq(networkVolumes.teamId, teamId), nowMs),
     ...buryVolumesOf(db, teamId, nowMs),
     networkVolumes: db.delete(networkVolumes).where(eq(networkVolumes.teamId, teamId)),
     globalVolumes: db.delete(globalVolumes).where(eq(globalVolumes.teamId, teamId)),
@@ -71,6 +73,7 @@ export async function wipeAccount(db: Database, { userId, teamId }: { userId: st
     answers: db.delete(idempotencyKeys).where(eq(idempotencyKeys.teamId, teamId)),
     quotas: db.delete(quotas).where(eq(quotas.teamId, teamId)),
     budgets: db.delete(budgets).where(eq(budgets.teamId, teamId)),
+    spendLimits: db.delete(spendLimits).where(eq(spendLimits.teamId, teamId)),
     invitations: db
       .delete(invitations)
       .where(inArray(invitations.email, db.select({ email: users.email }).from(users).where(eq(users.id, userId)))),

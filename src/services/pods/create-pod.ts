@@ -5,7 +5,6 @@ import { openDatabase, openRecords } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
 import { findPod, type PodRow, specBytes } from '../../db/pods/pods.ts'
 import { hasScope } from '../../domain/access.ts'
-import { nanosOfUsd } from '../../domain/billing/money.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
@@ -59,8 +58,8 @@ function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
 /** Where the pod of a body would go now, or what each host lacks; nothing is written (PP-83). Throws what the create would. */
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
   requireScope(ctx.principal, 'pods:write')
-  const { spec, pricePerHour } = await planOrThrow(ctx, body)
-  await requireSpend(ctx, nanosOfUsd(pricePerHour))
+  const { spec, pricePerHour, diskRates } = await planOrThrow(ctx, body)
+  await requireSpend(ctx, runningNanos({ pricePerHour, ...diskRates }))
   const { candidates, refusals } = await rankPod(ctx.env, ctx.principal.teamId, spec)
   const [best] = candidates
   const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
@@ -130,7 +129,11 @@ function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
 }
 
-function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour, deadlines }: PodPlan): PodDraft {
+function draftOf(
+  { principal, nowMs }: VerbContext,
+  name: string,
+  { spec, templateId, pricePerHour, diskRates, deadlines }: PodPlan,
+): PodDraft {
   return {
     id: newResourceId(),
     teamId: principal.teamId,
@@ -157,8 +160,7 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     changedAtMs: nowMs,
     createdAtMs: nowMs,
     ...deadlines,
-    diskNanosPerHour: 0,
-    stoppedDiskNanosPerHour: 0,
+    ...diskRates,
     diskChargedFromMs: null,
   }
 }
