@@ -2952,6 +2952,17 @@ export type HealthReply = {
         throttled: number;
         unhealthy: number;
     };
+    /**
+     * Of load-balancing endpoints only: their requests at this moment.
+     */
+    requests?: {
+        inFlight: number;
+        waiting: number;
+        /**
+         * Why some wait; only while some do.
+         */
+        reason?: string;
+    };
 };
 
 export type RequestsReply = {
@@ -4334,7 +4345,7 @@ export type ListGpuTypesData = {
          */
         count?: number;
         /**
-         * Needs `include`.
+         * `SECURE` when left out. Needs `include`.
          */
         cloud?: GpuCloudFilter;
         /**
@@ -4413,7 +4424,7 @@ export type GetGpuTypeData = {
          */
         count?: number;
         /**
-         * Needs `include`.
+         * `SECURE` when left out. Needs `include`.
          */
         cloud?: GpuCloudFilter;
         /**

@@ -47,12 +47,12 @@ export const GpuCatalogQuery = z.object({
   product: commaList('product', z.enum(PRODUCTS).meta({ id: 'Product', example: 'POD' })).meta({
     description: 'For what; of several, the one with most room counts. Needs `include`.',
   }),
-  count: sentInteger('count', 1, { description: 'GPUs of one pod or worker; 1 when left out. Needs `include`.', default: 1 }),
+  count: sentInteger('count', 1, { description: 'GPUs of one pod or worker; 1 when left out. Needs `include`.' }),
   cloud: z
     .enum(CLOUDS)
     .meta({ id: 'GpuCloudFilter', example: 'SECURE' })
     .optional()
-    .meta({ description: 'Needs `include`.', default: 'SECURE', param: { name: 'cloud', in: 'query' } }),
+    .meta({ description: '`SECURE` when left out. Needs `include`.', param: { name: 'cloud', in: 'query' } }),
   countryCodes: commaList('countryCodes', z.string().regex(COUNTRY_CODE)).meta({
     description: 'Data centers of one of these countries only. Needs `include`.',
   }),

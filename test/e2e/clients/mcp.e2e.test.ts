@@ -16,7 +16,6 @@ const WAIT = 60_000
 const LOG_WAIT = 500
 
 const NO_CLUSTERS = { status: 404, why: 'clusters are not there yet' }
-const NO_CATALOG = { status: 404, why: 'the catalog is not there yet' }
 const NO_GRAPHQL = { status: 501, why: 'it asks GraphQL, which is not served yet' }
 /** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number; why: string }>> = {
@@ -26,13 +25,6 @@ const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status:
   'update-cluster': { args: { id: 'none', body: { name: 'two' } }, ...NO_CLUSTERS },
   'delete-cluster': { args: { id: 'none' }, ...NO_CLUSTERS },
   'list-cluster-pods': { args: { id: 'none' }, ...NO_CLUSTERS },
-  'list-gpu-types': NO_CATALOG,
-  'get-gpu-type': { args: { id: GPU }, ...NO_CATALOG },
-  'list-cpu-types': NO_CATALOG,
-  'get-cpu-type': { args: { id: 'cpu3c' }, ...NO_CATALOG },
-  'list-data-centers': NO_CATALOG,
-  'get-data-center': { args: { id: DATA_CENTER }, ...NO_CATALOG },
-  'list-public-templates': NO_CATALOG,
   'get-capacity': NO_GRAPHQL,
   'list-hub-repos': NO_GRAPHQL,
   'deploy-hub-repo': { args: { repo: 'owner/name' }, ...NO_GRAPHQL },
@@ -193,6 +185,20 @@ test('[PP-273] run jobs and follow them to their ends', async () => {
     line: 'creating from image builtin/probe',
   })
   await mcp.call('delete-endpoint', { id: endpointId })
+})
+
+test('[PP-272] list and read what the plane offers, and how much of it there is', async () => {
+  const asked = { include: ['AVAILABILITY'], product: ['POD', 'SERVERLESS'] }
+  const { gpus } = await mcp.call<{ gpus: Named[] }>('list-gpu-types', asked)
+  const gpu = gpus.find(({ id }) => id === GPU)
+  expect(gpu).toMatchObject({ availability: expect.any(String), dataCenters: expect.any(Array) })
+  expect(await mcp.call('get-gpu-type', { id: GPU, ...asked })).toEqual(gpu)
+  const { cpus } = await mcp.call<{ cpus: Named[] }>('list-cpu-types')
+  expect(cpus).toContainEqual(await mcp.call('get-cpu-type', { id: 'cpu3c' }))
+  const { dataCenters } = await mcp.call<{ dataCenters: Named[] }>('list-data-centers')
+  expect(dataCenters).toContainEqual(await mcp.call('get-data-center', { id: DATA_CENTER }))
+  const { templates } = await mcp.call<{ templates: Named[] }>('list-public-templates')
+  expect(templates).toBeInstanceOf(Array)
 })
 
 test('[PP-272] list what was charged', async () => {

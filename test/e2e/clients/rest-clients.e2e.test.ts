@@ -69,6 +69,7 @@ const SEEN = {
   keys: ['one', true, null, true],
   organization: { made: ['One', 'OWNER'], invited: [1, 'BASIC', 'ADMIN', 2], renamed: ['Two', true], gone: 404 },
   audit: [1, 'template'],
+  catalog: { gpus: [true, 'NVIDIA L4'], cpus: [true, 'cpu3c'], dataCenters: [true, DATA_CENTER], templates: true },
   bills: ['hour', true],
   spend: [100, 100, true],
 }

@@ -12,7 +12,8 @@ from uuid import uuid4
 url, key, guest_key, data_center = sys.argv[1:]
 
 from client import Plane, holds, make, refused
-from podplane_client.models import BillingBucketSize, GetRequestSeriesInterval, ListBillingInclude, PodStatus
+from podplane_client.models import BillingBucketSize, CatalogInclude, DataCenterInclude, GetRequestSeriesInterval, ListBillingInclude, PodStatus, Product
+from podplane_client.types import Unset
 
 GPU = "NVIDIA L4"
 POOL = "AMPERE_24"
@@ -224,6 +225,22 @@ def audit(plane):
     return [len(entries), state.resource.kind.value]
 
 
+def catalog(plane):
+    gpus = plane.list_gpu_types(include=[CatalogInclude.AVAILABILITY], product=[Product.POD]).gpus
+    gpu = plane.get_gpu_type(GPU)
+    cpus = plane.list_cpu_types().cpus
+    cpu = plane.get_cpu_type("cpu3c")
+    places = plane.list_data_centers(include=[DataCenterInclude.GPU_AVAILABILITY]).data_centers
+    place = plane.get_data_center(data_center)
+    templates = plane.list_public_templates().templates
+    return {
+        "gpus": [any(one.id == GPU and not isinstance(one.availability, Unset) for one in gpus), gpu.id],
+        "cpus": [holds(cpus, cpu), cpu.id],
+        "dataCenters": [holds(places, place), place.id],
+        "templates": isinstance(templates, list),
+    }
+
+
 def bills(plane):
     asked = {"bucket_size": BillingBucketSize.HOUR, "last_n": 2}
     whole = plane.list_billing(**asked, include=ListBillingInclude.INTERVALS)
@@ -263,6 +280,7 @@ seen = {
     "keys": keys(plane),
     "organization": organization(plane, guest),
     "audit": audit(plane),
+    "catalog": catalog(plane),
     "bills": bills(plane),
     "spend": spend(plane),
 }

@@ -1,6 +1,7 @@
 import { Podplane } from '@podplane/sdk'
 import { account } from './account.ts'
 import { bills, spend } from './bills.ts'
+import { catalog } from './catalog.ts'
 import { compute } from './compute.ts'
 import { resources } from './resources.ts'
 import { remembering } from './tour.ts'
@@ -16,5 +17,12 @@ const plane = remembering(new Podplane({ baseUrl, apiKey }), called)
 const guest = remembering(new Podplane({ baseUrl, apiKey: guestKey }), called)
 
 const [first, second, third] = await Promise.all([resources(plane, dataCenter), compute(plane), account(plane, guest)])
-const seen = { ...first, ...second, ...third, bills: await bills(plane), spend: await spend(plane) }
+const seen = {
+  ...first,
+  ...second,
+  ...third,
+  catalog: await catalog(plane, dataCenter),
+  bills: await bills(plane),
+  spend: await spend(plane),
+}
 console.log(JSON.stringify({ called: [...called].sort(), seen }))
