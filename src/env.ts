@@ -40,6 +40,7 @@ export interface Env extends SessionVariables, AwsVariables {
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
+  V1_ADAPTER?: string
   OPERATOR_KEY?: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -77,6 +78,8 @@ export interface Settings {
   auditKeptMs: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
+  /** API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
+  v1Adapter: boolean
   /** Whose role pulls from delegated ECR repositories (REG-6); a text says why nobody's. */
   aws: AwsSettings
 }
@@ -136,6 +139,7 @@ function parseSettings(env: Env): Settings {
     auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
     sessions: parseSessionSettings(env),
+    v1Adapter: env.V1_ADAPTER === '1',
     aws: parseAwsSettings(env),
   }
 }

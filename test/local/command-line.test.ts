@@ -35,6 +35,7 @@ describe('settings of npm start', () => {
         WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128',
         WEBHOOK_ALLOW_USERS: 'demo@podplane.local',
         JOB_LIMITS: readStartSettings([], {}).vars.JOB_LIMITS,
+        V1_ADAPTER: '1',
       },
     })
   })
@@ -47,6 +48,11 @@ describe('settings of npm start', () => {
     // Of everybody on this machine only the demo account's, unless the operator has a list of their own (PP-224).
     const usersOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.WEBHOOK_ALLOW_USERS
     expect([usersOf({}), usersOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })]).toEqual(['demo@podplane.local', undefined])
+  })
+
+  it('[LEG-4] serve API v1, unless told otherwise', () => {
+    const adapterOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.V1_ADAPTER
+    expect([adapterOf({}), adapterOf({ V1_ADAPTER: '' })]).toEqual(['1', ''])
   })
 
   it('[PP-153] put the limits of the job API out of reach, unless told otherwise', () => {

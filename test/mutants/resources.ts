@@ -166,6 +166,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'if (row.host === host && row.teamId !== teamId) {',
   },
   {
+    id: 'a retired API is served unasked',
+    file: 'src/env.ts',
+    find: "v1Adapter: env.V1_ADAPTER === '1'",
+    replace: "v1Adapter: env.V1_ADAPTER !== '0'",
+  },
+  {
+    id: 'a key of v1 counts for one machine alone',
+    file: 'src/services/pods/create-pod.ts',
+    find: 'idempotencyKey, asked, (store)',
+    replace: 'idempotencyKey, body, (store)',
+  },
+  {
     id: "a stranger's delegation opens a repository",
     file: 'src/db/resources/delegations.ts',
     find: '.where(and(eq(delegations.teamId, teamId), isIt))',
