@@ -76,6 +76,7 @@ CREATE TABLE `volume_tombstones` (
 );
 --> statement-breakpoint
 CREATE INDEX `volume_tombstones_open` ON `volume_tombstones` (`data_center_id`) WHERE "volume_tombstones"."wiped_at" IS NULL;--> statement-breakpoint
+CREATE INDEX `volume_tombstones_wiped` ON `volume_tombstones` (`wiped_at`);--> statement-breakpoint
 ALTER TABLE `allocations` ADD `charged_from` integer;--> statement-breakpoint
 ALTER TABLE `allocations` ADD `gpu_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `allocations` ADD `cpu_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
@@ -87,6 +88,7 @@ ALTER TABLE `network_volumes` ADD `nanos_per_hour` integer DEFAULT 0 NOT NULL;--
 ALTER TABLE `network_volumes` ADD `charge_sequence` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `network_volumes` ADD `used_bytes` integer;--> statement-breakpoint
 ALTER TABLE `network_volumes` ADD `used_at` integer;--> statement-breakpoint
+ALTER TABLE `network_volumes` ADD `size_enforced` integer DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE `pods` ADD `stop_after` integer;--> statement-breakpoint
 ALTER TABLE `pods` ADD `terminate_after` integer;--> statement-breakpoint
 ALTER TABLE `pods` ADD `disk_nanos_per_hour` integer DEFAULT 0 NOT NULL;--> statement-breakpoint

@@ -18,10 +18,12 @@ import { ReportQueue } from './plane/report-queue.ts'
 import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
+import { createVolumesSender } from './plane/send-volumes.ts'
 import { TakeTimes } from './plane/take-times.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { type Survey, surveyHost } from './survey.ts'
+import { keepVolumes } from './volumes/keep-volumes.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
 import { WorkloadRecords } from './workloads/records.ts'
 import { STATS_INTERVAL_MS, StatsCollector } from './workloads/stats.ts'
@@ -78,11 +80,18 @@ export async function runAgent(context: AgentContext): Promise<void> {
   takes.adopt(supervisor.workerIds(), performance.now())
   queue.start()
   logs.start()
+  const volumesKept = keepVolumes({
+    options,
+    send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
+    inUse: () => supervisor.sharedVolumesInUse(),
+    log,
+  })
   let outcome: Outcome = 'shutdown'
   try {
     outcome = await stayLinked(context, survey, host, { supervisor, ledger, clock, takes, relays })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
+    volumesKept?.close()
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
     await survey.network?.close()
   }

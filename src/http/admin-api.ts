@@ -14,6 +14,7 @@ import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
+import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { unmatched } from './unmatched.ts'
@@ -40,6 +41,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)
+  registerDeletedVolumes(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
 }

@@ -4,8 +4,10 @@ import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
+import { VolumesRequest } from '../host-protocol/volumes.ts'
 import { openHostLink } from '../objects/host-link.ts'
 import type { Owned } from '../objects/owned.ts'
+import { exchangeVolumes } from '../services/hosts/exchange-volumes.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
@@ -30,6 +32,10 @@ export function hostApi(): Hono<AppEnv> {
     const host = await requireHost(c)
     const { batches } = await readBody(c, LogsRequest)
     return c.json(await takeLogs(c.env, host, batches))
+  })
+  app.post('/volumes', async (c) => {
+    const host = await requireHost(c)
+    return c.json(await exchangeVolumes(c.env, host, await readBody(c, VolumesRequest), Date.now()))
   })
   app.get('/link', async (c) => {
     const host = await requireHost(c)

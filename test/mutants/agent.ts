@@ -407,6 +407,12 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'totalMb)',
   },
   {
+    id: 'what a container has open is wiped',
+    file: 'src/host-agent/volumes/exchange.ts',
+    find: 'root !== undefined && isFree ?',
+    replace: 'root !== undefined ?',
+  },
+  {
     id: 'a volume is seen as it is',
     file: 'src/host-agent/mounts/guarded-view.ts',
     find: "await run('mount', ['-o', `remount,bind,${WANTED.join(',')}`, view])",

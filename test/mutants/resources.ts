@@ -219,5 +219,10 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     find: "if (trace === null) throw new Problem('notFound')",
     replace: '',
   },
-  { id: 'removed machines keep a data center', file: 'src/db/hosts/data-centers.ts', find: ", ne(hosts.status, 'REMOVED')", replace: '' },
+  {
+    id: 'removed machines keep a data center',
+    file: 'src/db/hosts/data-centers.ts',
+    find: "where(and(eq(hosts.dataCenterId, dataCenterId), ne(hosts.status, 'REMOVED')))",
+    replace: 'where(eq(hosts.dataCenterId, dataCenterId))',
+  },
 ]

@@ -83,6 +83,12 @@ const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
   '/admin/v1/users/': async () => (await createAccount()).userId,
   '/admin/v1/keys/': async () => (await createKey((await createAccount()).userId)).id,
   '/admin/v1/hosts/': async () => (await FakeHost.enrol()).id,
+  '/admin/v1/deleted-volumes/': async () => {
+    const { key } = await createAccount()
+    const { id } = (await api(key).post('/v2/global-volumes', { name: 'gone' })).body
+    await api(key).delete(`/v2/global-volumes/${id}`)
+    return id
+  },
   '/admin/v1/join-tokens/': async () => (await admin().post('/admin/v1/join-tokens', { name: 'spare' })).body.id,
 }
 

@@ -3,6 +3,7 @@ import { DesiredParts } from '../../src/host-agent/plane/desired-parts.ts'
 import { TAKE_AGAIN_HEADER } from '../../src/host-protocol/delivery.ts'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
 import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import type { VolumesRequest, VolumesResponse } from '../../src/host-protocol/volumes.ts'
 import { admin, expect, send } from './harness.ts'
 
 const INVENTORY: Inventory = {
@@ -169,12 +170,20 @@ export class FakeHost {
   }
 
   /** The status of a callback with the present access token. */
-  async callStatus(path: 'events' | 'logs'): Promise<number> {
+  async callStatus(path: 'events' | 'logs' | 'volumes'): Promise<number> {
     const report = { workloadId: 'nothing', state: 'running', exitCode: null, reason: null, at: 0, sequence: 1 }
     const access = { kind: 'worker', ownerId: 'nobody', grant: 'none' }
     const lines = [{ seq: 1, at: 0, source: 'container', line: '' }]
     const body = path === 'events' ? { reports: [report] } : { batches: [{ workloadId: 'nothing', access, lines }] }
     return statusOf(await postJson(`/host/v1/${path}`, body, this.accessToken))
+  }
+
+  /** What an agent asks and says of volumes. */
+  async exchangeVolumes(request: Partial<VolumesRequest> = {}): Promise<VolumesResponse> {
+    const body = { kinds: ['network', 'global'], since: null, wiped: [], used: [], held: [], ...request }
+    const reply = await postJson('/host/v1/volumes', body, this.accessToken)
+    expect(reply.status).toBe(200)
+    return (await reply.json()) as VolumesResponse
   }
 
   /** Waits for a workload that satisfies `wanted`. */

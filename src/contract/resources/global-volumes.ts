@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../fields.ts'
+import { UsedAt, UsedBytes } from './volume-use.ts'
 
-export const GlobalVolume = z.object({ id: z.string(), name: z.string(), createdAt: Timestamp }).meta({
-  id: 'GlobalVolume',
-  description: 'Storage that every data center can mount; neither size nor place, billed by use.',
-  example: { id: '3h8k1v7p2m4x9d', name: 'models', createdAt: '2026-06-01T12:00:00Z' },
-})
+export const GlobalVolume = z
+  .object({ id: z.string(), name: z.string(), createdAt: Timestamp, usedBytes: UsedBytes, usedAt: UsedAt })
+  .meta({
+    id: 'GlobalVolume',
+    description: 'Storage that every data center can mount; neither size nor place, billed by use.',
+    example: { id: '3h8k1v7p2m4x9d', name: 'models', createdAt: '2026-06-01T12:00:00Z', usedBytes: null, usedAt: null },
+  })
 export type GlobalVolume = z.infer<typeof GlobalVolume>
 
 const NameOnly = { name: Name.meta({ description: 'Unique in the account.' }) }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { VOLUME_TYPES } from '../enums.ts'
 import { Name, ResourceId } from '../fields.ts'
+import { UsedAt, UsedBytes } from './volume-use.ts'
 
 /** Bounds of a network volume, GB (VOL-2). */
 const MIN_VOLUME_GB = 10
@@ -18,8 +19,17 @@ export const NetworkVolume = z
     size: Size,
     dataCenter: z.string().meta({ description: 'Only pods and workers of this data center can mount it.' }),
     type: VolumeType,
+    sizeEnforced: z
+      .boolean()
+      .meta({ description: 'Whether more than `size` is refused when it is written; else `size` is a reservation.' }),
+    usedBytes: UsedBytes,
+    usedAt: UsedAt,
   })
-  .meta({ id: 'NetworkVolume', description: 'Storage of a data center that outlives pods.', example: { id: '9x4m2p7v1k8h3d', ...EXAMPLE } })
+  .meta({
+    id: 'NetworkVolume',
+    description: 'Storage of a data center that outlives pods.',
+    example: { id: '9x4m2p7v1k8h3d', ...EXAMPLE, sizeEnforced: true, usedBytes: 52_428_800, usedAt: '2026-06-01T12:00:00Z' },
+  })
 export type NetworkVolume = z.infer<typeof NetworkVolume>
 
 export const CreateNetworkVolumeRequest = z

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import type { Database } from '../client.ts'
+import { buryVolumesOf } from '../resources/volume-tombstones.ts'
 import * as schema from '../schema.ts'
 
 /** Rows of one look. */
@@ -63,6 +64,7 @@ export async function wipeAccount(db: Database, { userId, teamId }: { userId: st
     secrets: db.delete(secrets).where(eq(secrets.teamId, teamId)),
     templates: db.delete(templates).where(eq(templates.teamId, teamId)),
     registries: db.delete(registries).where(eq(registries.teamId, teamId)),
+    ...buryVolumesOf(db, teamId, nowMs),
     networkVolumes: db.delete(networkVolumes).where(eq(networkVolumes.teamId, teamId)),
     globalVolumes: db.delete(globalVolumes).where(eq(globalVolumes.teamId, teamId)),
     sshKeys: db.delete(sshKeys).where(eq(sshKeys.teamId, teamId)),

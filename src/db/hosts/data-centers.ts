@@ -13,6 +13,16 @@ export async function hasHostIn(db: Database, dataCenterId: string): Promise<boo
   return row !== undefined
 }
 
+/** Where a machine stands; null for one that is unknown or removed. */
+export async function findDataCenterOf(db: Database, hostId: string): Promise<string | null> {
+  const row = await db
+    .select({ dataCenterId: hosts.dataCenterId })
+    .from(hosts)
+    .where(and(eq(hosts.id, hostId), ne(hosts.status, 'REMOVED')))
+    .get()
+  return row?.dataCenterId ?? null
+}
+
 /** Ids of all data centers in which a machine stands that is not removed. */
 export async function listHostDataCenters(db: Database): Promise<string[]> {
   const rows = await db.selectDistinct({ id: hosts.dataCenterId }).from(hosts).where(ne(hosts.status, 'REMOVED'))

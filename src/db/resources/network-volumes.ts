@@ -13,7 +13,19 @@ const RECORD = {
   sizeGb: networkVolumes.sizeGb,
   dataCenterId: networkVolumes.dataCenterId,
   type: networkVolumes.type,
+  usedBytes: networkVolumes.usedBytes,
+  usedAtMs: networkVolumes.usedAtMs,
+  sizeEnforced: networkVolumes.sizeEnforced,
 }
+
+/** What a host has said of a volume (VOL-9). */
+export interface VolumeUse {
+  usedBytes: number | null
+  usedAtMs: number | null
+  sizeEnforced: boolean
+}
+
+export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 
 /** Stores a volume; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
 export async function insertNetworkVolume(
@@ -25,7 +37,7 @@ export async function insertNetworkVolume(
   const { id, teamId, name, sizeGb, dataCenterId, type } = volume
   const [result] = await db.batch([
     db.insert(networkVolumes).select(
-      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, NULL, 0, 0, NULL, NULL
+      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, NULL, 0, 0, NULL, NULL, 0
           WHERE ${hasRoom(networkVolumes, teamId)}`,
     ),
     ...together,
@@ -34,7 +46,7 @@ export async function insertNetworkVolume(
 }
 
 /** A team's volume, or undefined when it is unknown, deleted or another team's. */
-export function findNetworkVolume(db: Database, teamId: string, id: string): Promise<NetworkVolumeRecord | undefined> {
+export function findNetworkVolume(db: Database, teamId: string, id: string): Promise<UsedNetworkVolume | undefined> {
   return db.select(RECORD).from(networkVolumes).where(ownedBy(teamId, id)).get()
 }
 
@@ -48,7 +60,7 @@ export function findNetworkVolumes(db: Database, teamId: string, ids: readonly s
 }
 
 /** A team's volumes, newest first. */
-export function listNetworkVolumes(db: Database, teamId: string): Promise<NetworkVolumeRecord[]> {
+export function listNetworkVolumes(db: Database, teamId: string): Promise<UsedNetworkVolume[]> {
   return db
     .select(RECORD)
     .from(networkVolumes)

@@ -24,6 +24,8 @@ export const networkVolumes = sqliteTable(
     /** What a host last found in it, and when; null: not heard yet. */
     usedBytes: integer('used_bytes'),
     usedAtMs: integer('used_at'),
+    /** Whether the host that found it keeps it within its size. */
+    sizeEnforced: integer('size_enforced', { mode: 'boolean' }).notNull().default(false),
   },
   (t) => [index('network_volumes_team_created').on(t.teamId, t.createdAt, t.id)],
 )
@@ -58,7 +60,10 @@ export const volumeTombstones = sqliteTable(
     /** When its data was gone; such a row is kept for a while for the operator to see. */
     wipedAt: integer('wiped_at'),
   },
-  (t) => [index('volume_tombstones_open').on(t.dataCenterId).where(sql`${t.wipedAt} IS NULL`)],
+  (t) => [
+    index('volume_tombstones_open').on(t.dataCenterId).where(sql`${t.wipedAt} IS NULL`),
+    index('volume_tombstones_wiped').on(t.wipedAt),
+  ],
 )
 
 /** The bucket that holds global volumes; at most one row. Its credentials are sealed. */

@@ -161,6 +161,12 @@ export class Supervisor {
     })
   }
 
+  /** Ids of the shared volumes that containers of this host have, or are about to have; undefined before the plane has said what is to run. */
+  sharedVolumesInUse(): ReadonlySet<string> | undefined {
+    const open = this.desired?.filter(({ id, desired }) => desired === 'running' || this.lifecycle.actual.has(id))
+    return open && new Set(open.flatMap(({ mounts = [] }) => mounts.flatMap(({ kind, id }) => (kind === 'persistent' ? [] : [id]))))
+  }
+
   /** Workers that are here, whatever becomes of them. */
   workerIds(): string[] {
     return [...this.lifecycle.actual.keys()].filter((id) => this.deps.ledger.records.get(id)?.kind === 'worker')

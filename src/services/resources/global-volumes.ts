@@ -3,6 +3,7 @@ import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/res
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/global-volumes.ts'
+import { buryVolume } from '../../db/resources/volume-tombstones.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
@@ -65,17 +66,21 @@ export async function renameGlobalVolume(ctx: VerbContext, id: string, name: str
   return toGlobalVolume(outcome)
 }
 
-/** Deletes a volume that no live pod mounts (GLV-2). Throws 400, 403 and 404. */
+/** Deletes a volume that no live pod mounts (GLV-2); a host wipes what is in it (GLV-4). Throws 400, 403 and 404. */
 export async function deleteGlobalVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
+  const { teamId } = ctx.principal
+  const db = openDatabase(ctx.env.DB)
+  if (!(await table.findGlobalVolume(db, teamId, id))) throw new Problem('notFound')
   const note = noteChange(ctx, { action: 'global-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
-  assertDeleted(await table.deleteGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), `global volume ${id}`)
+  const tombstone = buryVolume(db, { volumeId: id, kind: 'global', teamId, dataCenterId: null, sizeGb: null, deletedAt: ctx.nowMs })
+  assertDeleted(await table.deleteGlobalVolume(db, teamId, id, [note, tombstone]), `global volume ${id}`)
 }
 
 function nameTaken(): Problem {
   return new Problem('badRequest', { detail: 'Global volume name must be unique.', code: 'RULE' })
 }
 
-function toGlobalVolume({ id, name, createdAt }: table.GlobalVolumeRow): GlobalVolume {
-  return { id, name, createdAt: formatTime(createdAt) }
+function toGlobalVolume({ id, name, createdAt, usedBytes, usedAtMs }: table.GlobalVolumeRow): GlobalVolume {
+  return { id, name, createdAt: formatTime(createdAt), usedBytes, usedAt: usedAtMs === null ? null : formatTime(usedAtMs) }
 }

@@ -1,7 +1,9 @@
 import { Problem, problemOf } from '../../contract/problems.ts'
 import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
+import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/network-volumes.ts'
+import { buryVolume } from '../../db/resources/volume-tombstones.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
 import { newResourceId } from '../../platform/ids.ts'
@@ -53,7 +55,7 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
     const before = await findOrThrow(ctx, id)
     const result = patchNetworkVolume(before, patch)
     if (!result.ok) throw problemOf(result.problem)
-    const after = toNetworkVolume(result.volume)
+    const after = toNetworkVolume({ ...before, ...result.volume })
     const note = noteChange(ctx, {
       action: 'network-volumes.update',
       resourceKind: KIND,
@@ -64,11 +66,14 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
   })
 }
 
-/** Deletes a volume that no live pod and no endpoint uses (VOL-3). Throws 400, 403 and 404. */
+/** Deletes a volume that no live pod and no endpoint uses (VOL-3); a host wipes what is in it (VOL-6). Throws 400, 403 and 404. */
 export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
+  const { teamId, dataCenterId, sizeGb } = await findOrThrow(ctx, id)
+  const db = openDatabase(ctx.env.DB)
   const note = noteChange(ctx, { action: 'network-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
-  assertDeleted(await table.deleteNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), `network volume ${id}`)
+  const tombstone = buryVolume(db, { volumeId: id, kind: 'network', teamId, dataCenterId, sizeGb, deletedAt: ctx.nowMs })
+  assertDeleted(await table.deleteNetworkVolume(db, teamId, id, [note, tombstone]), `network volume ${id}`)
 }
 
 function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
@@ -81,12 +86,14 @@ function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
   })
 }
 
-async function findOrThrow(ctx: VerbContext, id: string): Promise<NetworkVolumeRecord> {
+async function findOrThrow(ctx: VerbContext, id: string): Promise<table.UsedNetworkVolume> {
   const volume = await table.findNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!volume) throw new Problem('notFound')
   return volume
 }
 
-function toNetworkVolume({ id, name, sizeGb, dataCenterId, type }: NetworkVolumeRecord): NetworkVolume {
-  return { id, name, size: sizeGb, dataCenter: dataCenterId, type }
+function toNetworkVolume(volume: NetworkVolumeRecord & Partial<table.VolumeUse>): NetworkVolume {
+  const { id, name, sizeGb, dataCenterId, type, usedBytes = null, usedAtMs = null, sizeEnforced = false } = volume
+  const usedAt = usedAtMs === null ? null : formatTime(usedAtMs)
+  return { id, name, size: sizeGb, dataCenter: dataCenterId, type, sizeEnforced, usedBytes, usedAt }
 }

@@ -18,6 +18,8 @@ describe('global volumes', () => {
       id: expect.stringMatching(/^[a-z0-9]{14}$/),
       name: 'models',
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      usedBytes: null,
+      usedAt: null,
     })
     expect(await api(key).get(`${PATH}/${volume.id}`)).toMatchObject({ status: 200, body: volume })
     expect((await api(key).get(PATH)).body).toEqual({ globalVolumes: [volume] })

@@ -15,7 +15,10 @@ describe('create', () => {
   it('[VOL-1][VOL-2] answers 201 with the volume, of the first type of its data center', async () => {
     const { key } = await createAccount()
     const volume = await create(key)
-    expect(volume).toEqual({ id: expect.stringMatching(/^[a-z0-9]{14}$/), name: 'data', size: 10, dataCenter: 'EU-RO-1', type: 'STANDARD' })
+    expect(volume).toEqual({
+      ...{ id: expect.stringMatching(/^[a-z0-9]{14}$/), name: 'data', size: 10, dataCenter: 'EU-RO-1', type: 'STANDARD' },
+      ...{ sizeEnforced: false, usedBytes: null, usedAt: null },
+    })
     expect(await api(key).get(`${PATH}/${volume.id}`)).toMatchObject({ status: 200, body: volume })
     const fast = await create(key, { dataCenter: 'US-CA-2', type: 'HIGH_PERFORMANCE', size: 4096 })
     expect(fast).toMatchObject({ dataCenter: 'US-CA-2', type: 'HIGH_PERFORMANCE', size: 4096 })

@@ -8,7 +8,7 @@ const count = async (table: string, team: string) =>
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE team_id = ?`).bind(team).first<{ n: number }>())?.n
 
 describe('a deleted account', () => {
-  it('[TEAM-23] its work ends, what it kept is gone, and what it used stays', async () => {
+  it('[TEAM-23][VOL-6] its work ends, what it kept is gone, and what it used stays', async () => {
     const scene = await podScene(gpus(2))
     const { account } = scene
     const team = await teamOf(account)
@@ -29,6 +29,10 @@ describe('a deleted account', () => {
     for (const key of [account.key, second.key]) expect((await api(key).get('/v2/pods')).status).toBe(401)
     const pod = await env.DB.prepare('SELECT status FROM pods WHERE id = ?').bind(id).first()
     expect(pod).toEqual({ status: 'TERMINATED' })
+    const buried = await env.DB.prepare('SELECT kind, data_center_id AS dc, wiped_at FROM volume_tombstones WHERE team_id = ?')
+      .bind(team)
+      .all()
+    expect(buried.results).toEqual([{ kind: 'network', dc: 'EU-RO-1', wiped_at: null }])
     expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM usage WHERE workload_id = ?').bind(id).first()).toEqual({ n: 1 })
     for (const table of ['templates', 'registries', 'network_volumes', 'memberships', 'ssh_keys']) {
       expect([table, await count(table, team)]).toEqual([table, 0])

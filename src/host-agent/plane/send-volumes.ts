@@ -1,0 +1,22 @@
+import { type VolumesRequest, VolumesResponse } from '../../host-protocol/volumes.ts'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
+import type { PlaneClock } from './clock-offset.ts'
+import { planeUrl, postToPlane } from './http.ts'
+
+/** Makes the function that tells the plane of volumes once; undefined: not now. A plane of before there was this is asked in vain, and quietly. */
+export function createVolumesSender(base: string, tokens: AccessTokens, clock: PlaneClock, log: Log) {
+  return async function sendVolumes(request: VolumesRequest): Promise<VolumesResponse | undefined> {
+    try {
+      const token = await tokens.get()
+      const answer = await postToPlane(planeUrl(base, '/host/v1/volumes'), request, clock, token)
+      if (answer.status === 200) return VolumesResponse.parse(answer.body)
+      if (answer.status === 401) tokens.invalidate(token)
+      if (answer.status !== 404) log.warn('the plane did not hear of volumes', { status: answer.status, detail: answer.detail })
+    } catch (error) {
+      if (!(error instanceof IdentityRefused)) log.debug('the plane cannot be told of volumes', { error: errorText(error) })
+    }
+    return undefined
+  }
+}

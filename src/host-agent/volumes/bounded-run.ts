@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import { OUTPUT_MAX_BYTES, OutputText } from './output-text.ts'
+
+/** A command that ended in time. */
+export interface Ended {
+  code: number
+  stdout: string
+  /** What it complained of, its beginning. */
+  stderr: string
+}
+
+const COMPLAINT_MAX_CHARS = 300
+
+/**
+ * Runs a command on files that may be on a server which is away: what waits for that cannot even be killed, so after `withinMs` it is left behind
+ * instead of being waited for. Undefined then, and when it cannot be started. None of the threads that Node has for files is held by it.
+ */
+export function boundedRun(
+  command: string,
+  args: readonly string[],
+  { withinMs, env = {} }: { withinMs: number; env?: Record<string, string> },
+): Promise<Ended | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LC_ALL: 'C', ...env } })
+    const [out, complaint] = [new OutputText(OUTPUT_MAX_BYTES), new OutputText(COMPLAINT_MAX_CHARS)]
+    const end = (ended: Ended | undefined) => {
+      clearTimeout(timer)
+      resolve(ended)
+    }
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      for (const stream of [child.stdout, child.stderr]) stream.destroy()
+      child.unref()
+      end(undefined)
+    }, withinMs)
+    child.stdout.on('data', (chunk: Buffer) => out.add(chunk))
+    child.stderr.on('data', (chunk: Buffer) => complaint.add(chunk))
+    child.once('error', () => end(undefined))
+    child.once('close', (code) => end(code === null ? undefined : { code, stdout: out.text(), stderr: complaint.text().trim() }))
+  })
+}

@@ -1,0 +1,33 @@
+import type { VolumesRequest, VolumesResponse } from '../../host-protocol/volumes.ts'
+import type { Log } from '../log.ts'
+import type { AgentOptions } from '../options.ts'
+import { VolumeExchange } from './exchange.ts'
+import { VolumeMeter } from './measure.ts'
+import { VolumeRoot } from './volume-root.ts'
+
+export interface KeepVolumesDeps {
+  options: Pick<AgentOptions, 'networkVolumes' | 'globalVolumes' | 'stateDir'>
+  send(request: VolumesRequest): Promise<VolumesResponse | undefined>
+  inUse(): ReadonlySet<string> | undefined
+  log: Log
+}
+
+/** Looks after the shared volumes that this host can get at: what is in them, and that deleted ones go. Undefined: it has none. */
+export function keepVolumes({ options, send, inUse, log }: KeepVolumesDeps): { close(): void } | undefined {
+  const { networkVolumes, globalVolumes, stateDir } = options
+  const roots: VolumeRoot[] = []
+  // What the container engine mounts itself is out of the agent's reach.
+  if (typeof networkVolumes === 'string') roots.push(new VolumeRoot({ kind: 'network', path: networkVolumes, stateDir, log }))
+  if (globalVolumes !== undefined) roots.push(new VolumeRoot({ kind: 'global', path: globalVolumes, stateDir, log }))
+  if (roots.length === 0) return undefined
+  const meter = new VolumeMeter(roots)
+  const exchange = new VolumeExchange({ roots, meter, send, inUse, onSizes: async () => {}, held: async () => [], log })
+  meter.start()
+  exchange.start()
+  return {
+    close() {
+      meter.close()
+      exchange.close()
+    },
+  }
+}

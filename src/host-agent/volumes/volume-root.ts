@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
+import type { Log } from '../log.ts'
+import { boundedRun } from './bounded-run.ts'
+
+/** Says which directory this is, so that an empty one below a missing mount is not taken for it. */
+const MARKER = '.podplane-volumes'
+/** Of directories that are being removed; no volume id can begin with it. */
+const TRASH_PREFIX = '.wiped-'
+/** The plane makes the ids, but a host does not trust its input. */
+const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
+const ANSWER_WITHIN_MS = 20_000
+const REMOVED_WITHIN_MS = 600_000
+
+const Markers = z.record(z.string(), z.string())
+
+/** What became of a volume that was to be wiped. */
+export type WipeOutcome = 'gone' | 'later'
+
+export interface VolumeRootOptions {
+  kind: 'network' | 'global'
+  path: string
+  /** Where this agent remembers which directory it has seen at that path. */
+  stateDir: string
+  log: Log
+}
+
+/** A directory that holds shared volumes, one sub-directory each, as the one who keeps it clean sees it (HOST-113). */
+export class VolumeRoot {
+  readonly kind: 'network' | 'global'
+  readonly path: string
+  private readonly stateDir: string
+  private readonly log: Log
+
+  constructor({ kind, path, stateDir, log }: VolumeRootOptions) {
+    this.kind = kind
+    this.path = path
+    this.stateDir = stateDir
+    this.log = log
+  }
+
+  /** Ids of the volumes that have a directory; undefined when it does not answer, or another directory is there than before. */
+  async list(): Promise<string[] | undefined> {
+    if (!(await this.isSame())) return undefined
+    const found = await this.entries()
+    return found?.filter((name) => SAFE_ID.test(name))
+  }
+
+  /**
+   * Removes a volume with all that is in it. It is out of reach at once: renamed, which moves a link and not what it leads to, and then removed by
+   * a program that follows no links and leaves no file system. What an interrupted removal has left goes too.
+   */
+  async wipe(id: string): Promise<WipeOutcome> {
+    if (!SAFE_ID.test(id) || !(await this.isSame())) return 'later'
+    const trash = join(this.path, `${TRASH_PREFIX}${id}.${randomUUID()}`)
+    const names = await this.entries()
+    if (names === undefined) return 'later'
+    if (names.includes(id)) {
+      const moved = await boundedRun('mv', ['-T', '--', join(this.path, id), trash], { withinMs: ANSWER_WITHIN_MS })
+      if (moved?.code !== 0) return this.later('a deleted volume could not be moved away', id, moved?.stderr)
+      this.log.info('wipes a deleted volume', { volume: id, kind: this.kind })
+    }
+    const left = (await this.entries())?.filter((name) => name.startsWith(`${TRASH_PREFIX}${id}.`))
+    for (const name of left ?? []) {
+      const removed = await boundedRun('rm', ['-rf', '--one-file-system', '--', join(this.path, name)], { withinMs: REMOVED_WITHIN_MS })
+      if (removed?.code !== 0) return this.later('not all of a deleted volume could be removed; it is tried again', id, removed?.stderr)
+    }
+    const after = await this.entries()
+    const isGone = after?.every((name) => name !== id && !name.startsWith(`${TRASH_PREFIX}${id}.`))
+    return isGone === true ? 'gone' : 'later'
+  }
+
+  private later(text: string, volume: string, error: string | undefined): 'later' {
+    this.log.warn(text, { volume, kind: this.kind, error: error ?? 'it does not answer' })
+    return 'later'
+  }
+
+  private async entries(): Promise<string[] | undefined> {
+    const args = [this.path, '-mindepth', '1', '-maxdepth', '1', '-printf', '%f\\0']
+    const found = await boundedRun('find', args, { withinMs: ANSWER_WITHIN_MS })
+    return found?.code === 0 ? found.stdout.split('\0').filter((name) => name !== '') : undefined
+  }
+
+  /** Whether this is the directory that the agent has known at this path; the first one that it sees is marked. */
+  private async isSame(): Promise<boolean> {
+    const file = join(this.stateDir, 'volume-roots.json')
+    const known = readKeptFile(file, Markers, 'remove it; the directories of volumes are marked anew') ?? {}
+    const marker = join(this.path, MARKER)
+    const read = await boundedRun('cat', ['--', marker], { withinMs: ANSWER_WITHIN_MS })
+    const found = read?.code === 0 ? read.stdout.trim() : undefined
+    const expected = known[this.path]
+    if (expected !== undefined) {
+      if (found !== expected) this.log.warn('another directory is mounted where volumes were, or none', { path: this.path })
+      return found === expected
+    }
+    const mark = found ?? (await this.mark(marker))
+    if (mark !== undefined) writeJsonFile(file, { ...known, [this.path]: mark })
+    return mark !== undefined
+  }
+
+  private async mark(marker: string): Promise<string | undefined> {
+    const id = randomUUID()
+    const args = ['-c', 'set -C; umask 022; printf %s "$1" >"$0"', marker, id]
+    const written = await boundedRun('sh', args, { withinMs: ANSWER_WITHIN_MS })
+    return written?.code === 0 ? id : undefined
+  }
+}

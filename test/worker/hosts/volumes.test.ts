@@ -1,0 +1,151 @@
+import { FakeHost } from '../../support/fake-host.ts'
+import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+
+const ADMIN_PATH = '/admin/v1/deleted-volumes'
+let centers = 0
+
+/** A data center of its own, so that the volumes of other tests are nothing to its hosts. */
+async function makeCenter() {
+  centers += 1
+  const dataCenterId = `LAB-${centers}`
+  const host = await FakeHost.enrol({}, { dataCenterId })
+  return { dataCenterId, host }
+}
+
+async function makeVolume(dataCenter: string) {
+  const account = await createAccount()
+  const reply = await api(account.key).post('/v2/network-volumes', { name: 'data', size: 10, dataCenter })
+  expect(reply.status).toBe(201)
+  const path = `/v2/network-volumes/${reply.body.id}`
+  return { account, id: reply.body.id as string, path, read: async () => (await api(account.key).get(path)).body }
+}
+
+const tombstone = async (id: string) => (await admin().get(ADMIN_PATH)).body.volumes.find((volume: { id: string }) => volume.id === id)
+
+describe('deleted network volumes', () => {
+  it('[VOL-6][VOL-7] wait for a host of their data center, which is told until it has confirmed', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const elsewhere = (await makeCenter()).host
+    const { account, id, path } = await makeVolume(dataCenterId)
+    expect((await host.exchangeVolumes()).wipe).toEqual([])
+    expect((await api(account.key).delete(path)).status).toBe(204)
+    const ref = { kind: 'network' as const, id }
+    expect((await host.exchangeVolumes()).wipe).toEqual([ref])
+    expect((await host.exchangeVolumes()).wipe, 'not told once only').toEqual([ref])
+    expect((await host.exchangeVolumes({ kinds: ['global'] })).wipe).not.toContainEqual(ref)
+    expect((await elsewhere.exchangeVolumes({ wiped: [ref] })).wipe).not.toContainEqual(ref)
+    expect(await tombstone(id)).toMatchObject({ kind: 'network', dataCenterId, size: 10, teamId: await teamOf(account), wipedAt: null })
+
+    expect((await host.exchangeVolumes({ wiped: [ref] })).wipe).toEqual([])
+    expect(await tombstone(id)).toMatchObject({ wipedAt: expect.any(String) })
+  })
+
+  it('[VOL-7] are asked of another host of the data center as well, which may hold a copy, and once', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const late = await FakeHost.enrol({}, { dataCenterId })
+    const { account, id, path } = await makeVolume(dataCenterId)
+    await api(account.key).delete(path)
+    await host.exchangeVolumes({ wiped: [{ kind: 'network', id }] })
+    const { wipe, nowMs } = await late.exchangeVolumes()
+    expect(wipe).toEqual([{ kind: 'network', id }])
+    expect((await late.exchangeVolumes({ since: nowMs + 120_000 })).wipe).toEqual([])
+  })
+
+  it('[VOL-6] one that is not deleted, because something uses it, is not to be wiped', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const { account, id, path } = await makeVolume(dataCenterId)
+    const endpoint = { name: 'e', image: 'acme/model:1', gpu: { pools: ['ADA_24'] }, networkVolumes: [id] }
+    expect((await api(account.key).post('/v2/serverless', endpoint)).status).toBe(201)
+    expect((await api(account.key).delete(path)).status).toBe(400)
+    expect((await host.exchangeVolumes()).wipe).toEqual([])
+    expect(await tombstone(id)).toBeUndefined()
+  })
+
+  it('[VOL-7] confirming one that is in use changes nothing', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const { id, read } = await makeVolume(dataCenterId)
+    const before = await read()
+    await host.exchangeVolumes({ wiped: [{ kind: 'network', id }] })
+    expect(await read()).toEqual(before)
+  })
+
+  it('[VOL-8] the operator says that one is gone which no host can wipe', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const { account, id, path } = await makeVolume(dataCenterId)
+    expect((await admin().delete(`${ADMIN_PATH}/${id}`)).status).toBe(404)
+    await api(account.key).delete(path)
+    expect((await admin().delete(`${ADMIN_PATH}/${id}`)).status).toBe(204)
+    expect((await admin().delete(`${ADMIN_PATH}/${id}`)).status).toBe(404)
+    expect(await tombstone(id)).toMatchObject({ wipedAt: expect.any(String) })
+    expect((await host.exchangeVolumes({ since: Date.now() + 120_000 })).wipe).toEqual([])
+  })
+
+  it('[VOL-8] one that was wiped is forgotten after 30 days, one that waits never', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const [old, open, fresh] = [await makeVolume(dataCenterId), await makeVolume(dataCenterId), await makeVolume(dataCenterId)]
+    for (const { account, path } of [old, open, fresh]) await api(account.key).delete(path)
+    await host.exchangeVolumes({ wiped: [{ kind: 'network', id: old.id }] })
+    const longAgo = Date.now() - 31 * 24 * 3600 * 1000
+    await env.DB.prepare('UPDATE volume_tombstones SET deleted_at = ? WHERE data_center_id = ?').bind(longAgo, dataCenterId).run()
+    await env.DB.prepare('UPDATE volume_tombstones SET wiped_at = ? WHERE volume_id = ?').bind(longAgo, old.id).run()
+    await host.exchangeVolumes({ wiped: [{ kind: 'network', id: fresh.id }] })
+    expect([await tombstone(old.id), await tombstone(open.id), await tombstone(fresh.id)]).toEqual([
+      undefined,
+      expect.objectContaining({ wipedAt: null }),
+      expect.objectContaining({ wipedAt: expect.any(String) }),
+    ])
+  })
+})
+
+it('[GLV-4] a deleted global volume is wiped by any host that offers such volumes', async () => {
+  const { host } = await makeCenter()
+  const { key } = await createAccount()
+  const { id } = (await api(key).post('/v2/global-volumes', { name: 'models' })).body
+  await api(key).delete(`/v2/global-volumes/${id}`)
+  const ref = { kind: 'global' as const, id }
+  expect((await host.exchangeVolumes({ kinds: ['network'], wiped: [ref] })).wipe).not.toContainEqual(ref)
+  expect((await host.exchangeVolumes()).wipe).toContainEqual(ref)
+  expect((await host.exchangeVolumes({ wiped: [ref] })).wipe).not.toContainEqual(ref)
+  expect(await tombstone(id)).toMatchObject({ kind: 'global', dataCenterId: null, size: null, wipedAt: expect.any(String) })
+})
+
+describe('what hosts say of volumes', () => {
+  it('[VOL-5][VOL-9] is shown with the volume, and only hosts of its data center are believed', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const elsewhere = (await makeCenter()).host
+    const { id, read } = await makeVolume(dataCenterId)
+    const other = await makeVolume(dataCenterId)
+    const use = { kind: 'network' as const, id, bytes: 52_428_800, enforced: true }
+    await elsewhere.exchangeVolumes({ used: [use] })
+    expect(await read()).toMatchObject({ usedBytes: null, usedAt: null, sizeEnforced: false })
+    await host.exchangeVolumes({ used: [use] })
+    expect(await read()).toMatchObject({ size: 10, usedBytes: 52_428_800, usedAt: expect.any(String), sizeEnforced: true })
+    await host.exchangeVolumes({ used: [{ ...use, bytes: 1, enforced: false }] })
+    expect(await read()).toMatchObject({ usedBytes: 1, sizeEnforced: false })
+    expect(await other.read()).toMatchObject({ usedBytes: null, sizeEnforced: false })
+  })
+
+  it('[GLV-5] is shown with a global volume', async () => {
+    const { host } = await makeCenter()
+    const { key } = await createAccount()
+    const { id } = (await api(key).post('/v2/global-volumes', { name: 'models' })).body
+    await host.exchangeVolumes({ used: [{ kind: 'global', id, bytes: 7, enforced: false }] })
+    expect((await api(key).get(`/v2/global-volumes/${id}`)).body).toMatchObject({ id, usedBytes: 7, usedAt: expect.any(String) })
+  })
+
+  it('[VOL-10] a host is told the sizes of volumes of its data center, also after they grew', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const elsewhere = (await makeCenter()).host
+    const { account, id, path } = await makeVolume(dataCenterId)
+    expect((await host.exchangeVolumes({ held: [id, 'nothing'] })).sizes).toEqual([{ id, sizeGb: 10 }])
+    await api(account.key).patch(path, { size: 20 })
+    expect((await host.exchangeVolumes({ held: [id] })).sizes).toEqual([{ id, sizeGb: 20 }])
+    expect((await elsewhere.exchangeVolumes({ held: [id] })).sizes).toEqual([])
+  })
+
+  it('[VOL-7] is taken from hosts alone', async () => {
+    const { host } = await makeCenter()
+    host.accessToken = 'forged'
+    expect(await host.callStatus('volumes')).toBe(401)
+  })
+})
