@@ -7,13 +7,14 @@ import { requireCaller } from '../middleware/authentication.ts'
 import { limitBody } from '../middleware/body-limit.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { failureResponse } from '../problem-response.ts'
+import { BILLING_ROUTES } from './billing.ts'
 import { ENDPOINT_ROUTES } from './endpoints.ts'
 import { POD_ROUTES } from './pods.ts'
 import { RESOURCE_ROUTES } from './resources.ts'
 import type { V1Route } from './route.ts'
 
 /** Everything that is served of v1. */
-export const V1_ROUTES: readonly V1Route[] = [...POD_ROUTES, ...ENDPOINT_ROUTES, ...RESOURCE_ROUTES]
+export const V1_ROUTES: readonly V1Route[] = [...POD_ROUTES, ...ENDPOINT_ROUTES, ...RESOURCE_ROUTES, ...BILLING_ROUTES]
 
 /** API v1 below `/v1`: retired (LEG-1 to LEG-3), unless the operator has it mapped onto v2 (LEG-4). Checks stand in the order of ERR-6. */
 export function v1Api(): Hono<AppEnv> {
