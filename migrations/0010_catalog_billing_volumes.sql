@@ -34,12 +34,18 @@ CREATE TABLE `spend_limits` (
 	`team_id` text PRIMARY KEY NOT NULL,
 	`micros_per_hour` integer,
 	`micros_per_month` integer,
+	`ceiling_micros_per_hour` integer,
+	`ceiling_micros_per_month` integer,
 	`stops_pods` integer DEFAULT false NOT NULL,
 	`webhook_sealed` text,
-	`warned_for` text,
+	`warned_month` text,
+	`warned_rate` integer DEFAULT false NOT NULL,
+	`checked_at` integer DEFAULT 0 NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`team_id`) REFERENCES `teams`(`id`) ON UPDATE no action ON DELETE no action
 );
+--> statement-breakpoint
+CREATE INDEX `spend_limits_watched` ON `spend_limits` (`checked_at`) WHERE "spend_limits"."stops_pods" = 1 OR "spend_limits"."webhook_sealed" IS NOT NULL;
 --> statement-breakpoint
 CREATE TABLE `usage` (
 	`workload_id` text NOT NULL,

@@ -9,7 +9,12 @@ export default defineConfig({
   output: { path: FOLDER, module: { extension: '.ts' } },
   plugins: [
     { name: '@hey-api/client-fetch', throwOnError: true },
-    '@hey-api/typescript',
+    {
+      name: '@hey-api/typescript',
+      // Their own words: `ListPodsResponse` is a schema of the document.
+      responses: { name: '{{name}}Answers', response: '{{name}}Answer' },
+      errors: { name: '{{name}}Refusals', error: '{{name}}Refusal' },
+    },
     {
       name: '@hey-api/sdk',
       responseStyle: 'data',

@@ -37,6 +37,7 @@ export interface Env extends SessionVariables, AwsVariables {
   HOST_SILENCE_MAX_MS: string
   TERMINATED_PODS_KEPT_MS?: string
   AUDIT_KEEP_DAYS?: string
+  SPEND_LIMIT_USD_PER_HOUR?: string
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
@@ -76,6 +77,8 @@ export interface Settings {
   terminatedPodsKeptMs: number
   /** How long a row of the audit log stays, milliseconds (AUD-10). */
   auditKeptMs: number
+  /** What all that runs of an account may cost an hour unless its operator says otherwise, millionths of a USD (BIL-20). */
+  spendLimitMicrosPerHour: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
   /** API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
@@ -96,6 +99,9 @@ const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
 const MIN_TERMINATED_PODS_KEPT_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_AUDIT_KEEP_DAYS = 365
+const DEFAULT_SPEND_LIMIT_USD = 80
+const MAX_SPEND_LIMIT_USD = 1_000_000_000
+const MICROS_PER_USD = 1_000_000
 const DEFAULT_TERMINATED_PODS_KEPT_MS = 30 * 24 * 3_600_000
 /** One for first attempts, one for later ones. */
 const MIN_WEBHOOKS_PER_RECEIVER = 2
@@ -138,6 +144,7 @@ function parseSettings(env: Env): Settings {
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
     auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
+    spendLimitMicrosPerHour: readUsd(env.SPEND_LIMIT_USD_PER_HOUR, DEFAULT_SPEND_LIMIT_USD) * MICROS_PER_USD,
     sessions: parseSessionSettings(env),
     v1Adapter: env.V1_ADAPTER === '1',
     aws: parseAwsSettings(env),
@@ -147,6 +154,12 @@ function parseSettings(env: Env): Settings {
 function readDuration(text: string | undefined, minMs: number, defaultMs: number): number {
   const given = Number(text)
   return Number.isFinite(given) && given >= minMs ? Math.floor(given) : defaultMs
+}
+
+// An empty text is no number of dollars, although it is one for `Number`.
+function readUsd(text: string | undefined, defaultUsd: number): number {
+  const given = Number(text)
+  return text?.trim() && given >= 0 && given <= MAX_SPEND_LIMIT_USD ? Math.floor(given) : defaultUsd
 }
 
 function readPlaces(text: string | undefined): number {

@@ -103,6 +103,20 @@ budgets
     return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/budgets`, parseBudgets(given)))
   })
 
+const spend = program.command('spend-limits').description('what an account may spend')
+spend
+  .command('get <user>')
+  .description('show the most that a user (id or email) may spend, where it is not the default')
+  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/spend-limits`)))
+spend
+  .command('set <user>')
+  .description('set it; what is left out is the default again')
+  .option('--per-hour <usd>', 'USD per hour of all that runs at one time', parseUsd)
+  .option('--per-month <usd>', 'USD per calendar month', parseUsd)
+  .action((user: string, body: { perHour?: number; perMonth?: number }) => {
+    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/spend-limits`, body))
+  })
+
 const joinTokens = program.command('join-tokens').description('tokens with which machines join')
 joinTokens
   .command('create')
@@ -227,6 +241,11 @@ function parseBudgets(given: readonly string[]): Record<string, number> {
 
 function parseCount(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('it must be a whole number from 1')
+  return Number(value)
+}
+
+function parseUsd(value: string): number {
+  if (!/^\d+(\.\d{1,6})?$/.test(value)) throw new InvalidArgumentError('it must be an amount in USD such as 80 or 12.50')
   return Number(value)
 }
 

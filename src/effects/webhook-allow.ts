@@ -1,4 +1,4 @@
-import { findEndpointUser } from '../db/accounts/accounts.ts'
+import { findEndpointUser, findTeamUser } from '../db/accounts/accounts.ts'
 import { openDatabase } from '../db/client.ts'
 import { parseAllowList, type WebhookAllowList } from '../domain/webhook/url.ts'
 import { type Env, readSettings } from '../env.ts'
@@ -15,9 +15,18 @@ export async function webhookAllowOfBody(env: Env, endpointId: string, body: str
  * Private hosts that the webhooks of an endpoint may call (HOOK-7): what `WEBHOOK_ALLOW` lists is for the accounts that `WEBHOOK_ALLOW_USERS`
  * names, where it names any (PP-224).
  */
-export async function webhookAllowOf(env: Env, endpointId: string): Promise<WebhookAllowList> {
+export function webhookAllowOf(env: Env, endpointId: string): Promise<WebhookAllowList> {
+  return allowOf(env, () => findEndpointUser(openDatabase(env.DB), endpointId))
+}
+
+/** The same for webhooks of an account that are about no endpoint. */
+export function webhookAllowOfTeam(env: Env, teamId: string): Promise<WebhookAllowList> {
+  return allowOf(env, () => findTeamUser(openDatabase(env.DB), teamId))
+}
+
+async function allowOf(env: Env, findEmail: () => Promise<string | null>): Promise<WebhookAllowList> {
   const { webhookAllow, webhookAllowUsers } = readSettings(env)
   if (webhookAllowUsers === null) return webhookAllow
-  const email = await findEndpointUser(openDatabase(env.DB), endpointId)
+  const email = await findEmail()
   return email !== null && webhookAllowUsers.includes(email) ? webhookAllow : NOTHING
 }

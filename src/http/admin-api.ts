@@ -17,6 +17,7 @@ import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -37,6 +38,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
+  registerAdminSpend(app)
   registerAdminAudit(app)
   registerJoinTokens(app)
   registerAdminHosts(app)

@@ -19,6 +19,7 @@ export function openApiApp(): OpenAPIHono<AppEnv> {
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   400: 'Fits the schema and is still refused.',
   401: 'The bearer token is missing or not valid.',
+  402: 'The spend limit of the account leaves no room for it.',
   403: 'The key lacks the scope.',
   404: 'No such resource.',
   409: 'Not possible in the present state.',

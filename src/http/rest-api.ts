@@ -15,6 +15,7 @@ import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
+import { registerSpend } from './routes/billing/spend.ts'
 import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
@@ -69,6 +70,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerSecrets(app)
   registerAccountLimits(app)
   registerAudit(app)
+  registerSpend(app)
   registerInvitations(app)
   registerOrganizationMembers(app)
   registerOrganizations(app)

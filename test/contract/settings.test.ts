@@ -57,4 +57,17 @@ describe('settings', () => {
   ])('[PP-31] WEBHOOKS_PER_RECEIVER %j makes %i', (text, places) => {
     expect(settings(text === undefined ? {} : { WEBHOOKS_PER_RECEIVER: text }).webhooksPerReceiver).toBe(places)
   })
+
+  it.each([
+    [undefined, 80],
+    ['', 80],
+    [' ', 80],
+    ['0', 0],
+    ['12.9', 12],
+    ['500', 500],
+    ['-1', 80],
+    ['plenty', 80],
+  ])('[BIL-20] SPEND_LIMIT_USD_PER_HOUR %j makes %i', (text, usd) => {
+    expect(settings(text === undefined ? {} : { SPEND_LIMIT_USD_PER_HOUR: text }).spendLimitMicrosPerHour).toBe(usd * 1_000_000)
+  })
 })

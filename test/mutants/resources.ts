@@ -13,6 +13,12 @@ const SECRETS = 'src/db/resources/secrets.ts'
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
+    id: 'an account sets a limit above what the operator lets it spend',
+    file: 'src/domain/billing/spend.ts',
+    find: 'Math.min(settings.microsPerHour ?? hourCeiling, hourCeiling)',
+    replace: 'settings.microsPerHour ?? hourCeiling',
+  },
+  {
     id: 'workers run where no volume of theirs lies',
     file: 'src/domain/endpoint/volumes.ts',
     find: 'dataCenterIds.filter((id) => volumeAt[id] !== undefined)',
@@ -70,6 +76,12 @@ const REGISTRY_LOGIN = 'src/effects/registry-login.ts'
 
 /** Killed by the tests against the real Worker. */
 export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'creates at once pass the spend limit together',
+    file: 'src/db/pods/pods.ts',
+    find: '\n      AND ${withinSpend(pod.teamId, spend)}`)',
+    replace: '`)',
+  },
   {
     id: 'a secret that is being written is shown',
     file: SECRETS,

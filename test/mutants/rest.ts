@@ -186,4 +186,10 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'if (this.looking.get(id, nowMs)) return true',
     replace: '',
   },
+  {
+    id: 'every encoded slash of an OpenAI route is a slash',
+    file: 'src/contract/jobs/job-routes.ts',
+    find: "path.lastIndexOf('/') === 0 ? path",
+    replace: 'true ? path',
+  },
 ]

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AcceptInvitationData, AcceptInvitationErrors, AcceptInvitationResponses, ActOnPodData, ActOnPodErrors, ActOnPodResponses, AwaitJobByPostData, AwaitJobByPostErrors, AwaitJobByPostResponses, AwaitJobData, AwaitJobErrors, AwaitJobResponses, CallOpenaiData, CallOpenaiErrors, CallOpenaiResponses, CancelJobData, CancelJobErrors, CancelJobResponses, CreateAccountKeyData, CreateAccountKeyErrors, CreateAccountKeyResponses, CreateEndpointData, CreateEndpointErrors, CreateEndpointResponses, CreateGlobalVolumeData, CreateGlobalVolumeErrors, CreateGlobalVolumeResponses, CreateInvitationData, CreateInvitationErrors, CreateInvitationResponses, CreateNetworkVolumeData, CreateNetworkVolumeErrors, CreateNetworkVolumeResponses, CreateOrganizationData, CreateOrganizationErrors, CreateOrganizationResponses, CreatePodData, CreatePodErrors, CreatePodResponses, CreateRegistryData, CreateRegistryErrors, CreateRegistryResponses, CreateSecretData, CreateSecretErrors, CreateSecretResponses, CreateTemplateData, CreateTemplateErrors, CreateTemplateResponses, DeclineInvitationData, DeclineInvitationErrors, DeclineInvitationResponses, DeleteEndpointData, DeleteEndpointErrors, DeleteEndpointResponses, DeleteGlobalVolumeData, DeleteGlobalVolumeErrors, DeleteGlobalVolumeResponses, DeleteNetworkVolumeData, DeleteNetworkVolumeErrors, DeleteNetworkVolumeResponses, DeleteOrganizationData, DeleteOrganizationErrors, DeleteOrganizationResponses, DeletePodData, DeletePodErrors, DeletePodResponses, DeleteRegistryData, DeleteRegistryErrors, DeleteRegistryResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteTemplateData, DeleteTemplateErrors, DeleteTemplateResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, GetAccountLimitsData, GetAccountLimitsErrors, GetAccountLimitsResponses, GetAuditStateData, GetAuditStateErrors, GetAuditStateResponses, GetEndpointData, GetEndpointErrors, GetEndpointResponses, GetGlobalVolumeData, GetGlobalVolumeErrors, GetGlobalVolumeResponses, GetJobStatusByPostData, GetJobStatusByPostErrors, GetJobStatusByPostResponses, GetJobStatusData, GetJobStatusErrors, GetJobStatusResponses, GetNetworkVolumeData, GetNetworkVolumeErrors, GetNetworkVolumeResponses, GetOrganizationData, GetOrganizationErrors, GetOrganizationResponses, GetPodData, GetPodErrors, GetPodLogsData, GetPodLogsErrors, GetPodLogsResponse, GetPodLogsResponses, GetPodResponses, GetQueueHealthData, GetQueueHealthErrors, GetQueueHealthResponses, GetQueueMetricsData, GetQueueMetricsErrors, GetQueueMetricsResponses, GetRegistryData, GetRegistryErrors, GetRegistryResponses, GetRequestSeriesData, GetRequestSeriesErrors, GetRequestSeriesResponses, GetSecretData, GetSecretErrors, GetSecretResponses, GetSshKeysData, GetSshKeysErrors, GetSshKeysResponses, GetTemplateData, GetTemplateErrors, GetTemplateResponses, GetUserData, GetUserErrors, GetUserResponses, GetWebhookSigningSecretData, GetWebhookSigningSecretErrors, GetWebhookSigningSecretResponses, GetWorkerLogsData, GetWorkerLogsErrors, GetWorkerLogsResponse, GetWorkerLogsResponses, HandOverOrganizationData, HandOverOrganizationErrors, HandOverOrganizationResponses, ListAccountKeysData, ListAccountKeysErrors, ListAccountKeysResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListEndpointBuildsData, ListEndpointBuildsErrors, ListEndpointBuildsResponses, ListEndpointReleasesData, ListEndpointReleasesErrors, ListEndpointReleasesResponses, ListEndpointsData, ListEndpointsErrors, ListEndpointsResponses, ListEndpointWorkersData, ListEndpointWorkersErrors, ListEndpointWorkersResponses, ListGlobalVolumesData, ListGlobalVolumesErrors, ListGlobalVolumesResponses, ListInvitationsData, ListInvitationsErrors, ListInvitationsResponses, ListNetworkVolumesData, ListNetworkVolumesErrors, ListNetworkVolumesResponses, ListOrganizationsData, ListOrganizationsErrors, ListOrganizationsResponses, ListPodsData, ListPodsErrors, ListPodsResponses, ListRegistriesData, ListRegistriesErrors, ListRegistriesResponses, ListRequestsData, ListRequestsErrors, ListRequestsResponses, ListScalingDecisionsData, ListScalingDecisionsErrors, ListScalingDecisionsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListWebhookDeliveriesData, ListWebhookDeliveriesErrors, ListWebhookDeliveriesResponses, PostOpenaiData, PostOpenaiErrors, PostOpenaiResponses, PurgeQueueData, PurgeQueueErrors, PurgeQueueResponses, PutSshKeysData, PutSshKeysErrors, PutSshKeysResponses, RedeliverWebhookData, RedeliverWebhookErrors, RedeliverWebhookResponses, RemoveOrganizationMemberData, RemoveOrganizationMemberErrors, RemoveOrganizationMemberResponses, RetryJobData, RetryJobErrors, RetryJobResponses, RevokeAccountKeyData, RevokeAccountKeyErrors, RevokeAccountKeyResponses, RevokeInvitationData, RevokeInvitationErrors, RevokeInvitationResponses, RotateAccountKeyData, RotateAccountKeyErrors, RotateAccountKeyResponses, RotateWebhookSigningSecretData, RotateWebhookSigningSecretErrors, RotateWebhookSigningSecretResponses, RunJobData, RunJobErrors, RunJobResponses, RunJobSyncData, RunJobSyncErrors, RunJobSyncResponses, StreamJobByPostData, StreamJobByPostErrors, StreamJobByPostResponses, StreamJobData, StreamJobErrors, StreamJobResponses, UpdateEndpointData, UpdateEndpointErrors, UpdateEndpointResponses, UpdateGlobalVolumeData, UpdateGlobalVolumeErrors, UpdateGlobalVolumeResponses, UpdateNetworkVolumeData, UpdateNetworkVolumeErrors, UpdateNetworkVolumeResponses, UpdateOrganizationData, UpdateOrganizationErrors, UpdateOrganizationMemberData, UpdateOrganizationMemberErrors, UpdateOrganizationMemberResponses, UpdateOrganizationResponses, UpdatePodData, UpdatePodErrors, UpdatePodResponses, UpdateSecretData, UpdateSecretErrors, UpdateSecretResponses, UpdateTemplateData, UpdateTemplateErrors, UpdateTemplateResponses } from './types.gen.ts';
+import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -60,8 +60,8 @@ export class Operations extends HeyApiClient {
     /**
      * List endpoints, newest first
      */
-    public listEndpoints<ThrowOnError extends boolean = true>(options?: Options<ListEndpointsData, ThrowOnError>): RequestResult<ListEndpointsResponses, ListEndpointsErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListEndpointsResponses, ListEndpointsErrors, ThrowOnError, 'data'>({
+    public listEndpoints<ThrowOnError extends boolean = true>(options?: Options<ListEndpointsData, ThrowOnError>): RequestResult<ListEndpointsAnswers, ListEndpointsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListEndpointsAnswers, ListEndpointsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless',
@@ -72,8 +72,8 @@ export class Operations extends HeyApiClient {
     /**
      * Create an endpoint
      */
-    public createEndpoint<ThrowOnError extends boolean = true>(options: Options<CreateEndpointData, ThrowOnError>): RequestResult<CreateEndpointResponses, CreateEndpointErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateEndpointResponses, CreateEndpointErrors, ThrowOnError, 'data'>({
+    public createEndpoint<ThrowOnError extends boolean = true>(options: Options<CreateEndpointData, ThrowOnError>): RequestResult<CreateEndpointAnswers, CreateEndpointRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateEndpointAnswers, CreateEndpointRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless',
@@ -88,8 +88,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete an endpoint: its workers end, its jobs are cancelled
      */
-    public deleteEndpoint<ThrowOnError extends boolean = true>(options: Options<DeleteEndpointData, ThrowOnError>): RequestResult<DeleteEndpointResponses, DeleteEndpointErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteEndpointResponses, DeleteEndpointErrors, ThrowOnError, 'data'>({
+    public deleteEndpoint<ThrowOnError extends boolean = true>(options: Options<DeleteEndpointData, ThrowOnError>): RequestResult<DeleteEndpointAnswers, DeleteEndpointRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteEndpointAnswers, DeleteEndpointRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}',
@@ -100,8 +100,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read an endpoint
      */
-    public getEndpoint<ThrowOnError extends boolean = true>(options: Options<GetEndpointData, ThrowOnError>): RequestResult<GetEndpointResponses, GetEndpointErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetEndpointResponses, GetEndpointErrors, ThrowOnError, 'data'>({
+    public getEndpoint<ThrowOnError extends boolean = true>(options: Options<GetEndpointData, ThrowOnError>): RequestResult<GetEndpointAnswers, GetEndpointRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetEndpointAnswers, GetEndpointRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}',
@@ -112,8 +112,8 @@ export class Operations extends HeyApiClient {
     /**
      * Change an endpoint in place
      */
-    public updateEndpoint<ThrowOnError extends boolean = true>(options: Options<UpdateEndpointData, ThrowOnError>): RequestResult<UpdateEndpointResponses, UpdateEndpointErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateEndpointResponses, UpdateEndpointErrors, ThrowOnError, 'data'>({
+    public updateEndpoint<ThrowOnError extends boolean = true>(options: Options<UpdateEndpointData, ThrowOnError>): RequestResult<UpdateEndpointAnswers, UpdateEndpointRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateEndpointAnswers, UpdateEndpointRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}',
@@ -128,8 +128,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read the secret that signs webhooks
      */
-    public getWebhookSigningSecret<ThrowOnError extends boolean = true>(options?: Options<GetWebhookSigningSecretData, ThrowOnError>): RequestResult<GetWebhookSigningSecretResponses, GetWebhookSigningSecretErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<GetWebhookSigningSecretResponses, GetWebhookSigningSecretErrors, ThrowOnError, 'data'>({
+    public getWebhookSigningSecret<ThrowOnError extends boolean = true>(options?: Options<GetWebhookSigningSecretData, ThrowOnError>): RequestResult<GetWebhookSigningSecretAnswers, GetWebhookSigningSecretRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<GetWebhookSigningSecretAnswers, GetWebhookSigningSecretRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/webhooks/signing-secret',
@@ -140,8 +140,8 @@ export class Operations extends HeyApiClient {
     /**
      * Replace the secret; for 24 hours both sign
      */
-    public rotateWebhookSigningSecret<ThrowOnError extends boolean = true>(options?: Options<RotateWebhookSigningSecretData, ThrowOnError>): RequestResult<RotateWebhookSigningSecretResponses, RotateWebhookSigningSecretErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).post<RotateWebhookSigningSecretResponses, RotateWebhookSigningSecretErrors, ThrowOnError, 'data'>({
+    public rotateWebhookSigningSecret<ThrowOnError extends boolean = true>(options?: Options<RotateWebhookSigningSecretData, ThrowOnError>): RequestResult<RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).post<RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/webhooks/signing-secret/rotate',
@@ -152,8 +152,8 @@ export class Operations extends HeyApiClient {
     /**
      * List deliveries of webhooks, newest first
      */
-    public listWebhookDeliveries<ThrowOnError extends boolean = true>(options?: Options<ListWebhookDeliveriesData, ThrowOnError>): RequestResult<ListWebhookDeliveriesResponses, ListWebhookDeliveriesErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListWebhookDeliveriesResponses, ListWebhookDeliveriesErrors, ThrowOnError, 'data'>({
+    public listWebhookDeliveries<ThrowOnError extends boolean = true>(options?: Options<ListWebhookDeliveriesData, ThrowOnError>): RequestResult<ListWebhookDeliveriesAnswers, ListWebhookDeliveriesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListWebhookDeliveriesAnswers, ListWebhookDeliveriesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/webhooks/deliveries',
@@ -164,8 +164,8 @@ export class Operations extends HeyApiClient {
     /**
      * Send a delivery again: the same id and body, three fresh attempts
      */
-    public redeliverWebhook<ThrowOnError extends boolean = true>(options: Options<RedeliverWebhookData, ThrowOnError>): RequestResult<RedeliverWebhookResponses, RedeliverWebhookErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<RedeliverWebhookResponses, RedeliverWebhookErrors, ThrowOnError, 'data'>({
+    public redeliverWebhook<ThrowOnError extends boolean = true>(options: Options<RedeliverWebhookData, ThrowOnError>): RequestResult<RedeliverWebhookAnswers, RedeliverWebhookRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RedeliverWebhookAnswers, RedeliverWebhookRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/webhooks/deliveries/{id}/redeliver',
@@ -176,8 +176,8 @@ export class Operations extends HeyApiClient {
     /**
      * List the active workers of an endpoint
      */
-    public listEndpointWorkers<ThrowOnError extends boolean = true>(options: Options<ListEndpointWorkersData, ThrowOnError>): RequestResult<ListEndpointWorkersResponses, ListEndpointWorkersErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ListEndpointWorkersResponses, ListEndpointWorkersErrors, ThrowOnError, 'data'>({
+    public listEndpointWorkers<ThrowOnError extends boolean = true>(options: Options<ListEndpointWorkersData, ThrowOnError>): RequestResult<ListEndpointWorkersAnswers, ListEndpointWorkersRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListEndpointWorkersAnswers, ListEndpointWorkersRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}/workers',
@@ -188,8 +188,8 @@ export class Operations extends HeyApiClient {
     /**
      * List the releases of an endpoint, newest first, and how far the newest has come
      */
-    public listEndpointReleases<ThrowOnError extends boolean = true>(options: Options<ListEndpointReleasesData, ThrowOnError>): RequestResult<ListEndpointReleasesResponses, ListEndpointReleasesErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ListEndpointReleasesResponses, ListEndpointReleasesErrors, ThrowOnError, 'data'>({
+    public listEndpointReleases<ThrowOnError extends boolean = true>(options: Options<ListEndpointReleasesData, ThrowOnError>): RequestResult<ListEndpointReleasesAnswers, ListEndpointReleasesRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListEndpointReleasesAnswers, ListEndpointReleasesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}/releases',
@@ -200,8 +200,8 @@ export class Operations extends HeyApiClient {
     /**
      * List the builds of an endpoint: there are none, images are built elsewhere
      */
-    public listEndpointBuilds<ThrowOnError extends boolean = true>(options: Options<ListEndpointBuildsData, ThrowOnError>): RequestResult<ListEndpointBuildsResponses, ListEndpointBuildsErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ListEndpointBuildsResponses, ListEndpointBuildsErrors, ThrowOnError, 'data'>({
+    public listEndpointBuilds<ThrowOnError extends boolean = true>(options: Options<ListEndpointBuildsData, ThrowOnError>): RequestResult<ListEndpointBuildsAnswers, ListEndpointBuildsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListEndpointBuildsAnswers, ListEndpointBuildsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}/builds',
@@ -212,8 +212,8 @@ export class Operations extends HeyApiClient {
     /**
      * List the decisions of the scaler that changed something, newest first
      */
-    public listScalingDecisions<ThrowOnError extends boolean = true>(options: Options<ListScalingDecisionsData, ThrowOnError>): RequestResult<ListScalingDecisionsResponses, ListScalingDecisionsErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ListScalingDecisionsResponses, ListScalingDecisionsErrors, ThrowOnError, 'data'>({
+    public listScalingDecisions<ThrowOnError extends boolean = true>(options: Options<ListScalingDecisionsData, ThrowOnError>): RequestResult<ListScalingDecisionsAnswers, ListScalingDecisionsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListScalingDecisionsAnswers, ListScalingDecisionsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}/scaling',
@@ -224,8 +224,8 @@ export class Operations extends HeyApiClient {
     /**
      * A worker's log: its newest lines, then every line as it comes
      */
-    public getWorkerLogs<ThrowOnError extends boolean = true>(options: Options<GetWorkerLogsData, ThrowOnError, GetWorkerLogsResponse>): Promise<ServerSentEventsResult<GetWorkerLogsResponses>> {
-        return (options.client ?? this.client).sse.get<GetWorkerLogsResponses, GetWorkerLogsErrors, ThrowOnError, 'data'>({
+    public getWorkerLogs<ThrowOnError extends boolean = true>(options: Options<GetWorkerLogsData, ThrowOnError, GetWorkerLogsAnswer>): Promise<ServerSentEventsResult<GetWorkerLogsAnswers>> {
+        return (options.client ?? this.client).sse.get<GetWorkerLogsAnswers, GetWorkerLogsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}/workers/{workerId}/logs',
@@ -236,8 +236,8 @@ export class Operations extends HeyApiClient {
     /**
      * A pod's log: its newest lines, then every line as it comes
      */
-    public getPodLogs<ThrowOnError extends boolean = true>(options: Options<GetPodLogsData, ThrowOnError, GetPodLogsResponse>): Promise<ServerSentEventsResult<GetPodLogsResponses>> {
-        return (options.client ?? this.client).sse.get<GetPodLogsResponses, GetPodLogsErrors, ThrowOnError, 'data'>({
+    public getPodLogs<ThrowOnError extends boolean = true>(options: Options<GetPodLogsData, ThrowOnError, GetPodLogsAnswer>): Promise<ServerSentEventsResult<GetPodLogsAnswers>> {
+        return (options.client ?? this.client).sse.get<GetPodLogsAnswers, GetPodLogsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods/{id}/logs',
@@ -248,8 +248,8 @@ export class Operations extends HeyApiClient {
     /**
      * List pods, newest first
      */
-    public listPods<ThrowOnError extends boolean = true>(options?: Options<ListPodsData, ThrowOnError>): RequestResult<ListPodsResponses, ListPodsErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListPodsResponses, ListPodsErrors, ThrowOnError, 'data'>({
+    public listPods<ThrowOnError extends boolean = true>(options?: Options<ListPodsData, ThrowOnError>): RequestResult<ListPodsAnswers, ListPodsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListPodsAnswers, ListPodsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods',
@@ -260,8 +260,8 @@ export class Operations extends HeyApiClient {
     /**
      * Create a pod and start it
      */
-    public createPod<ThrowOnError extends boolean = true>(options: Options<CreatePodData, ThrowOnError>): RequestResult<CreatePodResponses, CreatePodErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreatePodResponses, CreatePodErrors, ThrowOnError, 'data'>({
+    public createPod<ThrowOnError extends boolean = true>(options: Options<CreatePodData, ThrowOnError>): RequestResult<CreatePodAnswers, CreatePodRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreatePodAnswers, CreatePodRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods',
@@ -276,8 +276,8 @@ export class Operations extends HeyApiClient {
     /**
      * Terminate a pod: its container and its persistent mount are destroyed
      */
-    public deletePod<ThrowOnError extends boolean = true>(options: Options<DeletePodData, ThrowOnError>): RequestResult<DeletePodResponses, DeletePodErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeletePodResponses, DeletePodErrors, ThrowOnError, 'data'>({
+    public deletePod<ThrowOnError extends boolean = true>(options: Options<DeletePodData, ThrowOnError>): RequestResult<DeletePodAnswers, DeletePodRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeletePodAnswers, DeletePodRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods/{id}',
@@ -288,8 +288,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read a pod, at once or when it has a status
      */
-    public getPod<ThrowOnError extends boolean = true>(options: Options<GetPodData, ThrowOnError>): RequestResult<GetPodResponses, GetPodErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetPodResponses, GetPodErrors, ThrowOnError, 'data'>({
+    public getPod<ThrowOnError extends boolean = true>(options: Options<GetPodData, ThrowOnError>): RequestResult<GetPodAnswers, GetPodRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetPodAnswers, GetPodRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods/{id}',
@@ -300,8 +300,8 @@ export class Operations extends HeyApiClient {
     /**
      * Change a pod in place
      */
-    public updatePod<ThrowOnError extends boolean = true>(options: Options<UpdatePodData, ThrowOnError>): RequestResult<UpdatePodResponses, UpdatePodErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdatePodResponses, UpdatePodErrors, ThrowOnError, 'data'>({
+    public updatePod<ThrowOnError extends boolean = true>(options: Options<UpdatePodData, ThrowOnError>): RequestResult<UpdatePodAnswers, UpdatePodRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdatePodAnswers, UpdatePodRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods/{id}',
@@ -318,8 +318,8 @@ export class Operations extends HeyApiClient {
      *
      * A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.
      */
-    public actOnPod<ThrowOnError extends boolean = true>(options: Options<ActOnPodData, ThrowOnError>): RequestResult<ActOnPodResponses, ActOnPodErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<ActOnPodResponses, ActOnPodErrors, ThrowOnError, 'data'>({
+    public actOnPod<ThrowOnError extends boolean = true>(options: Options<ActOnPodData, ThrowOnError>): RequestResult<ActOnPodAnswers, ActOnPodRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ActOnPodAnswers, ActOnPodRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods/{id}/action',
@@ -334,8 +334,8 @@ export class Operations extends HeyApiClient {
     /**
      * List own templates, newest first
      */
-    public listTemplates<ThrowOnError extends boolean = true>(options?: Options<ListTemplatesData, ThrowOnError>): RequestResult<ListTemplatesResponses, ListTemplatesErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListTemplatesResponses, ListTemplatesErrors, ThrowOnError, 'data'>({
+    public listTemplates<ThrowOnError extends boolean = true>(options?: Options<ListTemplatesData, ThrowOnError>): RequestResult<ListTemplatesAnswers, ListTemplatesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListTemplatesAnswers, ListTemplatesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/templates',
@@ -346,8 +346,8 @@ export class Operations extends HeyApiClient {
     /**
      * Create a template
      */
-    public createTemplate<ThrowOnError extends boolean = true>(options: Options<CreateTemplateData, ThrowOnError>): RequestResult<CreateTemplateResponses, CreateTemplateErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateTemplateResponses, CreateTemplateErrors, ThrowOnError, 'data'>({
+    public createTemplate<ThrowOnError extends boolean = true>(options: Options<CreateTemplateData, ThrowOnError>): RequestResult<CreateTemplateAnswers, CreateTemplateRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateTemplateAnswers, CreateTemplateRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/templates',
@@ -362,8 +362,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete an own template that no live pod was made from
      */
-    public deleteTemplate<ThrowOnError extends boolean = true>(options: Options<DeleteTemplateData, ThrowOnError>): RequestResult<DeleteTemplateResponses, DeleteTemplateErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteTemplateResponses, DeleteTemplateErrors, ThrowOnError, 'data'>({
+    public deleteTemplate<ThrowOnError extends boolean = true>(options: Options<DeleteTemplateData, ThrowOnError>): RequestResult<DeleteTemplateAnswers, DeleteTemplateRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteTemplateAnswers, DeleteTemplateRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/templates/{id}',
@@ -374,8 +374,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read an own template, or a public one, which takes no scope
      */
-    public getTemplate<ThrowOnError extends boolean = true>(options: Options<GetTemplateData, ThrowOnError>): RequestResult<GetTemplateResponses, GetTemplateErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetTemplateResponses, GetTemplateErrors, ThrowOnError, 'data'>({
+    public getTemplate<ThrowOnError extends boolean = true>(options: Options<GetTemplateData, ThrowOnError>): RequestResult<GetTemplateAnswers, GetTemplateRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetTemplateAnswers, GetTemplateRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/templates/{id}',
@@ -386,8 +386,8 @@ export class Operations extends HeyApiClient {
     /**
      * Change an own template; what was made from it stays as it is
      */
-    public updateTemplate<ThrowOnError extends boolean = true>(options: Options<UpdateTemplateData, ThrowOnError>): RequestResult<UpdateTemplateResponses, UpdateTemplateErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateTemplateResponses, UpdateTemplateErrors, ThrowOnError, 'data'>({
+    public updateTemplate<ThrowOnError extends boolean = true>(options: Options<UpdateTemplateData, ThrowOnError>): RequestResult<UpdateTemplateAnswers, UpdateTemplateRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateTemplateAnswers, UpdateTemplateRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/templates/{id}',
@@ -402,8 +402,8 @@ export class Operations extends HeyApiClient {
     /**
      * List all network volumes, newest first
      */
-    public listNetworkVolumes<ThrowOnError extends boolean = true>(options?: Options<ListNetworkVolumesData, ThrowOnError>): RequestResult<ListNetworkVolumesResponses, ListNetworkVolumesErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListNetworkVolumesResponses, ListNetworkVolumesErrors, ThrowOnError, 'data'>({
+    public listNetworkVolumes<ThrowOnError extends boolean = true>(options?: Options<ListNetworkVolumesData, ThrowOnError>): RequestResult<ListNetworkVolumesAnswers, ListNetworkVolumesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListNetworkVolumesAnswers, ListNetworkVolumesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/network-volumes',
@@ -414,8 +414,8 @@ export class Operations extends HeyApiClient {
     /**
      * Create a network volume
      */
-    public createNetworkVolume<ThrowOnError extends boolean = true>(options: Options<CreateNetworkVolumeData, ThrowOnError>): RequestResult<CreateNetworkVolumeResponses, CreateNetworkVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateNetworkVolumeResponses, CreateNetworkVolumeErrors, ThrowOnError, 'data'>({
+    public createNetworkVolume<ThrowOnError extends boolean = true>(options: Options<CreateNetworkVolumeData, ThrowOnError>): RequestResult<CreateNetworkVolumeAnswers, CreateNetworkVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateNetworkVolumeAnswers, CreateNetworkVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/network-volumes',
@@ -430,8 +430,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a network volume that nothing uses
      */
-    public deleteNetworkVolume<ThrowOnError extends boolean = true>(options: Options<DeleteNetworkVolumeData, ThrowOnError>): RequestResult<DeleteNetworkVolumeResponses, DeleteNetworkVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteNetworkVolumeResponses, DeleteNetworkVolumeErrors, ThrowOnError, 'data'>({
+    public deleteNetworkVolume<ThrowOnError extends boolean = true>(options: Options<DeleteNetworkVolumeData, ThrowOnError>): RequestResult<DeleteNetworkVolumeAnswers, DeleteNetworkVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteNetworkVolumeAnswers, DeleteNetworkVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/network-volumes/{id}',
@@ -442,8 +442,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read a network volume
      */
-    public getNetworkVolume<ThrowOnError extends boolean = true>(options: Options<GetNetworkVolumeData, ThrowOnError>): RequestResult<GetNetworkVolumeResponses, GetNetworkVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetNetworkVolumeResponses, GetNetworkVolumeErrors, ThrowOnError, 'data'>({
+    public getNetworkVolume<ThrowOnError extends boolean = true>(options: Options<GetNetworkVolumeData, ThrowOnError>): RequestResult<GetNetworkVolumeAnswers, GetNetworkVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetNetworkVolumeAnswers, GetNetworkVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/network-volumes/{id}',
@@ -454,8 +454,8 @@ export class Operations extends HeyApiClient {
     /**
      * Rename a network volume or let it grow
      */
-    public updateNetworkVolume<ThrowOnError extends boolean = true>(options: Options<UpdateNetworkVolumeData, ThrowOnError>): RequestResult<UpdateNetworkVolumeResponses, UpdateNetworkVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateNetworkVolumeResponses, UpdateNetworkVolumeErrors, ThrowOnError, 'data'>({
+    public updateNetworkVolume<ThrowOnError extends boolean = true>(options: Options<UpdateNetworkVolumeData, ThrowOnError>): RequestResult<UpdateNetworkVolumeAnswers, UpdateNetworkVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateNetworkVolumeAnswers, UpdateNetworkVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/network-volumes/{id}',
@@ -470,8 +470,8 @@ export class Operations extends HeyApiClient {
     /**
      * List all global volumes, newest first
      */
-    public listGlobalVolumes<ThrowOnError extends boolean = true>(options?: Options<ListGlobalVolumesData, ThrowOnError>): RequestResult<ListGlobalVolumesResponses, ListGlobalVolumesErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListGlobalVolumesResponses, ListGlobalVolumesErrors, ThrowOnError, 'data'>({
+    public listGlobalVolumes<ThrowOnError extends boolean = true>(options?: Options<ListGlobalVolumesData, ThrowOnError>): RequestResult<ListGlobalVolumesAnswers, ListGlobalVolumesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListGlobalVolumesAnswers, ListGlobalVolumesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/global-volumes',
@@ -482,8 +482,8 @@ export class Operations extends HeyApiClient {
     /**
      * Create a global volume
      */
-    public createGlobalVolume<ThrowOnError extends boolean = true>(options: Options<CreateGlobalVolumeData, ThrowOnError>): RequestResult<CreateGlobalVolumeResponses, CreateGlobalVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateGlobalVolumeResponses, CreateGlobalVolumeErrors, ThrowOnError, 'data'>({
+    public createGlobalVolume<ThrowOnError extends boolean = true>(options: Options<CreateGlobalVolumeData, ThrowOnError>): RequestResult<CreateGlobalVolumeAnswers, CreateGlobalVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateGlobalVolumeAnswers, CreateGlobalVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/global-volumes',
@@ -498,8 +498,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a global volume that no pod mounts
      */
-    public deleteGlobalVolume<ThrowOnError extends boolean = true>(options: Options<DeleteGlobalVolumeData, ThrowOnError>): RequestResult<DeleteGlobalVolumeResponses, DeleteGlobalVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteGlobalVolumeResponses, DeleteGlobalVolumeErrors, ThrowOnError, 'data'>({
+    public deleteGlobalVolume<ThrowOnError extends boolean = true>(options: Options<DeleteGlobalVolumeData, ThrowOnError>): RequestResult<DeleteGlobalVolumeAnswers, DeleteGlobalVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteGlobalVolumeAnswers, DeleteGlobalVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/global-volumes/{id}',
@@ -510,8 +510,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read a global volume
      */
-    public getGlobalVolume<ThrowOnError extends boolean = true>(options: Options<GetGlobalVolumeData, ThrowOnError>): RequestResult<GetGlobalVolumeResponses, GetGlobalVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetGlobalVolumeResponses, GetGlobalVolumeErrors, ThrowOnError, 'data'>({
+    public getGlobalVolume<ThrowOnError extends boolean = true>(options: Options<GetGlobalVolumeData, ThrowOnError>): RequestResult<GetGlobalVolumeAnswers, GetGlobalVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetGlobalVolumeAnswers, GetGlobalVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/global-volumes/{id}',
@@ -522,8 +522,8 @@ export class Operations extends HeyApiClient {
     /**
      * Rename a global volume
      */
-    public updateGlobalVolume<ThrowOnError extends boolean = true>(options: Options<UpdateGlobalVolumeData, ThrowOnError>): RequestResult<UpdateGlobalVolumeResponses, UpdateGlobalVolumeErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateGlobalVolumeResponses, UpdateGlobalVolumeErrors, ThrowOnError, 'data'>({
+    public updateGlobalVolume<ThrowOnError extends boolean = true>(options: Options<UpdateGlobalVolumeData, ThrowOnError>): RequestResult<UpdateGlobalVolumeAnswers, UpdateGlobalVolumeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateGlobalVolumeAnswers, UpdateGlobalVolumeRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/global-volumes/{id}',
@@ -536,10 +536,50 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * List the ECR repositories that are pulled from by delegation, newest first
+     */
+    public listDelegations<ThrowOnError extends boolean = true>(options?: Options<ListDelegationsData, ThrowOnError>): RequestResult<ListDelegationsAnswers, ListDelegationsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListDelegationsAnswers, ListDelegationsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/registries/delegations',
+            ...options
+        });
+    }
+    
+    /**
+     * Pull from an ECR repository without a stored credential
+     */
+    public createDelegation<ThrowOnError extends boolean = true>(options: Options<CreateDelegationData, ThrowOnError>): RequestResult<CreateDelegationAnswers, CreateDelegationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateDelegationAnswers, CreateDelegationRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/registries/delegations',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Revoke a delegation: the next start pulls without it
+     */
+    public revokeDelegation<ThrowOnError extends boolean = true>(options: Options<RevokeDelegationData, ThrowOnError>): RequestResult<RevokeDelegationAnswers, RevokeDelegationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<RevokeDelegationAnswers, RevokeDelegationRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/registries/delegations/{id}',
+            ...options
+        });
+    }
+    
+    /**
      * List all registry credentials, newest first
      */
-    public listRegistries<ThrowOnError extends boolean = true>(options?: Options<ListRegistriesData, ThrowOnError>): RequestResult<ListRegistriesResponses, ListRegistriesErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListRegistriesResponses, ListRegistriesErrors, ThrowOnError, 'data'>({
+    public listRegistries<ThrowOnError extends boolean = true>(options?: Options<ListRegistriesData, ThrowOnError>): RequestResult<ListRegistriesAnswers, ListRegistriesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListRegistriesAnswers, ListRegistriesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/registries',
@@ -550,8 +590,8 @@ export class Operations extends HeyApiClient {
     /**
      * Store a credential for private images
      */
-    public createRegistry<ThrowOnError extends boolean = true>(options: Options<CreateRegistryData, ThrowOnError>): RequestResult<CreateRegistryResponses, CreateRegistryErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateRegistryResponses, CreateRegistryErrors, ThrowOnError, 'data'>({
+    public createRegistry<ThrowOnError extends boolean = true>(options: Options<CreateRegistryData, ThrowOnError>): RequestResult<CreateRegistryAnswers, CreateRegistryRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateRegistryAnswers, CreateRegistryRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/registries',
@@ -566,8 +606,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a credential that nothing pulls with; templates forget it
      */
-    public deleteRegistry<ThrowOnError extends boolean = true>(options: Options<DeleteRegistryData, ThrowOnError>): RequestResult<DeleteRegistryResponses, DeleteRegistryErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteRegistryResponses, DeleteRegistryErrors, ThrowOnError, 'data'>({
+    public deleteRegistry<ThrowOnError extends boolean = true>(options: Options<DeleteRegistryData, ThrowOnError>): RequestResult<DeleteRegistryAnswers, DeleteRegistryRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteRegistryAnswers, DeleteRegistryRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/registries/{id}',
@@ -578,8 +618,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read the name of a registry credential
      */
-    public getRegistry<ThrowOnError extends boolean = true>(options: Options<GetRegistryData, ThrowOnError>): RequestResult<GetRegistryResponses, GetRegistryErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetRegistryResponses, GetRegistryErrors, ThrowOnError, 'data'>({
+    public getRegistry<ThrowOnError extends boolean = true>(options: Options<GetRegistryData, ThrowOnError>): RequestResult<GetRegistryAnswers, GetRegistryRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetRegistryAnswers, GetRegistryRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/registries/{id}',
@@ -590,8 +630,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read the account's SSH public keys
      */
-    public getSshKeys<ThrowOnError extends boolean = true>(options?: Options<GetSshKeysData, ThrowOnError>): RequestResult<GetSshKeysResponses, GetSshKeysErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<GetSshKeysResponses, GetSshKeysErrors, ThrowOnError, 'data'>({
+    public getSshKeys<ThrowOnError extends boolean = true>(options?: Options<GetSshKeysData, ThrowOnError>): RequestResult<GetSshKeysAnswers, GetSshKeysRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<GetSshKeysAnswers, GetSshKeysRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/ssh-keys',
@@ -602,8 +642,8 @@ export class Operations extends HeyApiClient {
     /**
      * Replace the whole set of SSH public keys; running pods keep theirs
      */
-    public putSshKeys<ThrowOnError extends boolean = true>(options: Options<PutSshKeysData, ThrowOnError>): RequestResult<PutSshKeysResponses, PutSshKeysErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).put<PutSshKeysResponses, PutSshKeysErrors, ThrowOnError, 'data'>({
+    public putSshKeys<ThrowOnError extends boolean = true>(options: Options<PutSshKeysData, ThrowOnError>): RequestResult<PutSshKeysAnswers, PutSshKeysRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).put<PutSshKeysAnswers, PutSshKeysRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/ssh-keys',
@@ -618,8 +658,8 @@ export class Operations extends HeyApiClient {
     /**
      * List all secrets, newest first, or the one of a name; values are never shown
      */
-    public listSecrets<ThrowOnError extends boolean = true>(options?: Options<ListSecretsData, ThrowOnError>): RequestResult<ListSecretsResponses, ListSecretsErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListSecretsResponses, ListSecretsErrors, ThrowOnError, 'data'>({
+    public listSecrets<ThrowOnError extends boolean = true>(options?: Options<ListSecretsData, ThrowOnError>): RequestResult<ListSecretsAnswers, ListSecretsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListSecretsAnswers, ListSecretsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/secrets',
@@ -630,8 +670,8 @@ export class Operations extends HeyApiClient {
     /**
      * Store a value that the env of pods and workers can name
      */
-    public createSecret<ThrowOnError extends boolean = true>(options: Options<CreateSecretData, ThrowOnError>): RequestResult<CreateSecretResponses, CreateSecretErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateSecretResponses, CreateSecretErrors, ThrowOnError, 'data'>({
+    public createSecret<ThrowOnError extends boolean = true>(options: Options<CreateSecretData, ThrowOnError>): RequestResult<CreateSecretAnswers, CreateSecretRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateSecretAnswers, CreateSecretRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/secrets',
@@ -646,8 +686,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a secret; what names it and boots from now on gets an empty text in its place
      */
-    public deleteSecret<ThrowOnError extends boolean = true>(options: Options<DeleteSecretData, ThrowOnError>): RequestResult<DeleteSecretResponses, DeleteSecretErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteSecretResponses, DeleteSecretErrors, ThrowOnError, 'data'>({
+    public deleteSecret<ThrowOnError extends boolean = true>(options: Options<DeleteSecretData, ThrowOnError>): RequestResult<DeleteSecretAnswers, DeleteSecretRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteSecretAnswers, DeleteSecretRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/secrets/{id}',
@@ -658,8 +698,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read what is known of a secret but its value
      */
-    public getSecret<ThrowOnError extends boolean = true>(options: Options<GetSecretData, ThrowOnError>): RequestResult<GetSecretResponses, GetSecretErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetSecretResponses, GetSecretErrors, ThrowOnError, 'data'>({
+    public getSecret<ThrowOnError extends boolean = true>(options: Options<GetSecretData, ThrowOnError>): RequestResult<GetSecretAnswers, GetSecretRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetSecretAnswers, GetSecretRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/secrets/{id}',
@@ -670,8 +710,8 @@ export class Operations extends HeyApiClient {
     /**
      * Change the value or the description; what boots from now on gets the new value
      */
-    public updateSecret<ThrowOnError extends boolean = true>(options: Options<UpdateSecretData, ThrowOnError>): RequestResult<UpdateSecretResponses, UpdateSecretErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateSecretResponses, UpdateSecretErrors, ThrowOnError, 'data'>({
+    public updateSecret<ThrowOnError extends boolean = true>(options: Options<UpdateSecretData, ThrowOnError>): RequestResult<UpdateSecretAnswers, UpdateSecretRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateSecretAnswers, UpdateSecretRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/secrets/{id}',
@@ -686,8 +726,8 @@ export class Operations extends HeyApiClient {
     /**
      * What the account holds of each budget, and the most that it may
      */
-    public getAccountLimits<ThrowOnError extends boolean = true>(options?: Options<GetAccountLimitsData, ThrowOnError>): RequestResult<GetAccountLimitsResponses, GetAccountLimitsErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<GetAccountLimitsResponses, GetAccountLimitsErrors, ThrowOnError, 'data'>({
+    public getAccountLimits<ThrowOnError extends boolean = true>(options?: Options<GetAccountLimitsData, ThrowOnError>): RequestResult<GetAccountLimitsAnswers, GetAccountLimitsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<GetAccountLimitsAnswers, GetAccountLimitsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/limits',
@@ -700,8 +740,8 @@ export class Operations extends HeyApiClient {
      *
      * All changes of the account with `account:write`, else those that your own user has made. A page has at most 200.
      */
-    public listAudit<ThrowOnError extends boolean = true>(options?: Options<ListAuditData, ThrowOnError>): RequestResult<ListAuditResponses, ListAuditErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListAuditResponses, ListAuditErrors, ThrowOnError, 'data'>({
+    public listAudit<ThrowOnError extends boolean = true>(options?: Options<ListAuditData, ThrowOnError>): RequestResult<ListAuditAnswers, ListAuditRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListAuditAnswers, ListAuditRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/audit',
@@ -714,8 +754,8 @@ export class Operations extends HeyApiClient {
      *
      * Derived from its changes. Takes the scope that reads such a thing now, too.
      */
-    public getAuditState<ThrowOnError extends boolean = true>(options: Options<GetAuditStateData, ThrowOnError>): RequestResult<GetAuditStateResponses, GetAuditStateErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetAuditStateResponses, GetAuditStateErrors, ThrowOnError, 'data'>({
+    public getAuditState<ThrowOnError extends boolean = true>(options: Options<GetAuditStateData, ThrowOnError>): RequestResult<GetAuditStateAnswers, GetAuditStateRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetAuditStateAnswers, GetAuditStateRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/audit/state',
@@ -726,8 +766,8 @@ export class Operations extends HeyApiClient {
     /**
      * Join an organization with the token of an invitation for the caller's address
      */
-    public acceptInvitation<ThrowOnError extends boolean = true>(options: Options<AcceptInvitationData, ThrowOnError>): RequestResult<AcceptInvitationResponses, AcceptInvitationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<AcceptInvitationResponses, AcceptInvitationErrors, ThrowOnError, 'data'>({
+    public acceptInvitation<ThrowOnError extends boolean = true>(options: Options<AcceptInvitationData, ThrowOnError>): RequestResult<AcceptInvitationAnswers, AcceptInvitationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<AcceptInvitationAnswers, AcceptInvitationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/invitations/accept',
@@ -742,8 +782,8 @@ export class Operations extends HeyApiClient {
     /**
      * End an invitation for the caller's address without joining
      */
-    public declineInvitation<ThrowOnError extends boolean = true>(options: Options<DeclineInvitationData, ThrowOnError>): RequestResult<DeclineInvitationResponses, DeclineInvitationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<DeclineInvitationResponses, DeclineInvitationErrors, ThrowOnError, 'data'>({
+    public declineInvitation<ThrowOnError extends boolean = true>(options: Options<DeclineInvitationData, ThrowOnError>): RequestResult<DeclineInvitationAnswers, DeclineInvitationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<DeclineInvitationAnswers, DeclineInvitationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/invitations/decline',
@@ -758,8 +798,8 @@ export class Operations extends HeyApiClient {
     /**
      * List open invitations, oldest first
      */
-    public listInvitations<ThrowOnError extends boolean = true>(options: Options<ListInvitationsData, ThrowOnError>): RequestResult<ListInvitationsResponses, ListInvitationsErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ListInvitationsResponses, ListInvitationsErrors, ThrowOnError, 'data'>({
+    public listInvitations<ThrowOnError extends boolean = true>(options: Options<ListInvitationsData, ThrowOnError>): RequestResult<ListInvitationsAnswers, ListInvitationsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListInvitationsAnswers, ListInvitationsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}/invitations',
@@ -770,8 +810,8 @@ export class Operations extends HeyApiClient {
     /**
      * Invite an address; the answer has the token to pass on, this once
      */
-    public createInvitation<ThrowOnError extends boolean = true>(options: Options<CreateInvitationData, ThrowOnError>): RequestResult<CreateInvitationResponses, CreateInvitationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateInvitationResponses, CreateInvitationErrors, ThrowOnError, 'data'>({
+    public createInvitation<ThrowOnError extends boolean = true>(options: Options<CreateInvitationData, ThrowOnError>): RequestResult<CreateInvitationAnswers, CreateInvitationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateInvitationAnswers, CreateInvitationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}/invitations',
@@ -786,8 +826,8 @@ export class Operations extends HeyApiClient {
     /**
      * Take an open invitation back
      */
-    public revokeInvitation<ThrowOnError extends boolean = true>(options: Options<RevokeInvitationData, ThrowOnError>): RequestResult<RevokeInvitationResponses, RevokeInvitationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<RevokeInvitationResponses, RevokeInvitationErrors, ThrowOnError, 'data'>({
+    public revokeInvitation<ThrowOnError extends boolean = true>(options: Options<RevokeInvitationData, ThrowOnError>): RequestResult<RevokeInvitationAnswers, RevokeInvitationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<RevokeInvitationAnswers, RevokeInvitationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}/invitations/{invitationId}',
@@ -798,8 +838,8 @@ export class Operations extends HeyApiClient {
     /**
      * Make another member the owner, and the caller an administrator
      */
-    public handOverOrganization<ThrowOnError extends boolean = true>(options: Options<HandOverOrganizationData, ThrowOnError>): RequestResult<HandOverOrganizationResponses, HandOverOrganizationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<HandOverOrganizationResponses, HandOverOrganizationErrors, ThrowOnError, 'data'>({
+    public handOverOrganization<ThrowOnError extends boolean = true>(options: Options<HandOverOrganizationData, ThrowOnError>): RequestResult<HandOverOrganizationAnswers, HandOverOrganizationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<HandOverOrganizationAnswers, HandOverOrganizationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}/hand-over',
@@ -814,8 +854,8 @@ export class Operations extends HeyApiClient {
     /**
      * Remove a member, or leave with your own id; keys of the one who goes are dead everywhere within 60 seconds
      */
-    public removeOrganizationMember<ThrowOnError extends boolean = true>(options: Options<RemoveOrganizationMemberData, ThrowOnError>): RequestResult<RemoveOrganizationMemberResponses, RemoveOrganizationMemberErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<RemoveOrganizationMemberResponses, RemoveOrganizationMemberErrors, ThrowOnError, 'data'>({
+    public removeOrganizationMember<ThrowOnError extends boolean = true>(options: Options<RemoveOrganizationMemberData, ThrowOnError>): RequestResult<RemoveOrganizationMemberAnswers, RemoveOrganizationMemberRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<RemoveOrganizationMemberAnswers, RemoveOrganizationMemberRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}/members/{userId}',
@@ -826,8 +866,8 @@ export class Operations extends HeyApiClient {
     /**
      * Give a member another role; felt everywhere within 60 seconds
      */
-    public updateOrganizationMember<ThrowOnError extends boolean = true>(options: Options<UpdateOrganizationMemberData, ThrowOnError>): RequestResult<UpdateOrganizationMemberResponses, UpdateOrganizationMemberErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateOrganizationMemberResponses, UpdateOrganizationMemberErrors, ThrowOnError, 'data'>({
+    public updateOrganizationMember<ThrowOnError extends boolean = true>(options: Options<UpdateOrganizationMemberData, ThrowOnError>): RequestResult<UpdateOrganizationMemberAnswers, UpdateOrganizationMemberRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateOrganizationMemberAnswers, UpdateOrganizationMemberRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}/members/{userId}',
@@ -842,8 +882,8 @@ export class Operations extends HeyApiClient {
     /**
      * List the organizations of the caller, newest first
      */
-    public listOrganizations<ThrowOnError extends boolean = true>(options?: Options<ListOrganizationsData, ThrowOnError>): RequestResult<ListOrganizationsResponses, ListOrganizationsErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListOrganizationsResponses, ListOrganizationsErrors, ThrowOnError, 'data'>({
+    public listOrganizations<ThrowOnError extends boolean = true>(options?: Options<ListOrganizationsData, ThrowOnError>): RequestResult<ListOrganizationsAnswers, ListOrganizationsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListOrganizationsAnswers, ListOrganizationsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations',
@@ -854,8 +894,8 @@ export class Operations extends HeyApiClient {
     /**
      * Make an organization that the caller owns
      */
-    public createOrganization<ThrowOnError extends boolean = true>(options: Options<CreateOrganizationData, ThrowOnError>): RequestResult<CreateOrganizationResponses, CreateOrganizationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateOrganizationResponses, CreateOrganizationErrors, ThrowOnError, 'data'>({
+    public createOrganization<ThrowOnError extends boolean = true>(options: Options<CreateOrganizationData, ThrowOnError>): RequestResult<CreateOrganizationAnswers, CreateOrganizationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateOrganizationAnswers, CreateOrganizationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations',
@@ -870,8 +910,8 @@ export class Operations extends HeyApiClient {
     /**
      * Delete an organization that has nothing left; its members, invitations and keys go with it
      */
-    public deleteOrganization<ThrowOnError extends boolean = true>(options: Options<DeleteOrganizationData, ThrowOnError>): RequestResult<DeleteOrganizationResponses, DeleteOrganizationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<DeleteOrganizationResponses, DeleteOrganizationErrors, ThrowOnError, 'data'>({
+    public deleteOrganization<ThrowOnError extends boolean = true>(options: Options<DeleteOrganizationData, ThrowOnError>): RequestResult<DeleteOrganizationAnswers, DeleteOrganizationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteOrganizationAnswers, DeleteOrganizationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}',
@@ -882,8 +922,8 @@ export class Operations extends HeyApiClient {
     /**
      * Read an organization and its members
      */
-    public getOrganization<ThrowOnError extends boolean = true>(options: Options<GetOrganizationData, ThrowOnError>): RequestResult<GetOrganizationResponses, GetOrganizationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetOrganizationResponses, GetOrganizationErrors, ThrowOnError, 'data'>({
+    public getOrganization<ThrowOnError extends boolean = true>(options: Options<GetOrganizationData, ThrowOnError>): RequestResult<GetOrganizationAnswers, GetOrganizationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetOrganizationAnswers, GetOrganizationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}',
@@ -894,8 +934,8 @@ export class Operations extends HeyApiClient {
     /**
      * Rename an organization
      */
-    public updateOrganization<ThrowOnError extends boolean = true>(options: Options<UpdateOrganizationData, ThrowOnError>): RequestResult<UpdateOrganizationResponses, UpdateOrganizationErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).patch<UpdateOrganizationResponses, UpdateOrganizationErrors, ThrowOnError, 'data'>({
+    public updateOrganization<ThrowOnError extends boolean = true>(options: Options<UpdateOrganizationData, ThrowOnError>): RequestResult<UpdateOrganizationAnswers, UpdateOrganizationRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateOrganizationAnswers, UpdateOrganizationRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/organizations/{id}',
@@ -910,8 +950,8 @@ export class Operations extends HeyApiClient {
     /**
      * API keys of the account, or one’s own
      */
-    public listAccountKeys<ThrowOnError extends boolean = true>(options?: Options<ListAccountKeysData, ThrowOnError>): RequestResult<ListAccountKeysResponses, ListAccountKeysErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListAccountKeysResponses, ListAccountKeysErrors, ThrowOnError, 'data'>({
+    public listAccountKeys<ThrowOnError extends boolean = true>(options?: Options<ListAccountKeysData, ThrowOnError>): RequestResult<ListAccountKeysAnswers, ListAccountKeysRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListAccountKeysAnswers, ListAccountKeysRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/keys',
@@ -922,8 +962,8 @@ export class Operations extends HeyApiClient {
     /**
      * Make an API key for the account
      */
-    public createAccountKey<ThrowOnError extends boolean = true>(options: Options<CreateAccountKeyData, ThrowOnError>): RequestResult<CreateAccountKeyResponses, CreateAccountKeyErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CreateAccountKeyResponses, CreateAccountKeyErrors, ThrowOnError, 'data'>({
+    public createAccountKey<ThrowOnError extends boolean = true>(options: Options<CreateAccountKeyData, ThrowOnError>): RequestResult<CreateAccountKeyAnswers, CreateAccountKeyRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateAccountKeyAnswers, CreateAccountKeyRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/keys',
@@ -938,8 +978,8 @@ export class Operations extends HeyApiClient {
     /**
      * Put a new key in the place of one’s own; the former is good for a while
      */
-    public rotateAccountKey<ThrowOnError extends boolean = true>(options: Options<RotateAccountKeyData, ThrowOnError>): RequestResult<RotateAccountKeyResponses, RotateAccountKeyErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<RotateAccountKeyResponses, RotateAccountKeyErrors, ThrowOnError, 'data'>({
+    public rotateAccountKey<ThrowOnError extends boolean = true>(options: Options<RotateAccountKeyData, ThrowOnError>): RequestResult<RotateAccountKeyAnswers, RotateAccountKeyRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RotateAccountKeyAnswers, RotateAccountKeyRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/keys/{id}/rotate',
@@ -954,8 +994,8 @@ export class Operations extends HeyApiClient {
     /**
      * Revoke a key: at once here, within 60 s everywhere
      */
-    public revokeAccountKey<ThrowOnError extends boolean = true>(options: Options<RevokeAccountKeyData, ThrowOnError>): RequestResult<RevokeAccountKeyResponses, RevokeAccountKeyErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).delete<RevokeAccountKeyResponses, RevokeAccountKeyErrors, ThrowOnError, 'data'>({
+    public revokeAccountKey<ThrowOnError extends boolean = true>(options: Options<RevokeAccountKeyData, ThrowOnError>): RequestResult<RevokeAccountKeyAnswers, RevokeAccountKeyRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<RevokeAccountKeyAnswers, RevokeAccountKeyRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/account/keys/{id}',
@@ -966,8 +1006,8 @@ export class Operations extends HeyApiClient {
     /**
      * The user who acts: who has signed in, or who made the key
      */
-    public getUser<ThrowOnError extends boolean = true>(options?: Options<GetUserData, ThrowOnError>): RequestResult<GetUserResponses, GetUserErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<GetUserResponses, GetUserErrors, ThrowOnError, 'data'>({
+    public getUser<ThrowOnError extends boolean = true>(options?: Options<GetUserData, ThrowOnError>): RequestResult<GetUserAnswers, GetUserRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<GetUserAnswers, GetUserRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/user',
@@ -976,10 +1016,94 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * What everything together was charged, by bucket
+     *
+     * The sum of the other lists. What still runs counts up to now; buckets without spend are left out.
+     */
+    public listBilling<ThrowOnError extends boolean = true>(options?: Options<ListBillingData, ThrowOnError>): RequestResult<ListBillingAnswers, ListBillingRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListBillingAnswers, ListBillingRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/billing',
+            ...options
+        });
+    }
+    
+    /**
+     * What pods were charged
+     *
+     * One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.
+     */
+    public listPodBilling<ThrowOnError extends boolean = true>(options?: Options<ListPodBillingData, ThrowOnError>): RequestResult<ListPodBillingAnswers, ListPodBillingRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListPodBillingAnswers, ListPodBillingRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/billing/pods',
+            ...options
+        });
+    }
+    
+    /**
+     * What workers of endpoints were charged
+     *
+     * One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.
+     */
+    public listServerlessBilling<ThrowOnError extends boolean = true>(options?: Options<ListServerlessBillingData, ThrowOnError>): RequestResult<ListServerlessBillingAnswers, ListServerlessBillingRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListServerlessBillingAnswers, ListServerlessBillingRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/billing/serverless',
+            ...options
+        });
+    }
+    
+    /**
+     * What calls of public endpoints were charged
+     *
+     * Always empty: this plane has no public endpoints. Workers of your own endpoints are in `/v2/billing/serverless`.
+     */
+    public listEndpointBilling<ThrowOnError extends boolean = true>(options?: Options<ListEndpointBillingData, ThrowOnError>): RequestResult<ListEndpointBillingAnswers, ListEndpointBillingRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListEndpointBillingAnswers, ListEndpointBillingRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/billing/endpoints',
+            ...options
+        });
+    }
+    
+    /**
+     * What network volumes were charged
+     *
+     * One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.
+     */
+    public listNetworkVolumeBilling<ThrowOnError extends boolean = true>(options?: Options<ListNetworkVolumeBillingData, ThrowOnError>): RequestResult<ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/billing/network-volumes',
+            ...options
+        });
+    }
+    
+    /**
+     * What clusters were charged
+     *
+     * One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.
+     */
+    public listClusterBilling<ThrowOnError extends boolean = true>(options?: Options<ListClusterBillingData, ThrowOnError>): RequestResult<ListClusterBillingAnswers, ListClusterBillingRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListClusterBillingAnswers, ListClusterBillingRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/billing/clusters',
+            ...options
+        });
+    }
+    
+    /**
      * Submit a job
      */
-    public runJob<ThrowOnError extends boolean = true>(options: Options<RunJobData, ThrowOnError>): RequestResult<RunJobResponses, RunJobErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<RunJobResponses, RunJobErrors, ThrowOnError, 'data'>({
+    public runJob<ThrowOnError extends boolean = true>(options: Options<RunJobData, ThrowOnError>): RequestResult<RunJobAnswers, RunJobRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RunJobAnswers, RunJobRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/run',
@@ -994,8 +1118,8 @@ export class Operations extends HeyApiClient {
     /**
      * Submit a job and wait for it
      */
-    public runJobSync<ThrowOnError extends boolean = true>(options: Options<RunJobSyncData, ThrowOnError>): RequestResult<RunJobSyncResponses, RunJobSyncErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<RunJobSyncResponses, RunJobSyncErrors, ThrowOnError, 'data'>({
+    public runJobSync<ThrowOnError extends boolean = true>(options: Options<RunJobSyncData, ThrowOnError>): RequestResult<RunJobSyncAnswers, RunJobSyncRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RunJobSyncAnswers, RunJobSyncRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/runsync',
@@ -1010,8 +1134,8 @@ export class Operations extends HeyApiClient {
     /**
      * State and result of a job
      */
-    public getJobStatus<ThrowOnError extends boolean = true>(options: Options<GetJobStatusData, ThrowOnError>): RequestResult<GetJobStatusResponses, GetJobStatusErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetJobStatusResponses, GetJobStatusErrors, ThrowOnError, 'data'>({
+    public getJobStatus<ThrowOnError extends boolean = true>(options: Options<GetJobStatusData, ThrowOnError>): RequestResult<GetJobStatusAnswers, GetJobStatusRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetJobStatusAnswers, GetJobStatusRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/status/{jobId}',
@@ -1022,8 +1146,8 @@ export class Operations extends HeyApiClient {
     /**
      * State and result of a job
      */
-    public getJobStatusByPost<ThrowOnError extends boolean = true>(options: Options<GetJobStatusByPostData, ThrowOnError>): RequestResult<GetJobStatusByPostResponses, GetJobStatusByPostErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<GetJobStatusByPostResponses, GetJobStatusByPostErrors, ThrowOnError, 'data'>({
+    public getJobStatusByPost<ThrowOnError extends boolean = true>(options: Options<GetJobStatusByPostData, ThrowOnError>): RequestResult<GetJobStatusByPostAnswers, GetJobStatusByPostRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<GetJobStatusByPostAnswers, GetJobStatusByPostRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/status/{jobId}',
@@ -1034,8 +1158,8 @@ export class Operations extends HeyApiClient {
     /**
      * The same, waiting until it is over
      */
-    public awaitJob<ThrowOnError extends boolean = true>(options: Options<AwaitJobData, ThrowOnError>): RequestResult<AwaitJobResponses, AwaitJobErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<AwaitJobResponses, AwaitJobErrors, ThrowOnError, 'data'>({
+    public awaitJob<ThrowOnError extends boolean = true>(options: Options<AwaitJobData, ThrowOnError>): RequestResult<AwaitJobAnswers, AwaitJobRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<AwaitJobAnswers, AwaitJobRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/status-sync/{jobId}',
@@ -1046,8 +1170,8 @@ export class Operations extends HeyApiClient {
     /**
      * The same, waiting until it is over
      */
-    public awaitJobByPost<ThrowOnError extends boolean = true>(options: Options<AwaitJobByPostData, ThrowOnError>): RequestResult<AwaitJobByPostResponses, AwaitJobByPostErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<AwaitJobByPostResponses, AwaitJobByPostErrors, ThrowOnError, 'data'>({
+    public awaitJobByPost<ThrowOnError extends boolean = true>(options: Options<AwaitJobByPostData, ThrowOnError>): RequestResult<AwaitJobByPostAnswers, AwaitJobByPostRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<AwaitJobByPostAnswers, AwaitJobByPostRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/status-sync/{jobId}',
@@ -1058,8 +1182,8 @@ export class Operations extends HeyApiClient {
     /**
      * Results as they appear
      */
-    public streamJob<ThrowOnError extends boolean = true>(options: Options<StreamJobData, ThrowOnError>): RequestResult<StreamJobResponses, StreamJobErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<StreamJobResponses, StreamJobErrors, ThrowOnError, 'data'>({
+    public streamJob<ThrowOnError extends boolean = true>(options: Options<StreamJobData, ThrowOnError>): RequestResult<StreamJobAnswers, StreamJobRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<StreamJobAnswers, StreamJobRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/stream/{jobId}',
@@ -1070,8 +1194,8 @@ export class Operations extends HeyApiClient {
     /**
      * Results as they appear
      */
-    public streamJobByPost<ThrowOnError extends boolean = true>(options: Options<StreamJobByPostData, ThrowOnError>): RequestResult<StreamJobByPostResponses, StreamJobByPostErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<StreamJobByPostResponses, StreamJobByPostErrors, ThrowOnError, 'data'>({
+    public streamJobByPost<ThrowOnError extends boolean = true>(options: Options<StreamJobByPostData, ThrowOnError>): RequestResult<StreamJobByPostAnswers, StreamJobByPostRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<StreamJobByPostAnswers, StreamJobByPostRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/stream/{jobId}',
@@ -1082,8 +1206,8 @@ export class Operations extends HeyApiClient {
     /**
      * Cancel a job
      */
-    public cancelJob<ThrowOnError extends boolean = true>(options: Options<CancelJobData, ThrowOnError>): RequestResult<CancelJobResponses, CancelJobErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<CancelJobResponses, CancelJobErrors, ThrowOnError, 'data'>({
+    public cancelJob<ThrowOnError extends boolean = true>(options: Options<CancelJobData, ThrowOnError>): RequestResult<CancelJobAnswers, CancelJobRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CancelJobAnswers, CancelJobRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/cancel/{jobId}',
@@ -1094,8 +1218,8 @@ export class Operations extends HeyApiClient {
     /**
      * Queue a failed or timed-out job again
      */
-    public retryJob<ThrowOnError extends boolean = true>(options: Options<RetryJobData, ThrowOnError>): RequestResult<RetryJobResponses, RetryJobErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<RetryJobResponses, RetryJobErrors, ThrowOnError, 'data'>({
+    public retryJob<ThrowOnError extends boolean = true>(options: Options<RetryJobData, ThrowOnError>): RequestResult<RetryJobAnswers, RetryJobRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RetryJobAnswers, RetryJobRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/retry/{jobId}',
@@ -1106,8 +1230,8 @@ export class Operations extends HeyApiClient {
     /**
      * Cancel every queued job
      */
-    public purgeQueue<ThrowOnError extends boolean = true>(options: Options<PurgeQueueData, ThrowOnError>): RequestResult<PurgeQueueResponses, PurgeQueueErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<PurgeQueueResponses, PurgeQueueErrors, ThrowOnError, 'data'>({
+    public purgeQueue<ThrowOnError extends boolean = true>(options: Options<PurgeQueueData, ThrowOnError>): RequestResult<PurgeQueueAnswers, PurgeQueueRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<PurgeQueueAnswers, PurgeQueueRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/purge-queue',
@@ -1118,8 +1242,8 @@ export class Operations extends HeyApiClient {
     /**
      * Why a job is where it is: what is before it, the workers, the scaler, the hosts
      */
-    public explainJob<ThrowOnError extends boolean = true>(options: Options<ExplainJobData, ThrowOnError>): RequestResult<ExplainJobResponses, ExplainJobErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ExplainJobResponses, ExplainJobErrors, ThrowOnError, 'data'>({
+    public explainJob<ThrowOnError extends boolean = true>(options: Options<ExplainJobData, ThrowOnError>): RequestResult<ExplainJobAnswers, ExplainJobRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ExplainJobAnswers, ExplainJobRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/explain/{jobId}',
@@ -1130,8 +1254,8 @@ export class Operations extends HeyApiClient {
     /**
      * Counts of jobs and workers
      */
-    public getQueueHealth<ThrowOnError extends boolean = true>(options: Options<GetQueueHealthData, ThrowOnError>): RequestResult<GetQueueHealthResponses, GetQueueHealthErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetQueueHealthResponses, GetQueueHealthErrors, ThrowOnError, 'data'>({
+    public getQueueHealth<ThrowOnError extends boolean = true>(options: Options<GetQueueHealthData, ThrowOnError>): RequestResult<GetQueueHealthAnswers, GetQueueHealthRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetQueueHealthAnswers, GetQueueHealthRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/health',
@@ -1142,8 +1266,8 @@ export class Operations extends HeyApiClient {
     /**
      * The newest jobs
      */
-    public listRequests<ThrowOnError extends boolean = true>(options: Options<ListRequestsData, ThrowOnError>): RequestResult<ListRequestsResponses, ListRequestsErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ListRequestsResponses, ListRequestsErrors, ThrowOnError, 'data'>({
+    public listRequests<ThrowOnError extends boolean = true>(options: Options<ListRequestsData, ThrowOnError>): RequestResult<ListRequestsAnswers, ListRequestsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListRequestsAnswers, ListRequestsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/requests',
@@ -1154,8 +1278,8 @@ export class Operations extends HeyApiClient {
     /**
      * Workers that are up
      */
-    public getQueueMetrics<ThrowOnError extends boolean = true>(options: Options<GetQueueMetricsData, ThrowOnError>): RequestResult<GetQueueMetricsResponses, GetQueueMetricsErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetQueueMetricsResponses, GetQueueMetricsErrors, ThrowOnError, 'data'>({
+    public getQueueMetrics<ThrowOnError extends boolean = true>(options: Options<GetQueueMetricsData, ThrowOnError>): RequestResult<GetQueueMetricsAnswers, GetQueueMetricsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetQueueMetricsAnswers, GetQueueMetricsRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/metrics',
@@ -1166,8 +1290,8 @@ export class Operations extends HeyApiClient {
     /**
      * What ended when
      */
-    public getRequestSeries<ThrowOnError extends boolean = true>(options: Options<GetRequestSeriesData, ThrowOnError>): RequestResult<GetRequestSeriesResponses, GetRequestSeriesErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<GetRequestSeriesResponses, GetRequestSeriesErrors, ThrowOnError, 'data'>({
+    public getRequestSeries<ThrowOnError extends boolean = true>(options: Options<GetRequestSeriesData, ThrowOnError>): RequestResult<GetRequestSeriesAnswers, GetRequestSeriesRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetRequestSeriesAnswers, GetRequestSeriesRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/metrics/request_ts_v1',
@@ -1178,8 +1302,8 @@ export class Operations extends HeyApiClient {
     /**
      * A call of the OpenAI API, answered by a worker; any method
      */
-    public callOpenai<ThrowOnError extends boolean = true>(options: Options<CallOpenaiData, ThrowOnError>): RequestResult<CallOpenaiResponses, CallOpenaiErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<CallOpenaiResponses, CallOpenaiErrors, ThrowOnError, 'data'>({
+    public callOpenai<ThrowOnError extends boolean = true>(options: Options<CallOpenaiData, ThrowOnError>): RequestResult<CallOpenaiAnswers, CallOpenaiRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<CallOpenaiAnswers, CallOpenaiRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/openai/{route}',
@@ -1190,8 +1314,8 @@ export class Operations extends HeyApiClient {
     /**
      * A call of the OpenAI API with a body, answered by a worker
      */
-    public postOpenai<ThrowOnError extends boolean = true>(options: Options<PostOpenaiData, ThrowOnError>): RequestResult<PostOpenaiResponses, PostOpenaiErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<PostOpenaiResponses, PostOpenaiErrors, ThrowOnError, 'data'>({
+    public postOpenai<ThrowOnError extends boolean = true>(options: Options<PostOpenaiData, ThrowOnError>): RequestResult<PostOpenaiAnswers, PostOpenaiRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<PostOpenaiAnswers, PostOpenaiRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/openai/{route}',

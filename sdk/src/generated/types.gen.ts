@@ -239,7 +239,7 @@ export type CreateEndpointRequest = {
      */
     dataCenterIds?: Array<string>;
     /**
-     * Ids of network volumes.
+     * Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.
      */
     networkVolumes?: Array<string>;
     cloud?: EndpointCloud;
@@ -380,7 +380,7 @@ export type UpdateEndpointRequest = {
      */
     dataCenterIds?: Array<string>;
     /**
-     * Ids of network volumes.
+     * Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.
      */
     networkVolumes?: Array<string>;
     cloud?: EndpointCloud;
@@ -584,11 +584,11 @@ export type ReleaseChange = {
     /**
      * Raw JSON; null when the field was added.
      */
-    old?: unknown;
+    old: unknown;
     /**
      * Raw JSON; null when the field was removed.
      */
-    new?: unknown;
+    new: unknown;
 };
 
 export type ListBuildsResponse = {
@@ -800,6 +800,14 @@ export type Pod = {
      * When its container started; null while it is stopped.
      */
     startedAt: string | null;
+    /**
+     * When the platform stops the pod; null: never by itself, or done.
+     */
+    stopAfter: string | null;
+    /**
+     * When the platform terminates the pod; null: never by itself.
+     */
+    terminateAfter: string | null;
 };
 
 export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
@@ -1007,6 +1015,14 @@ export type CreatePodRequest = {
      */
     startJupyter?: boolean;
     /**
+     * The platform stops the pod then, as `stop` does; a locked pod once it is unlocked. RFC 3339, later than now. Null: never by itself.
+     */
+    stopAfter?: string | null;
+    /**
+     * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
+     */
+    terminateAfter?: string | null;
+    /**
      * Gives the pod the account's SSH keys as `PUBLIC_KEY`, unless `env` has one. A later `env` keeps them.
      */
     startSsh?: boolean;
@@ -1130,6 +1146,14 @@ export type UpdatePodRequest = {
      */
     globalNetworking?: boolean;
     onHostLoss?: OnHostLoss;
+    /**
+     * The platform stops the pod then, as `stop` does; a locked pod once it is unlocked. RFC 3339, later than now. Null: never by itself.
+     */
+    stopAfter?: string | null;
+    /**
+     * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
+     */
+    terminateAfter?: string | null;
     /**
      * Applied once to the container; not the template's mounts.
      */
@@ -1405,6 +1429,48 @@ export type UpdateGlobalVolumeRequest = {
      * Unique in the account.
      */
     name: string;
+};
+
+export type ListDelegationsResponse = {
+    delegations: Array<EcrDelegation>;
+};
+
+/**
+ * An ECR repository that is pulled from without a credential of its own.
+ */
+export type EcrDelegation = {
+    id: string;
+    name: string | null;
+    /**
+     * Who recorded it: the name of the role session that the policy of the repository has to allow.
+     */
+    delegatorUserId: string;
+    /**
+     * The AWS account that the repository belongs to.
+     */
+    awsUser: string;
+    repository: string;
+    /**
+     * The tag that was named. Every tag of the repository can be pulled.
+     */
+    tag: string;
+    awsRegion: string;
+    /**
+     * The registry that images of the repository are on.
+     */
+    dockerRegistryUri: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+};
+
+export type CreateDelegationRequest = {
+    /**
+     * The repository: `arn:aws:ecr:<region>:<account>:repository/<name>`, with `:<tag>` behind it if it is not `latest`.
+     */
+    resource: string;
+    name?: string | null;
 };
 
 export type ListRegistriesResponse = {
@@ -1852,6 +1918,570 @@ export type ActingUser = {
     email: string;
 };
 
+export type ListBillingResponse = {
+    records: Array<BillingRecord>;
+    metadata: BillingMetadata;
+};
+
+export type BillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    podGpuAmount: number;
+    /**
+     * USD.
+     */
+    podCpuAmount: number;
+    /**
+     * USD.
+     */
+    podDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessGpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessCpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessFeeAmount: number;
+    /**
+     * USD.
+     */
+    storageStandardAmount: number;
+    /**
+     * USD.
+     */
+    storageHighPerformanceAmount: number;
+    /**
+     * USD.
+     */
+    endpointAmount: number;
+    /**
+     * USD.
+     */
+    clusterGpuAmount: number;
+    /**
+     * USD.
+     */
+    clusterDiskAmount: number;
+    /**
+     * USD.
+     */
+    clusterNetworkingAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+/**
+ * An interval that was charged at one rate. Its times are its own; its amounts are those of the part of it that lies in the record: rate times hours since its start, rounded down to a millionth of a USD, at the end of that part less at its beginning.
+ */
+export type BillingInterval = {
+    kind: 'POD' | 'SERVERLESS' | 'NETWORK_VOLUME' | 'CLUSTER';
+    /**
+     * The pod, endpoint, network volume or cluster that is charged.
+     */
+    resourceId: string;
+    /**
+     * The pod, worker or network volume that the interval belongs to.
+     */
+    workloadId: string;
+    /**
+     * RFC 3339, UTC, milliseconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, milliseconds precision. Null while it lasts.
+     */
+    endTime: string | null;
+    gpuTypeId: string | null;
+    gpuCount: number;
+    vcpuCount: number;
+    diskGb: number;
+    volumeType: 'STANDARD' | 'HIGH_PERFORMANCE' | null;
+    /**
+     * USD an hour.
+     */
+    gpuPerHour: number;
+    /**
+     * USD an hour.
+     */
+    cpuPerHour: number;
+    /**
+     * USD an hour.
+     */
+    diskPerHour: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+};
+
+export type BillingMetadata = {
+    query: BillingQuery;
+    recordCount: number;
+    totals: BillingAmounts;
+};
+
+export type BillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+};
+
+export type BillingBucketSize = 'hour' | 'day' | 'week' | 'month' | 'year';
+
+export type BillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    podGpuAmount: number;
+    /**
+     * USD.
+     */
+    podCpuAmount: number;
+    /**
+     * USD.
+     */
+    podDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessGpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessCpuAmount: number;
+    /**
+     * USD.
+     */
+    serverlessDiskAmount: number;
+    /**
+     * USD.
+     */
+    serverlessFeeAmount: number;
+    /**
+     * USD.
+     */
+    storageStandardAmount: number;
+    /**
+     * USD.
+     */
+    storageHighPerformanceAmount: number;
+    /**
+     * USD.
+     */
+    endpointAmount: number;
+    /**
+     * USD.
+     */
+    clusterGpuAmount: number;
+    /**
+     * USD.
+     */
+    clusterDiskAmount: number;
+    /**
+     * USD.
+     */
+    clusterNetworkingAmount: number;
+};
+
+export type ListPodBillingResponse = {
+    records: Array<PodBillingRecord>;
+    metadata: PodBillingMetadata;
+};
+
+export type PodBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    podId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type PodBillingMetadata = {
+    query: PodBillingQuery;
+    recordCount: number;
+    uniquePodCount: number;
+    totals: PodBillingAmounts;
+};
+
+export type PodBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    podId: string | null;
+};
+
+export type PodBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+};
+
+export type ListServerlessBillingResponse = {
+    records: Array<ServerlessBillingRecord>;
+    metadata: ServerlessBillingMetadata;
+};
+
+export type ServerlessBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    serverlessId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    feeAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type ServerlessBillingMetadata = {
+    query: ServerlessBillingQuery;
+    recordCount: number;
+    uniqueServerlessCount: number;
+    totals: ServerlessBillingAmounts;
+};
+
+export type ServerlessBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    serverlessId: string | null;
+};
+
+export type ServerlessBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    cpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    feeAmount: number;
+};
+
+export type ListEndpointBillingResponse = {
+    records: Array<EndpointBillingRecord>;
+    metadata: EndpointBillingMetadata;
+};
+
+export type EndpointBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type EndpointBillingMetadata = {
+    query: EndpointBillingQuery;
+    recordCount: number;
+    totals: EndpointBillingAmounts;
+};
+
+export type EndpointBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+};
+
+export type EndpointBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+};
+
+export type ListNetworkVolumeBillingResponse = {
+    records: Array<NetworkVolumeBillingRecord>;
+    metadata: NetworkVolumeBillingMetadata;
+};
+
+export type NetworkVolumeBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    networkVolumeId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    standardAmount: number;
+    /**
+     * USD.
+     */
+    highPerformanceAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type NetworkVolumeBillingMetadata = {
+    query: NetworkVolumeBillingQuery;
+    recordCount: number;
+    uniqueNetworkVolumeCount: number;
+    totals: NetworkVolumeBillingAmounts;
+};
+
+export type NetworkVolumeBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    networkVolumeId: string | null;
+};
+
+export type NetworkVolumeBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    standardAmount: number;
+    /**
+     * USD.
+     */
+    highPerformanceAmount: number;
+};
+
+export type ListClusterBillingResponse = {
+    records: Array<ClusterBillingRecord>;
+    metadata: ClusterBillingMetadata;
+};
+
+export type ClusterBillingRecord = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    clusterId: string;
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    networkingAmount: number;
+    /**
+     * With `include=INTERVALS`.
+     */
+    intervals?: Array<BillingInterval>;
+};
+
+export type ClusterBillingMetadata = {
+    query: ClusterBillingQuery;
+    recordCount: number;
+    uniqueClusterCount: number;
+    totals: ClusterBillingAmounts;
+};
+
+export type ClusterBillingQuery = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    startTime: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    endTime: string;
+    bucketSize: BillingBucketSize;
+    clusterId: string | null;
+};
+
+export type ClusterBillingAmounts = {
+    /**
+     * USD.
+     */
+    totalAmount: number;
+    /**
+     * USD.
+     */
+    gpuAmount: number;
+    /**
+     * USD.
+     */
+    diskAmount: number;
+    /**
+     * USD.
+     */
+    networkingAmount: number;
+};
+
 export type JobRecord = {
     /**
      * Milliseconds from submission to the start of the last attempt.
@@ -2163,7 +2793,7 @@ export type ListEndpointsData = {
     url: '/v2/serverless';
 };
 
-export type ListEndpointsErrors = {
+export type ListEndpointsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2180,18 +2810,22 @@ export type ListEndpointsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListEndpointsError = ListEndpointsErrors[keyof ListEndpointsErrors];
+export type ListEndpointsRefusal = ListEndpointsRefusals[keyof ListEndpointsRefusals];
 
-export type ListEndpointsResponses = {
+export type ListEndpointsAnswers = {
     /**
      * A page of endpoints.
      */
     200: ListEndpointsResponse;
 };
 
-export type ListEndpointsResponse2 = ListEndpointsResponses[keyof ListEndpointsResponses];
+export type ListEndpointsAnswer = ListEndpointsAnswers[keyof ListEndpointsAnswers];
 
 export type CreateEndpointData = {
     body: CreateEndpointRequest;
@@ -2206,7 +2840,7 @@ export type CreateEndpointData = {
     url: '/v2/serverless';
 };
 
-export type CreateEndpointErrors = {
+export type CreateEndpointRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -2243,18 +2877,22 @@ export type CreateEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateEndpointError = CreateEndpointErrors[keyof CreateEndpointErrors];
+export type CreateEndpointRefusal = CreateEndpointRefusals[keyof CreateEndpointRefusals];
 
-export type CreateEndpointResponses = {
+export type CreateEndpointAnswers = {
     /**
      * The endpoint.
      */
     201: Endpoint;
 };
 
-export type CreateEndpointResponse = CreateEndpointResponses[keyof CreateEndpointResponses];
+export type CreateEndpointAnswer = CreateEndpointAnswers[keyof CreateEndpointAnswers];
 
 export type DeleteEndpointData = {
     body?: never;
@@ -2268,7 +2906,7 @@ export type DeleteEndpointData = {
     url: '/v2/serverless/{id}';
 };
 
-export type DeleteEndpointErrors = {
+export type DeleteEndpointRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2285,18 +2923,22 @@ export type DeleteEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteEndpointError = DeleteEndpointErrors[keyof DeleteEndpointErrors];
+export type DeleteEndpointRefusal = DeleteEndpointRefusals[keyof DeleteEndpointRefusals];
 
-export type DeleteEndpointResponses = {
+export type DeleteEndpointAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteEndpointResponse = DeleteEndpointResponses[keyof DeleteEndpointResponses];
+export type DeleteEndpointAnswer = DeleteEndpointAnswers[keyof DeleteEndpointAnswers];
 
 export type GetEndpointData = {
     body?: never;
@@ -2310,7 +2952,7 @@ export type GetEndpointData = {
     url: '/v2/serverless/{id}';
 };
 
-export type GetEndpointErrors = {
+export type GetEndpointRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2327,18 +2969,22 @@ export type GetEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetEndpointError = GetEndpointErrors[keyof GetEndpointErrors];
+export type GetEndpointRefusal = GetEndpointRefusals[keyof GetEndpointRefusals];
 
-export type GetEndpointResponses = {
+export type GetEndpointAnswers = {
     /**
      * The endpoint.
      */
     200: Endpoint;
 };
 
-export type GetEndpointResponse = GetEndpointResponses[keyof GetEndpointResponses];
+export type GetEndpointAnswer = GetEndpointAnswers[keyof GetEndpointAnswers];
 
 export type UpdateEndpointData = {
     body: UpdateEndpointRequest;
@@ -2352,7 +2998,7 @@ export type UpdateEndpointData = {
     url: '/v2/serverless/{id}';
 };
 
-export type UpdateEndpointErrors = {
+export type UpdateEndpointRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -2389,18 +3035,22 @@ export type UpdateEndpointErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateEndpointError = UpdateEndpointErrors[keyof UpdateEndpointErrors];
+export type UpdateEndpointRefusal = UpdateEndpointRefusals[keyof UpdateEndpointRefusals];
 
-export type UpdateEndpointResponses = {
+export type UpdateEndpointAnswers = {
     /**
      * The endpoint as it is now.
      */
     200: Endpoint;
 };
 
-export type UpdateEndpointResponse = UpdateEndpointResponses[keyof UpdateEndpointResponses];
+export type UpdateEndpointAnswer = UpdateEndpointAnswers[keyof UpdateEndpointAnswers];
 
 export type GetWebhookSigningSecretData = {
     body?: never;
@@ -2409,7 +3059,7 @@ export type GetWebhookSigningSecretData = {
     url: '/v2/webhooks/signing-secret';
 };
 
-export type GetWebhookSigningSecretErrors = {
+export type GetWebhookSigningSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2422,18 +3072,22 @@ export type GetWebhookSigningSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetWebhookSigningSecretError = GetWebhookSigningSecretErrors[keyof GetWebhookSigningSecretErrors];
+export type GetWebhookSigningSecretRefusal = GetWebhookSigningSecretRefusals[keyof GetWebhookSigningSecretRefusals];
 
-export type GetWebhookSigningSecretResponses = {
+export type GetWebhookSigningSecretAnswers = {
     /**
      * The secret.
      */
     200: WebhookSigningSecret;
 };
 
-export type GetWebhookSigningSecretResponse = GetWebhookSigningSecretResponses[keyof GetWebhookSigningSecretResponses];
+export type GetWebhookSigningSecretAnswer = GetWebhookSigningSecretAnswers[keyof GetWebhookSigningSecretAnswers];
 
 export type RotateWebhookSigningSecretData = {
     body?: never;
@@ -2442,7 +3096,7 @@ export type RotateWebhookSigningSecretData = {
     url: '/v2/webhooks/signing-secret/rotate';
 };
 
-export type RotateWebhookSigningSecretErrors = {
+export type RotateWebhookSigningSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2459,18 +3113,22 @@ export type RotateWebhookSigningSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RotateWebhookSigningSecretError = RotateWebhookSigningSecretErrors[keyof RotateWebhookSigningSecretErrors];
+export type RotateWebhookSigningSecretRefusal = RotateWebhookSigningSecretRefusals[keyof RotateWebhookSigningSecretRefusals];
 
-export type RotateWebhookSigningSecretResponses = {
+export type RotateWebhookSigningSecretAnswers = {
     /**
      * The new secret.
      */
     200: WebhookSigningSecret;
 };
 
-export type RotateWebhookSigningSecretResponse = RotateWebhookSigningSecretResponses[keyof RotateWebhookSigningSecretResponses];
+export type RotateWebhookSigningSecretAnswer = RotateWebhookSigningSecretAnswers[keyof RotateWebhookSigningSecretAnswers];
 
 export type ListWebhookDeliveriesData = {
     body?: never;
@@ -2496,7 +3154,7 @@ export type ListWebhookDeliveriesData = {
     url: '/v2/webhooks/deliveries';
 };
 
-export type ListWebhookDeliveriesErrors = {
+export type ListWebhookDeliveriesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2513,18 +3171,22 @@ export type ListWebhookDeliveriesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+export type ListWebhookDeliveriesRefusal = ListWebhookDeliveriesRefusals[keyof ListWebhookDeliveriesRefusals];
 
-export type ListWebhookDeliveriesResponses = {
+export type ListWebhookDeliveriesAnswers = {
     /**
      * A page of deliveries.
      */
     200: ListWebhookDeliveriesResponse;
 };
 
-export type ListWebhookDeliveriesResponse2 = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+export type ListWebhookDeliveriesAnswer = ListWebhookDeliveriesAnswers[keyof ListWebhookDeliveriesAnswers];
 
 export type RedeliverWebhookData = {
     body?: never;
@@ -2538,7 +3200,7 @@ export type RedeliverWebhookData = {
     url: '/v2/webhooks/deliveries/{id}/redeliver';
 };
 
-export type RedeliverWebhookErrors = {
+export type RedeliverWebhookRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2563,18 +3225,22 @@ export type RedeliverWebhookErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RedeliverWebhookError = RedeliverWebhookErrors[keyof RedeliverWebhookErrors];
+export type RedeliverWebhookRefusal = RedeliverWebhookRefusals[keyof RedeliverWebhookRefusals];
 
-export type RedeliverWebhookResponses = {
+export type RedeliverWebhookAnswers = {
     /**
      * The delivery.
      */
     200: WebhookDelivery;
 };
 
-export type RedeliverWebhookResponse = RedeliverWebhookResponses[keyof RedeliverWebhookResponses];
+export type RedeliverWebhookAnswer = RedeliverWebhookAnswers[keyof RedeliverWebhookAnswers];
 
 export type ListEndpointWorkersData = {
     body?: never;
@@ -2588,7 +3254,7 @@ export type ListEndpointWorkersData = {
     url: '/v2/serverless/{id}/workers';
 };
 
-export type ListEndpointWorkersErrors = {
+export type ListEndpointWorkersRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2605,18 +3271,22 @@ export type ListEndpointWorkersErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListEndpointWorkersError = ListEndpointWorkersErrors[keyof ListEndpointWorkersErrors];
+export type ListEndpointWorkersRefusal = ListEndpointWorkersRefusals[keyof ListEndpointWorkersRefusals];
 
-export type ListEndpointWorkersResponses = {
+export type ListEndpointWorkersAnswers = {
     /**
      * The workers.
      */
     200: ListWorkersResponse;
 };
 
-export type ListEndpointWorkersResponse = ListEndpointWorkersResponses[keyof ListEndpointWorkersResponses];
+export type ListEndpointWorkersAnswer = ListEndpointWorkersAnswers[keyof ListEndpointWorkersAnswers];
 
 export type ListEndpointReleasesData = {
     body?: never;
@@ -2639,7 +3309,7 @@ export type ListEndpointReleasesData = {
     url: '/v2/serverless/{id}/releases';
 };
 
-export type ListEndpointReleasesErrors = {
+export type ListEndpointReleasesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2660,18 +3330,22 @@ export type ListEndpointReleasesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListEndpointReleasesError = ListEndpointReleasesErrors[keyof ListEndpointReleasesErrors];
+export type ListEndpointReleasesRefusal = ListEndpointReleasesRefusals[keyof ListEndpointReleasesRefusals];
 
-export type ListEndpointReleasesResponses = {
+export type ListEndpointReleasesAnswers = {
     /**
      * A page of releases.
      */
     200: ListReleasesResponse;
 };
 
-export type ListEndpointReleasesResponse = ListEndpointReleasesResponses[keyof ListEndpointReleasesResponses];
+export type ListEndpointReleasesAnswer = ListEndpointReleasesAnswers[keyof ListEndpointReleasesAnswers];
 
 export type ListEndpointBuildsData = {
     body?: never;
@@ -2694,7 +3368,7 @@ export type ListEndpointBuildsData = {
     url: '/v2/serverless/{id}/builds';
 };
 
-export type ListEndpointBuildsErrors = {
+export type ListEndpointBuildsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2715,18 +3389,22 @@ export type ListEndpointBuildsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListEndpointBuildsError = ListEndpointBuildsErrors[keyof ListEndpointBuildsErrors];
+export type ListEndpointBuildsRefusal = ListEndpointBuildsRefusals[keyof ListEndpointBuildsRefusals];
 
-export type ListEndpointBuildsResponses = {
+export type ListEndpointBuildsAnswers = {
     /**
      * An empty page.
      */
     200: ListBuildsResponse;
 };
 
-export type ListEndpointBuildsResponse = ListEndpointBuildsResponses[keyof ListEndpointBuildsResponses];
+export type ListEndpointBuildsAnswer = ListEndpointBuildsAnswers[keyof ListEndpointBuildsAnswers];
 
 export type ListScalingDecisionsData = {
     body?: never;
@@ -2740,7 +3418,7 @@ export type ListScalingDecisionsData = {
     url: '/v2/serverless/{id}/scaling';
 };
 
-export type ListScalingDecisionsErrors = {
+export type ListScalingDecisionsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2757,18 +3435,22 @@ export type ListScalingDecisionsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListScalingDecisionsError = ListScalingDecisionsErrors[keyof ListScalingDecisionsErrors];
+export type ListScalingDecisionsRefusal = ListScalingDecisionsRefusals[keyof ListScalingDecisionsRefusals];
 
-export type ListScalingDecisionsResponses = {
+export type ListScalingDecisionsAnswers = {
     /**
      * The decisions.
      */
     200: ListScalingResponse;
 };
 
-export type ListScalingDecisionsResponse = ListScalingDecisionsResponses[keyof ListScalingDecisionsResponses];
+export type ListScalingDecisionsAnswer = ListScalingDecisionsAnswers[keyof ListScalingDecisionsAnswers];
 
 export type GetWorkerLogsData = {
     body?: never;
@@ -2805,7 +3487,7 @@ export type GetWorkerLogsData = {
     url: '/v2/serverless/{id}/workers/{workerId}/logs';
 };
 
-export type GetWorkerLogsErrors = {
+export type GetWorkerLogsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2826,18 +3508,22 @@ export type GetWorkerLogsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetWorkerLogsError = GetWorkerLogsErrors[keyof GetWorkerLogsErrors];
+export type GetWorkerLogsRefusal = GetWorkerLogsRefusals[keyof GetWorkerLogsRefusals];
 
-export type GetWorkerLogsResponses = {
+export type GetWorkerLogsAnswers = {
     /**
      * Server-sent events, one a line of the log; comments while it is silent.
      */
     200: string;
 };
 
-export type GetWorkerLogsResponse = GetWorkerLogsResponses[keyof GetWorkerLogsResponses];
+export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
 
 export type GetPodLogsData = {
     body?: never;
@@ -2870,7 +3556,7 @@ export type GetPodLogsData = {
     url: '/v2/pods/{id}/logs';
 };
 
-export type GetPodLogsErrors = {
+export type GetPodLogsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2891,18 +3577,22 @@ export type GetPodLogsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetPodLogsError = GetPodLogsErrors[keyof GetPodLogsErrors];
+export type GetPodLogsRefusal = GetPodLogsRefusals[keyof GetPodLogsRefusals];
 
-export type GetPodLogsResponses = {
+export type GetPodLogsAnswers = {
     /**
      * Server-sent events, one a line of the log; comments while it is silent.
      */
     200: string;
 };
 
-export type GetPodLogsResponse = GetPodLogsResponses[keyof GetPodLogsResponses];
+export type GetPodLogsAnswer = GetPodLogsAnswers[keyof GetPodLogsAnswers];
 
 export type ListPodsData = {
     body?: never;
@@ -2924,7 +3614,7 @@ export type ListPodsData = {
     url: '/v2/pods';
 };
 
-export type ListPodsErrors = {
+export type ListPodsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -2941,18 +3631,22 @@ export type ListPodsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListPodsError = ListPodsErrors[keyof ListPodsErrors];
+export type ListPodsRefusal = ListPodsRefusals[keyof ListPodsRefusals];
 
-export type ListPodsResponses = {
+export type ListPodsAnswers = {
     /**
      * A page of pods.
      */
     200: ListPodsResponse;
 };
 
-export type ListPodsResponse2 = ListPodsResponses[keyof ListPodsResponses];
+export type ListPodsAnswer = ListPodsAnswers[keyof ListPodsAnswers];
 
 export type CreatePodData = {
     body: CreatePodRequest;
@@ -2972,7 +3666,7 @@ export type CreatePodData = {
     url: '/v2/pods';
 };
 
-export type CreatePodErrors = {
+export type CreatePodRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3009,11 +3703,15 @@ export type CreatePodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreatePodError = CreatePodErrors[keyof CreatePodErrors];
+export type CreatePodRefusal = CreatePodRefusals[keyof CreatePodRefusals];
 
-export type CreatePodResponses = {
+export type CreatePodAnswers = {
     /**
      * With `dryRun`: where the pod would go.
      */
@@ -3024,7 +3722,7 @@ export type CreatePodResponses = {
     201: Pod;
 };
 
-export type CreatePodResponse = CreatePodResponses[keyof CreatePodResponses];
+export type CreatePodAnswer = CreatePodAnswers[keyof CreatePodAnswers];
 
 export type DeletePodData = {
     body?: never;
@@ -3044,7 +3742,7 @@ export type DeletePodData = {
     url: '/v2/pods/{id}';
 };
 
-export type DeletePodErrors = {
+export type DeletePodRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3069,18 +3767,22 @@ export type DeletePodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeletePodError = DeletePodErrors[keyof DeletePodErrors];
+export type DeletePodRefusal = DeletePodRefusals[keyof DeletePodRefusals];
 
-export type DeletePodResponses = {
+export type DeletePodAnswers = {
     /**
      * Terminated.
      */
     204: void;
 };
 
-export type DeletePodResponse = DeletePodResponses[keyof DeletePodResponses];
+export type DeletePodAnswer = DeletePodAnswers[keyof DeletePodAnswers];
 
 export type GetPodData = {
     body?: never;
@@ -3099,7 +3801,7 @@ export type GetPodData = {
     url: '/v2/pods/{id}';
 };
 
-export type GetPodErrors = {
+export type GetPodRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3120,18 +3822,22 @@ export type GetPodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetPodError = GetPodErrors[keyof GetPodErrors];
+export type GetPodRefusal = GetPodRefusals[keyof GetPodRefusals];
 
-export type GetPodResponses = {
+export type GetPodAnswers = {
     /**
      * The pod.
      */
     200: Pod;
 };
 
-export type GetPodResponse = GetPodResponses[keyof GetPodResponses];
+export type GetPodAnswer = GetPodAnswers[keyof GetPodAnswers];
 
 export type UpdatePodData = {
     body: UpdatePodRequest;
@@ -3151,7 +3857,7 @@ export type UpdatePodData = {
     url: '/v2/pods/{id}';
 };
 
-export type UpdatePodErrors = {
+export type UpdatePodRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3192,18 +3898,22 @@ export type UpdatePodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdatePodError = UpdatePodErrors[keyof UpdatePodErrors];
+export type UpdatePodRefusal = UpdatePodRefusals[keyof UpdatePodRefusals];
 
-export type UpdatePodResponses = {
+export type UpdatePodAnswers = {
     /**
      * The pod as it is now.
      */
     200: Pod;
 };
 
-export type UpdatePodResponse = UpdatePodResponses[keyof UpdatePodResponses];
+export type UpdatePodAnswer = UpdatePodAnswers[keyof UpdatePodAnswers];
 
 export type ActOnPodData = {
     body: PodActionRequest;
@@ -3223,7 +3933,7 @@ export type ActOnPodData = {
     url: '/v2/pods/{id}/action';
 };
 
-export type ActOnPodErrors = {
+export type ActOnPodRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3264,11 +3974,15 @@ export type ActOnPodErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ActOnPodError = ActOnPodErrors[keyof ActOnPodErrors];
+export type ActOnPodRefusal = ActOnPodRefusals[keyof ActOnPodRefusals];
 
-export type ActOnPodResponses = {
+export type ActOnPodAnswers = {
     /**
      * The pod as it is now.
      */
@@ -3279,7 +3993,7 @@ export type ActOnPodResponses = {
     204: void;
 };
 
-export type ActOnPodResponse = ActOnPodResponses[keyof ActOnPodResponses];
+export type ActOnPodAnswer = ActOnPodAnswers[keyof ActOnPodAnswers];
 
 export type ListTemplatesData = {
     body?: never;
@@ -3297,7 +4011,7 @@ export type ListTemplatesData = {
     url: '/v2/templates';
 };
 
-export type ListTemplatesErrors = {
+export type ListTemplatesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3314,18 +4028,22 @@ export type ListTemplatesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListTemplatesError = ListTemplatesErrors[keyof ListTemplatesErrors];
+export type ListTemplatesRefusal = ListTemplatesRefusals[keyof ListTemplatesRefusals];
 
-export type ListTemplatesResponses = {
+export type ListTemplatesAnswers = {
     /**
      * A page of templates.
      */
     200: ListTemplatesResponse;
 };
 
-export type ListTemplatesResponse2 = ListTemplatesResponses[keyof ListTemplatesResponses];
+export type ListTemplatesAnswer = ListTemplatesAnswers[keyof ListTemplatesAnswers];
 
 export type CreateTemplateData = {
     body: CreateTemplateRequest;
@@ -3340,7 +4058,7 @@ export type CreateTemplateData = {
     url: '/v2/templates';
 };
 
-export type CreateTemplateErrors = {
+export type CreateTemplateRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3373,18 +4091,22 @@ export type CreateTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateTemplateError = CreateTemplateErrors[keyof CreateTemplateErrors];
+export type CreateTemplateRefusal = CreateTemplateRefusals[keyof CreateTemplateRefusals];
 
-export type CreateTemplateResponses = {
+export type CreateTemplateAnswers = {
     /**
      * The template.
      */
     201: Template;
 };
 
-export type CreateTemplateResponse = CreateTemplateResponses[keyof CreateTemplateResponses];
+export type CreateTemplateAnswer = CreateTemplateAnswers[keyof CreateTemplateAnswers];
 
 export type DeleteTemplateData = {
     body?: never;
@@ -3398,7 +4120,7 @@ export type DeleteTemplateData = {
     url: '/v2/templates/{id}';
 };
 
-export type DeleteTemplateErrors = {
+export type DeleteTemplateRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3419,18 +4141,22 @@ export type DeleteTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteTemplateError = DeleteTemplateErrors[keyof DeleteTemplateErrors];
+export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
-export type DeleteTemplateResponses = {
+export type DeleteTemplateAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteTemplateResponse = DeleteTemplateResponses[keyof DeleteTemplateResponses];
+export type DeleteTemplateAnswer = DeleteTemplateAnswers[keyof DeleteTemplateAnswers];
 
 export type GetTemplateData = {
     body?: never;
@@ -3444,7 +4170,7 @@ export type GetTemplateData = {
     url: '/v2/templates/{id}';
 };
 
-export type GetTemplateErrors = {
+export type GetTemplateRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3461,18 +4187,22 @@ export type GetTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetTemplateError = GetTemplateErrors[keyof GetTemplateErrors];
+export type GetTemplateRefusal = GetTemplateRefusals[keyof GetTemplateRefusals];
 
-export type GetTemplateResponses = {
+export type GetTemplateAnswers = {
     /**
      * The template.
      */
     200: Template;
 };
 
-export type GetTemplateResponse = GetTemplateResponses[keyof GetTemplateResponses];
+export type GetTemplateAnswer = GetTemplateAnswers[keyof GetTemplateAnswers];
 
 export type UpdateTemplateData = {
     body: UpdateTemplateRequest;
@@ -3486,7 +4216,7 @@ export type UpdateTemplateData = {
     url: '/v2/templates/{id}';
 };
 
-export type UpdateTemplateErrors = {
+export type UpdateTemplateRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3523,18 +4253,22 @@ export type UpdateTemplateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateTemplateError = UpdateTemplateErrors[keyof UpdateTemplateErrors];
+export type UpdateTemplateRefusal = UpdateTemplateRefusals[keyof UpdateTemplateRefusals];
 
-export type UpdateTemplateResponses = {
+export type UpdateTemplateAnswers = {
     /**
      * The template as it is now.
      */
     200: Template;
 };
 
-export type UpdateTemplateResponse = UpdateTemplateResponses[keyof UpdateTemplateResponses];
+export type UpdateTemplateAnswer = UpdateTemplateAnswers[keyof UpdateTemplateAnswers];
 
 export type ListNetworkVolumesData = {
     body?: never;
@@ -3543,7 +4277,7 @@ export type ListNetworkVolumesData = {
     url: '/v2/network-volumes';
 };
 
-export type ListNetworkVolumesErrors = {
+export type ListNetworkVolumesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3556,18 +4290,22 @@ export type ListNetworkVolumesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListNetworkVolumesError = ListNetworkVolumesErrors[keyof ListNetworkVolumesErrors];
+export type ListNetworkVolumesRefusal = ListNetworkVolumesRefusals[keyof ListNetworkVolumesRefusals];
 
-export type ListNetworkVolumesResponses = {
+export type ListNetworkVolumesAnswers = {
     /**
      * The volumes.
      */
     200: ListNetworkVolumesResponse;
 };
 
-export type ListNetworkVolumesResponse2 = ListNetworkVolumesResponses[keyof ListNetworkVolumesResponses];
+export type ListNetworkVolumesAnswer = ListNetworkVolumesAnswers[keyof ListNetworkVolumesAnswers];
 
 export type CreateNetworkVolumeData = {
     body: CreateNetworkVolumeRequest;
@@ -3582,7 +4320,7 @@ export type CreateNetworkVolumeData = {
     url: '/v2/network-volumes';
 };
 
-export type CreateNetworkVolumeErrors = {
+export type CreateNetworkVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3615,18 +4353,22 @@ export type CreateNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateNetworkVolumeError = CreateNetworkVolumeErrors[keyof CreateNetworkVolumeErrors];
+export type CreateNetworkVolumeRefusal = CreateNetworkVolumeRefusals[keyof CreateNetworkVolumeRefusals];
 
-export type CreateNetworkVolumeResponses = {
+export type CreateNetworkVolumeAnswers = {
     /**
      * The network volume.
      */
     201: NetworkVolume;
 };
 
-export type CreateNetworkVolumeResponse = CreateNetworkVolumeResponses[keyof CreateNetworkVolumeResponses];
+export type CreateNetworkVolumeAnswer = CreateNetworkVolumeAnswers[keyof CreateNetworkVolumeAnswers];
 
 export type DeleteNetworkVolumeData = {
     body?: never;
@@ -3640,7 +4382,7 @@ export type DeleteNetworkVolumeData = {
     url: '/v2/network-volumes/{id}';
 };
 
-export type DeleteNetworkVolumeErrors = {
+export type DeleteNetworkVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3661,18 +4403,22 @@ export type DeleteNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteNetworkVolumeError = DeleteNetworkVolumeErrors[keyof DeleteNetworkVolumeErrors];
+export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
-export type DeleteNetworkVolumeResponses = {
+export type DeleteNetworkVolumeAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteNetworkVolumeResponse = DeleteNetworkVolumeResponses[keyof DeleteNetworkVolumeResponses];
+export type DeleteNetworkVolumeAnswer = DeleteNetworkVolumeAnswers[keyof DeleteNetworkVolumeAnswers];
 
 export type GetNetworkVolumeData = {
     body?: never;
@@ -3686,7 +4432,7 @@ export type GetNetworkVolumeData = {
     url: '/v2/network-volumes/{id}';
 };
 
-export type GetNetworkVolumeErrors = {
+export type GetNetworkVolumeRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3703,18 +4449,22 @@ export type GetNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetNetworkVolumeError = GetNetworkVolumeErrors[keyof GetNetworkVolumeErrors];
+export type GetNetworkVolumeRefusal = GetNetworkVolumeRefusals[keyof GetNetworkVolumeRefusals];
 
-export type GetNetworkVolumeResponses = {
+export type GetNetworkVolumeAnswers = {
     /**
      * The network volume.
      */
     200: NetworkVolume;
 };
 
-export type GetNetworkVolumeResponse = GetNetworkVolumeResponses[keyof GetNetworkVolumeResponses];
+export type GetNetworkVolumeAnswer = GetNetworkVolumeAnswers[keyof GetNetworkVolumeAnswers];
 
 export type UpdateNetworkVolumeData = {
     body: UpdateNetworkVolumeRequest;
@@ -3728,7 +4478,7 @@ export type UpdateNetworkVolumeData = {
     url: '/v2/network-volumes/{id}';
 };
 
-export type UpdateNetworkVolumeErrors = {
+export type UpdateNetworkVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3765,18 +4515,22 @@ export type UpdateNetworkVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateNetworkVolumeError = UpdateNetworkVolumeErrors[keyof UpdateNetworkVolumeErrors];
+export type UpdateNetworkVolumeRefusal = UpdateNetworkVolumeRefusals[keyof UpdateNetworkVolumeRefusals];
 
-export type UpdateNetworkVolumeResponses = {
+export type UpdateNetworkVolumeAnswers = {
     /**
      * The network volume as it is now.
      */
     200: NetworkVolume;
 };
 
-export type UpdateNetworkVolumeResponse = UpdateNetworkVolumeResponses[keyof UpdateNetworkVolumeResponses];
+export type UpdateNetworkVolumeAnswer = UpdateNetworkVolumeAnswers[keyof UpdateNetworkVolumeAnswers];
 
 export type ListGlobalVolumesData = {
     body?: never;
@@ -3785,7 +4539,7 @@ export type ListGlobalVolumesData = {
     url: '/v2/global-volumes';
 };
 
-export type ListGlobalVolumesErrors = {
+export type ListGlobalVolumesRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3798,18 +4552,22 @@ export type ListGlobalVolumesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListGlobalVolumesError = ListGlobalVolumesErrors[keyof ListGlobalVolumesErrors];
+export type ListGlobalVolumesRefusal = ListGlobalVolumesRefusals[keyof ListGlobalVolumesRefusals];
 
-export type ListGlobalVolumesResponses = {
+export type ListGlobalVolumesAnswers = {
     /**
      * The volumes.
      */
     200: ListGlobalVolumesResponse;
 };
 
-export type ListGlobalVolumesResponse2 = ListGlobalVolumesResponses[keyof ListGlobalVolumesResponses];
+export type ListGlobalVolumesAnswer = ListGlobalVolumesAnswers[keyof ListGlobalVolumesAnswers];
 
 export type CreateGlobalVolumeData = {
     body: CreateGlobalVolumeRequest;
@@ -3824,7 +4582,7 @@ export type CreateGlobalVolumeData = {
     url: '/v2/global-volumes';
 };
 
-export type CreateGlobalVolumeErrors = {
+export type CreateGlobalVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3857,18 +4615,22 @@ export type CreateGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateGlobalVolumeError = CreateGlobalVolumeErrors[keyof CreateGlobalVolumeErrors];
+export type CreateGlobalVolumeRefusal = CreateGlobalVolumeRefusals[keyof CreateGlobalVolumeRefusals];
 
-export type CreateGlobalVolumeResponses = {
+export type CreateGlobalVolumeAnswers = {
     /**
      * The global volume.
      */
     201: GlobalVolume;
 };
 
-export type CreateGlobalVolumeResponse = CreateGlobalVolumeResponses[keyof CreateGlobalVolumeResponses];
+export type CreateGlobalVolumeAnswer = CreateGlobalVolumeAnswers[keyof CreateGlobalVolumeAnswers];
 
 export type DeleteGlobalVolumeData = {
     body?: never;
@@ -3882,7 +4644,7 @@ export type DeleteGlobalVolumeData = {
     url: '/v2/global-volumes/{id}';
 };
 
-export type DeleteGlobalVolumeErrors = {
+export type DeleteGlobalVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -3903,18 +4665,22 @@ export type DeleteGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteGlobalVolumeError = DeleteGlobalVolumeErrors[keyof DeleteGlobalVolumeErrors];
+export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
-export type DeleteGlobalVolumeResponses = {
+export type DeleteGlobalVolumeAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteGlobalVolumeResponse = DeleteGlobalVolumeResponses[keyof DeleteGlobalVolumeResponses];
+export type DeleteGlobalVolumeAnswer = DeleteGlobalVolumeAnswers[keyof DeleteGlobalVolumeAnswers];
 
 export type GetGlobalVolumeData = {
     body?: never;
@@ -3928,7 +4694,7 @@ export type GetGlobalVolumeData = {
     url: '/v2/global-volumes/{id}';
 };
 
-export type GetGlobalVolumeErrors = {
+export type GetGlobalVolumeRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -3945,18 +4711,22 @@ export type GetGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetGlobalVolumeError = GetGlobalVolumeErrors[keyof GetGlobalVolumeErrors];
+export type GetGlobalVolumeRefusal = GetGlobalVolumeRefusals[keyof GetGlobalVolumeRefusals];
 
-export type GetGlobalVolumeResponses = {
+export type GetGlobalVolumeAnswers = {
     /**
      * The global volume.
      */
     200: GlobalVolume;
 };
 
-export type GetGlobalVolumeResponse = GetGlobalVolumeResponses[keyof GetGlobalVolumeResponses];
+export type GetGlobalVolumeAnswer = GetGlobalVolumeAnswers[keyof GetGlobalVolumeAnswers];
 
 export type UpdateGlobalVolumeData = {
     body: UpdateGlobalVolumeRequest;
@@ -3970,7 +4740,7 @@ export type UpdateGlobalVolumeData = {
     url: '/v2/global-volumes/{id}';
 };
 
-export type UpdateGlobalVolumeErrors = {
+export type UpdateGlobalVolumeRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4003,27 +4773,31 @@ export type UpdateGlobalVolumeErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateGlobalVolumeError = UpdateGlobalVolumeErrors[keyof UpdateGlobalVolumeErrors];
+export type UpdateGlobalVolumeRefusal = UpdateGlobalVolumeRefusals[keyof UpdateGlobalVolumeRefusals];
 
-export type UpdateGlobalVolumeResponses = {
+export type UpdateGlobalVolumeAnswers = {
     /**
      * The global volume as it is now.
      */
     200: GlobalVolume;
 };
 
-export type UpdateGlobalVolumeResponse = UpdateGlobalVolumeResponses[keyof UpdateGlobalVolumeResponses];
+export type UpdateGlobalVolumeAnswer = UpdateGlobalVolumeAnswers[keyof UpdateGlobalVolumeAnswers];
 
-export type ListRegistriesData = {
+export type ListDelegationsData = {
     body?: never;
     path?: never;
     query?: never;
-    url: '/v2/registries';
+    url: '/v2/registries/delegations';
 };
 
-export type ListRegistriesErrors = {
+export type ListDelegationsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4036,18 +4810,168 @@ export type ListRegistriesErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListRegistriesError = ListRegistriesErrors[keyof ListRegistriesErrors];
+export type ListDelegationsRefusal = ListDelegationsRefusals[keyof ListDelegationsRefusals];
 
-export type ListRegistriesResponses = {
+export type ListDelegationsAnswers = {
+    /**
+     * The delegations.
+     */
+    200: ListDelegationsResponse;
+};
+
+export type ListDelegationsAnswer = ListDelegationsAnswers[keyof ListDelegationsAnswers];
+
+export type CreateDelegationData = {
+    body: CreateDelegationRequest;
+    headers?: {
+        /**
+         * A repeat of the same request within 24 hours answers with the first result; its env is the present one.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v2/registries/delegations';
+};
+
+export type CreateDelegationRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateDelegationRefusal = CreateDelegationRefusals[keyof CreateDelegationRefusals];
+
+export type CreateDelegationAnswers = {
+    /**
+     * The delegation.
+     */
+    201: EcrDelegation;
+};
+
+export type CreateDelegationAnswer = CreateDelegationAnswers[keyof CreateDelegationAnswers];
+
+export type RevokeDelegationData = {
+    body?: never;
+    path: {
+        /**
+         * Delegation id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/registries/delegations/{id}';
+};
+
+export type RevokeDelegationRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
+
+export type RevokeDelegationAnswers = {
+    /**
+     * Revoked.
+     */
+    204: void;
+};
+
+export type RevokeDelegationAnswer = RevokeDelegationAnswers[keyof RevokeDelegationAnswers];
+
+export type ListRegistriesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/registries';
+};
+
+export type ListRegistriesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListRegistriesRefusal = ListRegistriesRefusals[keyof ListRegistriesRefusals];
+
+export type ListRegistriesAnswers = {
     /**
      * The credentials, without user names and passwords.
      */
     200: ListRegistriesResponse;
 };
 
-export type ListRegistriesResponse2 = ListRegistriesResponses[keyof ListRegistriesResponses];
+export type ListRegistriesAnswer = ListRegistriesAnswers[keyof ListRegistriesAnswers];
 
 export type CreateRegistryData = {
     body: CreateRegistryRequestWritable;
@@ -4062,7 +4986,7 @@ export type CreateRegistryData = {
     url: '/v2/registries';
 };
 
-export type CreateRegistryErrors = {
+export type CreateRegistryRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4095,18 +5019,22 @@ export type CreateRegistryErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateRegistryError = CreateRegistryErrors[keyof CreateRegistryErrors];
+export type CreateRegistryRefusal = CreateRegistryRefusals[keyof CreateRegistryRefusals];
 
-export type CreateRegistryResponses = {
+export type CreateRegistryAnswers = {
     /**
      * The credential.
      */
     201: Registry;
 };
 
-export type CreateRegistryResponse = CreateRegistryResponses[keyof CreateRegistryResponses];
+export type CreateRegistryAnswer = CreateRegistryAnswers[keyof CreateRegistryAnswers];
 
 export type DeleteRegistryData = {
     body?: never;
@@ -4120,7 +5048,7 @@ export type DeleteRegistryData = {
     url: '/v2/registries/{id}';
 };
 
-export type DeleteRegistryErrors = {
+export type DeleteRegistryRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4141,18 +5069,22 @@ export type DeleteRegistryErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteRegistryError = DeleteRegistryErrors[keyof DeleteRegistryErrors];
+export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
-export type DeleteRegistryResponses = {
+export type DeleteRegistryAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteRegistryResponse = DeleteRegistryResponses[keyof DeleteRegistryResponses];
+export type DeleteRegistryAnswer = DeleteRegistryAnswers[keyof DeleteRegistryAnswers];
 
 export type GetRegistryData = {
     body?: never;
@@ -4166,7 +5098,7 @@ export type GetRegistryData = {
     url: '/v2/registries/{id}';
 };
 
-export type GetRegistryErrors = {
+export type GetRegistryRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4183,18 +5115,22 @@ export type GetRegistryErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetRegistryError = GetRegistryErrors[keyof GetRegistryErrors];
+export type GetRegistryRefusal = GetRegistryRefusals[keyof GetRegistryRefusals];
 
-export type GetRegistryResponses = {
+export type GetRegistryAnswers = {
     /**
      * The credential.
      */
     200: Registry;
 };
 
-export type GetRegistryResponse = GetRegistryResponses[keyof GetRegistryResponses];
+export type GetRegistryAnswer = GetRegistryAnswers[keyof GetRegistryAnswers];
 
 export type GetSshKeysData = {
     body?: never;
@@ -4203,7 +5139,7 @@ export type GetSshKeysData = {
     url: '/v2/account/ssh-keys';
 };
 
-export type GetSshKeysErrors = {
+export type GetSshKeysRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4216,18 +5152,22 @@ export type GetSshKeysErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetSshKeysError = GetSshKeysErrors[keyof GetSshKeysErrors];
+export type GetSshKeysRefusal = GetSshKeysRefusals[keyof GetSshKeysRefusals];
 
-export type GetSshKeysResponses = {
+export type GetSshKeysAnswers = {
     /**
      * The keys.
      */
     200: SshKeys;
 };
 
-export type GetSshKeysResponse = GetSshKeysResponses[keyof GetSshKeysResponses];
+export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
@@ -4236,7 +5176,7 @@ export type PutSshKeysData = {
     url: '/v2/account/ssh-keys';
 };
 
-export type PutSshKeysErrors = {
+export type PutSshKeysRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4265,18 +5205,22 @@ export type PutSshKeysErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type PutSshKeysError = PutSshKeysErrors[keyof PutSshKeysErrors];
+export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
-export type PutSshKeysResponses = {
+export type PutSshKeysAnswers = {
     /**
      * The keys as they are now.
      */
     200: SshKeys;
 };
 
-export type PutSshKeysResponse = PutSshKeysResponses[keyof PutSshKeysResponses];
+export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
 
 export type ListSecretsData = {
     body?: never;
@@ -4290,7 +5234,7 @@ export type ListSecretsData = {
     url: '/v2/account/secrets';
 };
 
-export type ListSecretsErrors = {
+export type ListSecretsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4307,18 +5251,22 @@ export type ListSecretsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListSecretsError = ListSecretsErrors[keyof ListSecretsErrors];
+export type ListSecretsRefusal = ListSecretsRefusals[keyof ListSecretsRefusals];
 
-export type ListSecretsResponses = {
+export type ListSecretsAnswers = {
     /**
      * The secrets, without their values.
      */
     200: ListSecretsResponse;
 };
 
-export type ListSecretsResponse2 = ListSecretsResponses[keyof ListSecretsResponses];
+export type ListSecretsAnswer = ListSecretsAnswers[keyof ListSecretsAnswers];
 
 export type CreateSecretData = {
     body: CreateSecretRequestWritable;
@@ -4333,7 +5281,7 @@ export type CreateSecretData = {
     url: '/v2/account/secrets';
 };
 
-export type CreateSecretErrors = {
+export type CreateSecretRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4362,18 +5310,22 @@ export type CreateSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateSecretError = CreateSecretErrors[keyof CreateSecretErrors];
+export type CreateSecretRefusal = CreateSecretRefusals[keyof CreateSecretRefusals];
 
-export type CreateSecretResponses = {
+export type CreateSecretAnswers = {
     /**
      * The secret, without its value.
      */
     201: Secret;
 };
 
-export type CreateSecretResponse = CreateSecretResponses[keyof CreateSecretResponses];
+export type CreateSecretAnswer = CreateSecretAnswers[keyof CreateSecretAnswers];
 
 export type DeleteSecretData = {
     body?: never;
@@ -4387,7 +5339,7 @@ export type DeleteSecretData = {
     url: '/v2/account/secrets/{id}';
 };
 
-export type DeleteSecretErrors = {
+export type DeleteSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4404,18 +5356,22 @@ export type DeleteSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteSecretError = DeleteSecretErrors[keyof DeleteSecretErrors];
+export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
-export type DeleteSecretResponses = {
+export type DeleteSecretAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteSecretResponse = DeleteSecretResponses[keyof DeleteSecretResponses];
+export type DeleteSecretAnswer = DeleteSecretAnswers[keyof DeleteSecretAnswers];
 
 export type GetSecretData = {
     body?: never;
@@ -4429,7 +5385,7 @@ export type GetSecretData = {
     url: '/v2/account/secrets/{id}';
 };
 
-export type GetSecretErrors = {
+export type GetSecretRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4446,18 +5402,22 @@ export type GetSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetSecretError = GetSecretErrors[keyof GetSecretErrors];
+export type GetSecretRefusal = GetSecretRefusals[keyof GetSecretRefusals];
 
-export type GetSecretResponses = {
+export type GetSecretAnswers = {
     /**
      * The secret, without its value.
      */
     200: Secret;
 };
 
-export type GetSecretResponse = GetSecretResponses[keyof GetSecretResponses];
+export type GetSecretAnswer = GetSecretAnswers[keyof GetSecretAnswers];
 
 export type UpdateSecretData = {
     body: UpdateSecretRequestWritable;
@@ -4471,7 +5431,7 @@ export type UpdateSecretData = {
     url: '/v2/account/secrets/{id}';
 };
 
-export type UpdateSecretErrors = {
+export type UpdateSecretRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4504,18 +5464,22 @@ export type UpdateSecretErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateSecretError = UpdateSecretErrors[keyof UpdateSecretErrors];
+export type UpdateSecretRefusal = UpdateSecretRefusals[keyof UpdateSecretRefusals];
 
-export type UpdateSecretResponses = {
+export type UpdateSecretAnswers = {
     /**
      * The secret as it is now, without its value.
      */
     200: Secret;
 };
 
-export type UpdateSecretResponse = UpdateSecretResponses[keyof UpdateSecretResponses];
+export type UpdateSecretAnswer = UpdateSecretAnswers[keyof UpdateSecretAnswers];
 
 export type GetAccountLimitsData = {
     body?: never;
@@ -4524,7 +5488,7 @@ export type GetAccountLimitsData = {
     url: '/v2/account/limits';
 };
 
-export type GetAccountLimitsErrors = {
+export type GetAccountLimitsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4537,18 +5501,22 @@ export type GetAccountLimitsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetAccountLimitsError = GetAccountLimitsErrors[keyof GetAccountLimitsErrors];
+export type GetAccountLimitsRefusal = GetAccountLimitsRefusals[keyof GetAccountLimitsRefusals];
 
-export type GetAccountLimitsResponses = {
+export type GetAccountLimitsAnswers = {
     /**
      * Use and bound of each budget.
      */
     200: AccountLimits;
 };
 
-export type GetAccountLimitsResponse = GetAccountLimitsResponses[keyof GetAccountLimitsResponses];
+export type GetAccountLimitsAnswer = GetAccountLimitsAnswers[keyof GetAccountLimitsAnswers];
 
 export type ListAuditData = {
     body?: never;
@@ -4586,7 +5554,7 @@ export type ListAuditData = {
     url: '/v2/account/audit';
 };
 
-export type ListAuditErrors = {
+export type ListAuditRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4603,18 +5571,22 @@ export type ListAuditErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListAuditError = ListAuditErrors[keyof ListAuditErrors];
+export type ListAuditRefusal = ListAuditRefusals[keyof ListAuditRefusals];
 
-export type ListAuditResponses = {
+export type ListAuditAnswers = {
     /**
      * A page of changes.
      */
     200: ListAuditResponse;
 };
 
-export type ListAuditResponse2 = ListAuditResponses[keyof ListAuditResponses];
+export type ListAuditAnswer = ListAuditAnswers[keyof ListAuditAnswers];
 
 export type GetAuditStateData = {
     body?: never;
@@ -4632,7 +5604,7 @@ export type GetAuditStateData = {
     url: '/v2/account/audit/state';
 };
 
-export type GetAuditStateErrors = {
+export type GetAuditStateRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4653,18 +5625,22 @@ export type GetAuditStateErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetAuditStateError = GetAuditStateErrors[keyof GetAuditStateErrors];
+export type GetAuditStateRefusal = GetAuditStateRefusals[keyof GetAuditStateRefusals];
 
-export type GetAuditStateResponses = {
+export type GetAuditStateAnswers = {
     /**
      * What it was.
      */
     200: AuditState;
 };
 
-export type GetAuditStateResponse = GetAuditStateResponses[keyof GetAuditStateResponses];
+export type GetAuditStateAnswer = GetAuditStateAnswers[keyof GetAuditStateAnswers];
 
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;
@@ -4673,7 +5649,7 @@ export type AcceptInvitationData = {
     url: '/v2/organizations/invitations/accept';
 };
 
-export type AcceptInvitationErrors = {
+export type AcceptInvitationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4710,18 +5686,22 @@ export type AcceptInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type AcceptInvitationError = AcceptInvitationErrors[keyof AcceptInvitationErrors];
+export type AcceptInvitationRefusal = AcceptInvitationRefusals[keyof AcceptInvitationRefusals];
 
-export type AcceptInvitationResponses = {
+export type AcceptInvitationAnswers = {
     /**
      * The organization.
      */
     200: Organization;
 };
 
-export type AcceptInvitationResponse = AcceptInvitationResponses[keyof AcceptInvitationResponses];
+export type AcceptInvitationAnswer = AcceptInvitationAnswers[keyof AcceptInvitationAnswers];
 
 export type DeclineInvitationData = {
     body: AnswerInvitationRequest;
@@ -4730,7 +5710,7 @@ export type DeclineInvitationData = {
     url: '/v2/organizations/invitations/decline';
 };
 
-export type DeclineInvitationErrors = {
+export type DeclineInvitationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4767,18 +5747,22 @@ export type DeclineInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeclineInvitationError = DeclineInvitationErrors[keyof DeclineInvitationErrors];
+export type DeclineInvitationRefusal = DeclineInvitationRefusals[keyof DeclineInvitationRefusals];
 
-export type DeclineInvitationResponses = {
+export type DeclineInvitationAnswers = {
     /**
      * Declined.
      */
     204: void;
 };
 
-export type DeclineInvitationResponse = DeclineInvitationResponses[keyof DeclineInvitationResponses];
+export type DeclineInvitationAnswer = DeclineInvitationAnswers[keyof DeclineInvitationAnswers];
 
 export type ListInvitationsData = {
     body?: never;
@@ -4792,7 +5776,7 @@ export type ListInvitationsData = {
     url: '/v2/organizations/{id}/invitations';
 };
 
-export type ListInvitationsErrors = {
+export type ListInvitationsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4809,18 +5793,22 @@ export type ListInvitationsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListInvitationsError = ListInvitationsErrors[keyof ListInvitationsErrors];
+export type ListInvitationsRefusal = ListInvitationsRefusals[keyof ListInvitationsRefusals];
 
-export type ListInvitationsResponses = {
+export type ListInvitationsAnswers = {
     /**
      * The invitations, without tokens.
      */
     200: ListInvitationsResponse;
 };
 
-export type ListInvitationsResponse2 = ListInvitationsResponses[keyof ListInvitationsResponses];
+export type ListInvitationsAnswer = ListInvitationsAnswers[keyof ListInvitationsAnswers];
 
 export type CreateInvitationData = {
     body: CreateInvitationRequest;
@@ -4840,7 +5828,7 @@ export type CreateInvitationData = {
     url: '/v2/organizations/{id}/invitations';
 };
 
-export type CreateInvitationErrors = {
+export type CreateInvitationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4877,18 +5865,22 @@ export type CreateInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateInvitationError = CreateInvitationErrors[keyof CreateInvitationErrors];
+export type CreateInvitationRefusal = CreateInvitationRefusals[keyof CreateInvitationRefusals];
 
-export type CreateInvitationResponses = {
+export type CreateInvitationAnswers = {
     /**
      * The invitation with its token.
      */
     201: CreatedInvitation;
 };
 
-export type CreateInvitationResponse = CreateInvitationResponses[keyof CreateInvitationResponses];
+export type CreateInvitationAnswer = CreateInvitationAnswers[keyof CreateInvitationAnswers];
 
 export type RevokeInvitationData = {
     body?: never;
@@ -4906,7 +5898,7 @@ export type RevokeInvitationData = {
     url: '/v2/organizations/{id}/invitations/{invitationId}';
 };
 
-export type RevokeInvitationErrors = {
+export type RevokeInvitationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -4927,18 +5919,22 @@ export type RevokeInvitationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitationErrors];
+export type RevokeInvitationRefusal = RevokeInvitationRefusals[keyof RevokeInvitationRefusals];
 
-export type RevokeInvitationResponses = {
+export type RevokeInvitationAnswers = {
     /**
      * Revoked.
      */
     204: void;
 };
 
-export type RevokeInvitationResponse = RevokeInvitationResponses[keyof RevokeInvitationResponses];
+export type RevokeInvitationAnswer = RevokeInvitationAnswers[keyof RevokeInvitationAnswers];
 
 export type HandOverOrganizationData = {
     body: HandOverRequest;
@@ -4952,7 +5948,7 @@ export type HandOverOrganizationData = {
     url: '/v2/organizations/{id}/hand-over';
 };
 
-export type HandOverOrganizationErrors = {
+export type HandOverOrganizationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -4989,18 +5985,22 @@ export type HandOverOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type HandOverOrganizationError = HandOverOrganizationErrors[keyof HandOverOrganizationErrors];
+export type HandOverOrganizationRefusal = HandOverOrganizationRefusals[keyof HandOverOrganizationRefusals];
 
-export type HandOverOrganizationResponses = {
+export type HandOverOrganizationAnswers = {
     /**
      * The organization as it is now.
      */
     200: OrganizationDetails;
 };
 
-export type HandOverOrganizationResponse = HandOverOrganizationResponses[keyof HandOverOrganizationResponses];
+export type HandOverOrganizationAnswer = HandOverOrganizationAnswers[keyof HandOverOrganizationAnswers];
 
 export type RemoveOrganizationMemberData = {
     body?: never;
@@ -5023,7 +6023,7 @@ export type RemoveOrganizationMemberData = {
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
-export type RemoveOrganizationMemberErrors = {
+export type RemoveOrganizationMemberRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5052,18 +6052,22 @@ export type RemoveOrganizationMemberErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RemoveOrganizationMemberError = RemoveOrganizationMemberErrors[keyof RemoveOrganizationMemberErrors];
+export type RemoveOrganizationMemberRefusal = RemoveOrganizationMemberRefusals[keyof RemoveOrganizationMemberRefusals];
 
-export type RemoveOrganizationMemberResponses = {
+export type RemoveOrganizationMemberAnswers = {
     /**
      * No member any more.
      */
     204: void;
 };
 
-export type RemoveOrganizationMemberResponse = RemoveOrganizationMemberResponses[keyof RemoveOrganizationMemberResponses];
+export type RemoveOrganizationMemberAnswer = RemoveOrganizationMemberAnswers[keyof RemoveOrganizationMemberAnswers];
 
 export type UpdateOrganizationMemberData = {
     body: UpdateMemberRequest;
@@ -5081,7 +6085,7 @@ export type UpdateOrganizationMemberData = {
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
-export type UpdateOrganizationMemberErrors = {
+export type UpdateOrganizationMemberRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5118,18 +6122,22 @@ export type UpdateOrganizationMemberErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateOrganizationMemberError = UpdateOrganizationMemberErrors[keyof UpdateOrganizationMemberErrors];
+export type UpdateOrganizationMemberRefusal = UpdateOrganizationMemberRefusals[keyof UpdateOrganizationMemberRefusals];
 
-export type UpdateOrganizationMemberResponses = {
+export type UpdateOrganizationMemberAnswers = {
     /**
      * The member as he is now.
      */
     200: OrganizationMember;
 };
 
-export type UpdateOrganizationMemberResponse = UpdateOrganizationMemberResponses[keyof UpdateOrganizationMemberResponses];
+export type UpdateOrganizationMemberAnswer = UpdateOrganizationMemberAnswers[keyof UpdateOrganizationMemberAnswers];
 
 export type ListOrganizationsData = {
     body?: never;
@@ -5138,7 +6146,7 @@ export type ListOrganizationsData = {
     url: '/v2/organizations';
 };
 
-export type ListOrganizationsErrors = {
+export type ListOrganizationsRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5151,18 +6159,22 @@ export type ListOrganizationsErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListOrganizationsError = ListOrganizationsErrors[keyof ListOrganizationsErrors];
+export type ListOrganizationsRefusal = ListOrganizationsRefusals[keyof ListOrganizationsRefusals];
 
-export type ListOrganizationsResponses = {
+export type ListOrganizationsAnswers = {
     /**
      * The organizations, each with the caller's role. Personal accounts are none.
      */
     200: ListOrganizationsResponse;
 };
 
-export type ListOrganizationsResponse2 = ListOrganizationsResponses[keyof ListOrganizationsResponses];
+export type ListOrganizationsAnswer = ListOrganizationsAnswers[keyof ListOrganizationsAnswers];
 
 export type CreateOrganizationData = {
     body: CreateOrganizationRequest;
@@ -5177,7 +6189,7 @@ export type CreateOrganizationData = {
     url: '/v2/organizations';
 };
 
-export type CreateOrganizationErrors = {
+export type CreateOrganizationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5210,18 +6222,22 @@ export type CreateOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateOrganizationError = CreateOrganizationErrors[keyof CreateOrganizationErrors];
+export type CreateOrganizationRefusal = CreateOrganizationRefusals[keyof CreateOrganizationRefusals];
 
-export type CreateOrganizationResponses = {
+export type CreateOrganizationAnswers = {
     /**
      * The organization.
      */
     201: Organization;
 };
 
-export type CreateOrganizationResponse = CreateOrganizationResponses[keyof CreateOrganizationResponses];
+export type CreateOrganizationAnswer = CreateOrganizationAnswers[keyof CreateOrganizationAnswers];
 
 export type DeleteOrganizationData = {
     body?: never;
@@ -5235,7 +6251,7 @@ export type DeleteOrganizationData = {
     url: '/v2/organizations/{id}';
 };
 
-export type DeleteOrganizationErrors = {
+export type DeleteOrganizationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5256,18 +6272,22 @@ export type DeleteOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type DeleteOrganizationError = DeleteOrganizationErrors[keyof DeleteOrganizationErrors];
+export type DeleteOrganizationRefusal = DeleteOrganizationRefusals[keyof DeleteOrganizationRefusals];
 
-export type DeleteOrganizationResponses = {
+export type DeleteOrganizationAnswers = {
     /**
      * Deleted.
      */
     204: void;
 };
 
-export type DeleteOrganizationResponse = DeleteOrganizationResponses[keyof DeleteOrganizationResponses];
+export type DeleteOrganizationAnswer = DeleteOrganizationAnswers[keyof DeleteOrganizationAnswers];
 
 export type GetOrganizationData = {
     body?: never;
@@ -5281,7 +6301,7 @@ export type GetOrganizationData = {
     url: '/v2/organizations/{id}';
 };
 
-export type GetOrganizationErrors = {
+export type GetOrganizationRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5298,18 +6318,22 @@ export type GetOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetOrganizationError = GetOrganizationErrors[keyof GetOrganizationErrors];
+export type GetOrganizationRefusal = GetOrganizationRefusals[keyof GetOrganizationRefusals];
 
-export type GetOrganizationResponses = {
+export type GetOrganizationAnswers = {
     /**
      * The organization.
      */
     200: OrganizationDetails;
 };
 
-export type GetOrganizationResponse = GetOrganizationResponses[keyof GetOrganizationResponses];
+export type GetOrganizationAnswer = GetOrganizationAnswers[keyof GetOrganizationAnswers];
 
 export type UpdateOrganizationData = {
     body: UpdateOrganizationRequest;
@@ -5323,7 +6347,7 @@ export type UpdateOrganizationData = {
     url: '/v2/organizations/{id}';
 };
 
-export type UpdateOrganizationErrors = {
+export type UpdateOrganizationRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5360,18 +6384,22 @@ export type UpdateOrganizationErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type UpdateOrganizationError = UpdateOrganizationErrors[keyof UpdateOrganizationErrors];
+export type UpdateOrganizationRefusal = UpdateOrganizationRefusals[keyof UpdateOrganizationRefusals];
 
-export type UpdateOrganizationResponses = {
+export type UpdateOrganizationAnswers = {
     /**
      * The organization as it is now.
      */
     200: Organization;
 };
 
-export type UpdateOrganizationResponse = UpdateOrganizationResponses[keyof UpdateOrganizationResponses];
+export type UpdateOrganizationAnswer = UpdateOrganizationAnswers[keyof UpdateOrganizationAnswers];
 
 export type ListAccountKeysData = {
     body?: never;
@@ -5380,7 +6408,7 @@ export type ListAccountKeysData = {
     url: '/v2/account/keys';
 };
 
-export type ListAccountKeysErrors = {
+export type ListAccountKeysRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5393,18 +6421,22 @@ export type ListAccountKeysErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListAccountKeysError = ListAccountKeysErrors[keyof ListAccountKeysErrors];
+export type ListAccountKeysRefusal = ListAccountKeysRefusals[keyof ListAccountKeysRefusals];
 
-export type ListAccountKeysResponses = {
+export type ListAccountKeysAnswers = {
     /**
      * The keys, newest first.
      */
     200: ListAccountKeysResponse;
 };
 
-export type ListAccountKeysResponse2 = ListAccountKeysResponses[keyof ListAccountKeysResponses];
+export type ListAccountKeysAnswer = ListAccountKeysAnswers[keyof ListAccountKeysAnswers];
 
 export type CreateAccountKeyData = {
     body: CreateKeyRequest;
@@ -5419,7 +6451,7 @@ export type CreateAccountKeyData = {
     url: '/v2/account/keys';
 };
 
-export type CreateAccountKeyErrors = {
+export type CreateAccountKeyRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5452,18 +6484,22 @@ export type CreateAccountKeyErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CreateAccountKeyError = CreateAccountKeyErrors[keyof CreateAccountKeyErrors];
+export type CreateAccountKeyRefusal = CreateAccountKeyRefusals[keyof CreateAccountKeyRefusals];
 
-export type CreateAccountKeyResponses = {
+export type CreateAccountKeyAnswers = {
     /**
      * The key, shown this once.
      */
     201: CreatedAccountKey;
 };
 
-export type CreateAccountKeyResponse = CreateAccountKeyResponses[keyof CreateAccountKeyResponses];
+export type CreateAccountKeyAnswer = CreateAccountKeyAnswers[keyof CreateAccountKeyAnswers];
 
 export type RotateAccountKeyData = {
     body: RotateKeyRequest;
@@ -5477,7 +6513,7 @@ export type RotateAccountKeyData = {
     url: '/v2/account/keys/{id}/rotate';
 };
 
-export type RotateAccountKeyErrors = {
+export type RotateAccountKeyRefusals = {
     /**
      * Fits the schema and is still refused.
      */
@@ -5514,18 +6550,22 @@ export type RotateAccountKeyErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RotateAccountKeyError = RotateAccountKeyErrors[keyof RotateAccountKeyErrors];
+export type RotateAccountKeyRefusal = RotateAccountKeyRefusals[keyof RotateAccountKeyRefusals];
 
-export type RotateAccountKeyResponses = {
+export type RotateAccountKeyAnswers = {
     /**
      * The new key, shown this once.
      */
     201: CreatedAccountKey;
 };
 
-export type RotateAccountKeyResponse = RotateAccountKeyResponses[keyof RotateAccountKeyResponses];
+export type RotateAccountKeyAnswer = RotateAccountKeyAnswers[keyof RotateAccountKeyAnswers];
 
 export type RevokeAccountKeyData = {
     body?: never;
@@ -5539,7 +6579,7 @@ export type RevokeAccountKeyData = {
     url: '/v2/account/keys/{id}';
 };
 
-export type RevokeAccountKeyErrors = {
+export type RevokeAccountKeyRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5556,18 +6596,22 @@ export type RevokeAccountKeyErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RevokeAccountKeyError = RevokeAccountKeyErrors[keyof RevokeAccountKeyErrors];
+export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
-export type RevokeAccountKeyResponses = {
+export type RevokeAccountKeyAnswers = {
     /**
      * Revoked.
      */
     204: void;
 };
 
-export type RevokeAccountKeyResponse = RevokeAccountKeyResponses[keyof RevokeAccountKeyResponses];
+export type RevokeAccountKeyAnswer = RevokeAccountKeyAnswers[keyof RevokeAccountKeyAnswers];
 
 export type GetUserData = {
     body?: never;
@@ -5576,7 +6620,7 @@ export type GetUserData = {
     url: '/v2/user';
 };
 
-export type GetUserErrors = {
+export type GetUserRefusals = {
     /**
      * The bearer token is missing or not valid.
      */
@@ -5593,18 +6637,434 @@ export type GetUserErrors = {
      * Too many requests.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetUserError = GetUserErrors[keyof GetUserErrors];
+export type GetUserRefusal = GetUserRefusals[keyof GetUserRefusals];
 
-export type GetUserResponses = {
+export type GetUserAnswers = {
     /**
      * The user.
      */
     200: ActingUser;
 };
 
-export type GetUserResponse = GetUserResponses[keyof GetUserResponses];
+export type GetUserAnswer = GetUserAnswers[keyof GetUserAnswers];
+
+export type ListBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+    };
+    url: '/v2/billing';
+};
+
+export type ListBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListBillingRefusal = ListBillingRefusals[keyof ListBillingRefusals];
+
+export type ListBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListBillingResponse;
+};
+
+export type ListBillingAnswer = ListBillingAnswers[keyof ListBillingAnswers];
+
+export type ListPodBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this pod was charged.
+         */
+        podId?: string;
+    };
+    url: '/v2/billing/pods';
+};
+
+export type ListPodBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListPodBillingRefusal = ListPodBillingRefusals[keyof ListPodBillingRefusals];
+
+export type ListPodBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListPodBillingResponse;
+};
+
+export type ListPodBillingAnswer = ListPodBillingAnswers[keyof ListPodBillingAnswers];
+
+export type ListServerlessBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this endpoint was charged.
+         */
+        serverlessId?: string;
+    };
+    url: '/v2/billing/serverless';
+};
+
+export type ListServerlessBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListServerlessBillingRefusal = ListServerlessBillingRefusals[keyof ListServerlessBillingRefusals];
+
+export type ListServerlessBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListServerlessBillingResponse;
+};
+
+export type ListServerlessBillingAnswer = ListServerlessBillingAnswers[keyof ListServerlessBillingAnswers];
+
+export type ListEndpointBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+    };
+    url: '/v2/billing/endpoints';
+};
+
+export type ListEndpointBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListEndpointBillingRefusal = ListEndpointBillingRefusals[keyof ListEndpointBillingRefusals];
+
+export type ListEndpointBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListEndpointBillingResponse;
+};
+
+export type ListEndpointBillingAnswer = ListEndpointBillingAnswers[keyof ListEndpointBillingAnswers];
+
+export type ListNetworkVolumeBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this network volume was charged.
+         */
+        networkVolumeId?: string;
+    };
+    url: '/v2/billing/network-volumes';
+};
+
+export type ListNetworkVolumeBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListNetworkVolumeBillingRefusal = ListNetworkVolumeBillingRefusals[keyof ListNetworkVolumeBillingRefusals];
+
+export type ListNetworkVolumeBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListNetworkVolumeBillingResponse;
+};
+
+export type ListNetworkVolumeBillingAnswer = ListNetworkVolumeBillingAnswers[keyof ListNetworkVolumeBillingAnswers];
+
+export type ListClusterBillingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.
+         */
+        startTime?: string;
+        /**
+         * RFC 3339, exclusive; moved on to the border of a bucket. Without it now.
+         */
+        endTime?: string;
+        /**
+         * Borders are in UTC, weeks begin on Monday.
+         */
+        bucketSize?: BillingBucketSize;
+        /**
+         * So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.
+         */
+        lastN?: number;
+        /**
+         * INTERVALS: each record lists the intervals that it is made of.
+         */
+        include?: 'INTERVALS';
+        /**
+         * Only what this cluster was charged.
+         */
+        clusterId?: string;
+    };
+    url: '/v2/billing/clusters';
+};
+
+export type ListClusterBillingRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListClusterBillingRefusal = ListClusterBillingRefusals[keyof ListClusterBillingRefusals];
+
+export type ListClusterBillingAnswers = {
+    /**
+     * The bill.
+     */
+    200: ListClusterBillingResponse;
+};
+
+export type ListClusterBillingAnswer = ListClusterBillingAnswers[keyof ListClusterBillingAnswers];
 
 export type RunJobData = {
     body: SubmitJobRequest;
@@ -5626,7 +7086,7 @@ export type RunJobData = {
     url: '/v2/{endpointId}/run';
 };
 
-export type RunJobErrors = {
+export type RunJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5651,18 +7111,22 @@ export type RunJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RunJobError = RunJobErrors[keyof RunJobErrors];
+export type RunJobRefusal = RunJobRefusals[keyof RunJobRefusals];
 
-export type RunJobResponses = {
+export type RunJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type RunJobResponse = RunJobResponses[keyof RunJobResponses];
+export type RunJobAnswer = RunJobAnswers[keyof RunJobAnswers];
 
 export type RunJobSyncData = {
     body: SubmitJobRequest;
@@ -5688,7 +7152,7 @@ export type RunJobSyncData = {
     url: '/v2/{endpointId}/runsync';
 };
 
-export type RunJobSyncErrors = {
+export type RunJobSyncRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5717,18 +7181,22 @@ export type RunJobSyncErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RunJobSyncError = RunJobSyncErrors[keyof RunJobSyncErrors];
+export type RunJobSyncRefusal = RunJobSyncRefusals[keyof RunJobSyncRefusals];
 
-export type RunJobSyncResponses = {
+export type RunJobSyncAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type RunJobSyncResponse = RunJobSyncResponses[keyof RunJobSyncResponses];
+export type RunJobSyncAnswer = RunJobSyncAnswers[keyof RunJobSyncAnswers];
 
 export type GetJobStatusData = {
     body?: never;
@@ -5740,7 +7208,7 @@ export type GetJobStatusData = {
     url: '/v2/{endpointId}/status/{jobId}';
 };
 
-export type GetJobStatusErrors = {
+export type GetJobStatusRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5757,18 +7225,22 @@ export type GetJobStatusErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetJobStatusError = GetJobStatusErrors[keyof GetJobStatusErrors];
+export type GetJobStatusRefusal = GetJobStatusRefusals[keyof GetJobStatusRefusals];
 
-export type GetJobStatusResponses = {
+export type GetJobStatusAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type GetJobStatusResponse = GetJobStatusResponses[keyof GetJobStatusResponses];
+export type GetJobStatusAnswer = GetJobStatusAnswers[keyof GetJobStatusAnswers];
 
 export type GetJobStatusByPostData = {
     body?: never;
@@ -5780,7 +7252,7 @@ export type GetJobStatusByPostData = {
     url: '/v2/{endpointId}/status/{jobId}';
 };
 
-export type GetJobStatusByPostErrors = {
+export type GetJobStatusByPostRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5797,18 +7269,22 @@ export type GetJobStatusByPostErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetJobStatusByPostError = GetJobStatusByPostErrors[keyof GetJobStatusByPostErrors];
+export type GetJobStatusByPostRefusal = GetJobStatusByPostRefusals[keyof GetJobStatusByPostRefusals];
 
-export type GetJobStatusByPostResponses = {
+export type GetJobStatusByPostAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type GetJobStatusByPostResponse = GetJobStatusByPostResponses[keyof GetJobStatusByPostResponses];
+export type GetJobStatusByPostAnswer = GetJobStatusByPostAnswers[keyof GetJobStatusByPostAnswers];
 
 export type AwaitJobData = {
     body?: never;
@@ -5825,7 +7301,7 @@ export type AwaitJobData = {
     url: '/v2/{endpointId}/status-sync/{jobId}';
 };
 
-export type AwaitJobErrors = {
+export type AwaitJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5842,18 +7318,22 @@ export type AwaitJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type AwaitJobError = AwaitJobErrors[keyof AwaitJobErrors];
+export type AwaitJobRefusal = AwaitJobRefusals[keyof AwaitJobRefusals];
 
-export type AwaitJobResponses = {
+export type AwaitJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type AwaitJobResponse = AwaitJobResponses[keyof AwaitJobResponses];
+export type AwaitJobAnswer = AwaitJobAnswers[keyof AwaitJobAnswers];
 
 export type AwaitJobByPostData = {
     body?: never;
@@ -5870,7 +7350,7 @@ export type AwaitJobByPostData = {
     url: '/v2/{endpointId}/status-sync/{jobId}';
 };
 
-export type AwaitJobByPostErrors = {
+export type AwaitJobByPostRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5887,18 +7367,22 @@ export type AwaitJobByPostErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type AwaitJobByPostError = AwaitJobByPostErrors[keyof AwaitJobByPostErrors];
+export type AwaitJobByPostRefusal = AwaitJobByPostRefusals[keyof AwaitJobByPostRefusals];
 
-export type AwaitJobByPostResponses = {
+export type AwaitJobByPostAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type AwaitJobByPostResponse = AwaitJobByPostResponses[keyof AwaitJobByPostResponses];
+export type AwaitJobByPostAnswer = AwaitJobByPostAnswers[keyof AwaitJobByPostAnswers];
 
 export type StreamJobData = {
     body?: never;
@@ -5925,7 +7409,7 @@ export type StreamJobData = {
     url: '/v2/{endpointId}/stream/{jobId}';
 };
 
-export type StreamJobErrors = {
+export type StreamJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5942,18 +7426,22 @@ export type StreamJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type StreamJobError = StreamJobErrors[keyof StreamJobErrors];
+export type StreamJobRefusal = StreamJobRefusals[keyof StreamJobRefusals];
 
-export type StreamJobResponses = {
+export type StreamJobAnswers = {
     /**
      * Done.
      */
     200: StreamReply;
 };
 
-export type StreamJobResponse = StreamJobResponses[keyof StreamJobResponses];
+export type StreamJobAnswer = StreamJobAnswers[keyof StreamJobAnswers];
 
 export type StreamJobByPostData = {
     body?: never;
@@ -5980,7 +7468,7 @@ export type StreamJobByPostData = {
     url: '/v2/{endpointId}/stream/{jobId}';
 };
 
-export type StreamJobByPostErrors = {
+export type StreamJobByPostRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -5997,18 +7485,22 @@ export type StreamJobByPostErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type StreamJobByPostError = StreamJobByPostErrors[keyof StreamJobByPostErrors];
+export type StreamJobByPostRefusal = StreamJobByPostRefusals[keyof StreamJobByPostRefusals];
 
-export type StreamJobByPostResponses = {
+export type StreamJobByPostAnswers = {
     /**
      * Done.
      */
     200: StreamReply;
 };
 
-export type StreamJobByPostResponse = StreamJobByPostResponses[keyof StreamJobByPostResponses];
+export type StreamJobByPostAnswer = StreamJobByPostAnswers[keyof StreamJobByPostAnswers];
 
 export type CancelJobData = {
     body?: never;
@@ -6020,7 +7512,7 @@ export type CancelJobData = {
     url: '/v2/{endpointId}/cancel/{jobId}';
 };
 
-export type CancelJobErrors = {
+export type CancelJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6037,18 +7529,22 @@ export type CancelJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type CancelJobError = CancelJobErrors[keyof CancelJobErrors];
+export type CancelJobRefusal = CancelJobRefusals[keyof CancelJobRefusals];
 
-export type CancelJobResponses = {
+export type CancelJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type CancelJobResponse = CancelJobResponses[keyof CancelJobResponses];
+export type CancelJobAnswer = CancelJobAnswers[keyof CancelJobAnswers];
 
 export type RetryJobData = {
     body?: never;
@@ -6060,7 +7556,7 @@ export type RetryJobData = {
     url: '/v2/{endpointId}/retry/{jobId}';
 };
 
-export type RetryJobErrors = {
+export type RetryJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6077,18 +7573,22 @@ export type RetryJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type RetryJobError = RetryJobErrors[keyof RetryJobErrors];
+export type RetryJobRefusal = RetryJobRefusals[keyof RetryJobRefusals];
 
-export type RetryJobResponses = {
+export type RetryJobAnswers = {
     /**
      * Done.
      */
     200: JobRecord;
 };
 
-export type RetryJobResponse = RetryJobResponses[keyof RetryJobResponses];
+export type RetryJobAnswer = RetryJobAnswers[keyof RetryJobAnswers];
 
 export type PurgeQueueData = {
     body?: never;
@@ -6099,7 +7599,7 @@ export type PurgeQueueData = {
     url: '/v2/{endpointId}/purge-queue';
 };
 
-export type PurgeQueueErrors = {
+export type PurgeQueueRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6116,18 +7616,22 @@ export type PurgeQueueErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type PurgeQueueError = PurgeQueueErrors[keyof PurgeQueueErrors];
+export type PurgeQueueRefusal = PurgeQueueRefusals[keyof PurgeQueueRefusals];
 
-export type PurgeQueueResponses = {
+export type PurgeQueueAnswers = {
     /**
      * Done.
      */
     200: PurgeReply;
 };
 
-export type PurgeQueueResponse = PurgeQueueResponses[keyof PurgeQueueResponses];
+export type PurgeQueueAnswer = PurgeQueueAnswers[keyof PurgeQueueAnswers];
 
 export type ExplainJobData = {
     body?: never;
@@ -6139,7 +7643,7 @@ export type ExplainJobData = {
     url: '/v2/{endpointId}/explain/{jobId}';
 };
 
-export type ExplainJobErrors = {
+export type ExplainJobRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6156,18 +7660,22 @@ export type ExplainJobErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ExplainJobError = ExplainJobErrors[keyof ExplainJobErrors];
+export type ExplainJobRefusal = ExplainJobRefusals[keyof ExplainJobRefusals];
 
-export type ExplainJobResponses = {
+export type ExplainJobAnswers = {
     /**
      * Done.
      */
     200: ExplainReply;
 };
 
-export type ExplainJobResponse = ExplainJobResponses[keyof ExplainJobResponses];
+export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
 
 export type GetQueueHealthData = {
     body?: never;
@@ -6178,7 +7686,7 @@ export type GetQueueHealthData = {
     url: '/v2/{endpointId}/health';
 };
 
-export type GetQueueHealthErrors = {
+export type GetQueueHealthRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6195,18 +7703,22 @@ export type GetQueueHealthErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetQueueHealthError = GetQueueHealthErrors[keyof GetQueueHealthErrors];
+export type GetQueueHealthRefusal = GetQueueHealthRefusals[keyof GetQueueHealthRefusals];
 
-export type GetQueueHealthResponses = {
+export type GetQueueHealthAnswers = {
     /**
      * Done.
      */
     200: HealthReply;
 };
 
-export type GetQueueHealthResponse = GetQueueHealthResponses[keyof GetQueueHealthResponses];
+export type GetQueueHealthAnswer = GetQueueHealthAnswers[keyof GetQueueHealthAnswers];
 
 export type ListRequestsData = {
     body?: never;
@@ -6222,7 +7734,7 @@ export type ListRequestsData = {
     url: '/v2/{endpointId}/requests';
 };
 
-export type ListRequestsErrors = {
+export type ListRequestsRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6239,18 +7751,22 @@ export type ListRequestsErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type ListRequestsError = ListRequestsErrors[keyof ListRequestsErrors];
+export type ListRequestsRefusal = ListRequestsRefusals[keyof ListRequestsRefusals];
 
-export type ListRequestsResponses = {
+export type ListRequestsAnswers = {
     /**
      * Done.
      */
     200: RequestsReply;
 };
 
-export type ListRequestsResponse = ListRequestsResponses[keyof ListRequestsResponses];
+export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
 
 export type GetQueueMetricsData = {
     body?: never;
@@ -6261,7 +7777,7 @@ export type GetQueueMetricsData = {
     url: '/v2/{endpointId}/metrics';
 };
 
-export type GetQueueMetricsErrors = {
+export type GetQueueMetricsRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6278,18 +7794,22 @@ export type GetQueueMetricsErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetQueueMetricsError = GetQueueMetricsErrors[keyof GetQueueMetricsErrors];
+export type GetQueueMetricsRefusal = GetQueueMetricsRefusals[keyof GetQueueMetricsRefusals];
 
-export type GetQueueMetricsResponses = {
+export type GetQueueMetricsAnswers = {
     /**
      * Done.
      */
     200: MetricsReply;
 };
 
-export type GetQueueMetricsResponse = GetQueueMetricsResponses[keyof GetQueueMetricsResponses];
+export type GetQueueMetricsAnswer = GetQueueMetricsAnswers[keyof GetQueueMetricsAnswers];
 
 export type GetRequestSeriesData = {
     body?: never;
@@ -6305,7 +7825,7 @@ export type GetRequestSeriesData = {
     url: '/v2/{endpointId}/metrics/request_ts_v1';
 };
 
-export type GetRequestSeriesErrors = {
+export type GetRequestSeriesRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6322,18 +7842,22 @@ export type GetRequestSeriesErrors = {
      * Too many requests, or the queue is full.
      */
     429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
 };
 
-export type GetRequestSeriesError = GetRequestSeriesErrors[keyof GetRequestSeriesErrors];
+export type GetRequestSeriesRefusal = GetRequestSeriesRefusals[keyof GetRequestSeriesRefusals];
 
-export type GetRequestSeriesResponses = {
+export type GetRequestSeriesAnswers = {
     /**
      * Done.
      */
     200: RequestSeriesReply;
 };
 
-export type GetRequestSeriesResponse = GetRequestSeriesResponses[keyof GetRequestSeriesResponses];
+export type GetRequestSeriesAnswer = GetRequestSeriesAnswers[keyof GetRequestSeriesAnswers];
 
 export type CallOpenaiData = {
     body?: never;
@@ -6348,7 +7872,7 @@ export type CallOpenaiData = {
     url: '/v2/{endpointId}/openai/{route}';
 };
 
-export type CallOpenaiErrors = {
+export type CallOpenaiRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6377,11 +7901,15 @@ export type CallOpenaiErrors = {
      * No answer within an hour.
      */
     504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
 };
 
-export type CallOpenaiError = CallOpenaiErrors[keyof CallOpenaiErrors];
+export type CallOpenaiRefusal = CallOpenaiRefusals[keyof CallOpenaiRefusals];
 
-export type CallOpenaiResponses = {
+export type CallOpenaiAnswers = {
     /**
      * What the worker answered.
      */
@@ -6401,7 +7929,7 @@ export type PostOpenaiData = {
     url: '/v2/{endpointId}/openai/{route}';
 };
 
-export type PostOpenaiErrors = {
+export type PostOpenaiRefusals = {
     /**
      * The request cannot be done as it stands.
      */
@@ -6434,11 +7962,15 @@ export type PostOpenaiErrors = {
      * No answer within an hour.
      */
     504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
 };
 
-export type PostOpenaiError = PostOpenaiErrors[keyof PostOpenaiErrors];
+export type PostOpenaiRefusal = PostOpenaiRefusals[keyof PostOpenaiRefusals];
 
-export type PostOpenaiResponses = {
+export type PostOpenaiAnswers = {
     /**
      * What the worker answered.
      */

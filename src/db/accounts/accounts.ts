@@ -61,6 +61,12 @@ export async function findEndpointUser(db: Database, endpointId: string): Promis
   return row?.email ?? null
 }
 
+/** The same of a team. */
+export async function findTeamUser(db: Database, teamId: string): Promise<string | null> {
+  const row = await db.select({ email: users.email }).from(users).where(eq(users.personalTeamId, teamId)).get()
+  return row?.email ?? null
+}
+
 /** The first users by address, up to `limit`. */
 export function listUsers(db: Database, limit: number): Promise<UserRow[]> {
   return db.select().from(users).where(isNull(users.deletedAt)).orderBy(users.email).limit(limit).all()

@@ -4,6 +4,7 @@ import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
 import { selectRequirements } from '../accounts/isolation.ts'
 import { isActive } from '../accounts/suspension.ts'
+import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts.ts'
@@ -24,6 +25,8 @@ export interface Reservation {
   vcpus: number
   memoryMb: number
   diskGb: number
+  /** What it costs an hour. */
+  spend?: SpendDemand
 }
 
 export interface Allocation {
@@ -94,7 +97,7 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 
 /**
  * Reserves capacity in one batch that fails as a whole: false when the host no longer has room (its CHECK refuses), is not online or is
- * cordoned, or when the team's budget of GPUs has none left (PP-203).
+ * cordoned, or when the team's budget of GPUs (PP-203) or its spend limit (BIL-22) has none left.
  * A second reservation under the same id is an error of the caller's: look for the allocation first.
  */
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
@@ -103,7 +106,7 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
     ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL, 0, 0, 0
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
       AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}
-      AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)}`)
+      AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)} AND ${withinSpend(want.teamId, want.spend ?? NO_DEMAND)}`)
   try {
     await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
   } catch (error) {

@@ -5,6 +5,7 @@ import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
+import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import { insertClosed } from '../billing/usage.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
@@ -90,16 +91,23 @@ export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRo
 
 /**
  * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes
- * no new work, or when the budgets of its team have none (PP-203).
+ * no new work, or when the budgets of its team (PP-203) or its spend limit (BIL-22) have none.
  */
-export async function insertPod(db: Records, pod: PodRow, resources: PodResources, together: readonly Statement[] = []): Promise<boolean> {
+export async function insertPod(
+  db: Records,
+  pod: PodRow,
+  resources: PodResources,
+  together: readonly Statement[] = [],
+  spend: SpendDemand = NO_DEMAND,
+): Promise<boolean> {
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}, NULL, 0, 0, 0
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
       AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
       AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
-      AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}`)
+      AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}
+      AND ${withinSpend(pod.teamId, spend)}`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
   const insert = db.insert(pods).values({ ...pod, id: needsAllocation, spec: sealPodSpec(db.vault, pod, pod.spec) })
@@ -144,9 +152,10 @@ export async function updatePodTakingCompute(
   after: PodRow,
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
   note: Statement | null = null,
+  spend: SpendDemand = NO_DEMAND,
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const all = { gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb }
-  return updateWithAllocation(db, before, after, { usage: null, note }, all)
+  return updateWithAllocation(db, before, after, { usage: null, note, spend }, all)
 }
 
 /**
@@ -167,7 +176,7 @@ async function updateWithAllocation(
   db: Records,
   before: PodRow,
   after: PodRow,
-  { usage, note = null }: { usage: UsageInterval | null; note?: Statement | null },
+  { usage, note = null, spend = NO_DEMAND }: { usage: UsageInterval | null; note?: Statement | null; spend?: SpendDemand },
   held: Omit<Partial<typeof allocations.$inferInsert>, 'diskGb'> & { diskGb: number | SQL },
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
@@ -177,7 +186,8 @@ async function updateWithAllocation(
     : sql``
   const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${before.teamId} AND id <> ${before.id})`
   const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget} AND ${isActive(before.teamId)}`
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget}
+    AND ${isActive(before.teamId)} AND ${withinSpend(before.teamId, spend)}`
   const allocate = db
     .update(allocations)
     .set(held)

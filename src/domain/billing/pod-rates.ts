@@ -20,3 +20,15 @@ export function runningRates({ spec, pricePerHour, diskNanosPerHour }: ChargedPo
 export function stoppedRates({ stoppedDiskNanosPerHour }: ChargedPod): Rates {
   return { ...NO_RATES, diskNanosPerHour: stoppedDiskNanosPerHour }
 }
+
+type PodPrice = Omit<ChargedPod, 'spec'>
+
+/** All that a pod costs an hour while it runs, in billionths of a USD. */
+export function runningNanos({ pricePerHour, diskNanosPerHour }: PodPrice): number {
+  return nanosOfUsd(pricePerHour) + diskNanosPerHour
+}
+
+/** What starting a stopped pod adds to that. */
+export function startNanos(pod: PodPrice): number {
+  return runningNanos(pod) - pod.stoppedDiskNanosPerHour
+}

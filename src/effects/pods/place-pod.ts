@@ -1,12 +1,14 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import { listPlacementHosts } from '../../db/hosts/capacity.ts'
 import { insertPod, type PodResources, type PodRow } from '../../db/pods/pods.ts'
+import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
 import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../../domain/pod/placement.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
 import type { PodMark } from '../../objects/host.ts'
 import { logEvent } from '../../platform/log.ts'
+import { spendDemand } from '../spend.ts'
 import { podHost, withMarkedPod } from './marked-pod.ts'
 
 /** Hosts tried for one create; each try costs a batch. */
@@ -50,7 +52,7 @@ function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, togeth
   // One host whose object cannot be asked is no reason to refuse what others have room for.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
   const insert = async ([marked]: readonly PodMark[]) =>
-    marked?.takesMore === true && (await insertPod(openRecords(env), pod, resources, together))
+    marked?.takesMore === true && (await insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))))
   return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (isThere) => !isThere })
 }
 

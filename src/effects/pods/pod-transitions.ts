@@ -1,10 +1,12 @@
 import { openRecords } from '../../db/client.ts'
 import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../../db/pods/pods.ts'
+import { startNanos } from '../../domain/billing/pod-rates.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
 import { podDiskGb } from '../../domain/pod/placement.ts'
 import { cutAtSilence, isToRun, type PodChange } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { type PodAudit, podStatement } from '../audit.ts'
+import { spendDemand } from '../spend.ts'
 import { podHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
@@ -28,7 +30,9 @@ export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>, 
 async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChange<PodRow>, audit: PodAudit): Promise<Transition> {
   const db = openRecords(env)
   const note = podStatement(env, audit, before, pod)
-  if (isToRun(pod) && !isToRun(before)) return updatePodTakingCompute(db, before, pod, resourcesOf(pod), note)
+  if (isToRun(pod) && !isToRun(before)) {
+    return updatePodTakingCompute(db, before, pod, resourcesOf(pod), note, spendDemand(env, startNanos(pod)))
+  }
   const diskGb = podDiskGb(pod.spec)
   // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)

@@ -57,7 +57,7 @@ const createPodRoute = createRoute({
   responses: {
     200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
     201: taggedPod('The pod.'),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+    ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
 
@@ -98,7 +98,7 @@ const actionRoute = createRoute({
   responses: {
     200: taggedPod('The pod as it is now.'),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
+    ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
 

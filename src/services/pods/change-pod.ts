@@ -4,6 +4,7 @@ import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
+import { startNanos } from '../../domain/billing/pod-rates.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
 import { decideAction, decideRecreate, decideReset, isToRun, type PodChange } from '../../domain/pod/pod.ts'
 import { refuseStart } from '../../domain/pod/refusal.ts'
@@ -12,6 +13,7 @@ import { transitPod } from '../../effects/pods/pod-transitions.ts'
 import { type OwnPod, own } from '../../objects/own.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { causeOf } from '../audit.ts'
+import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -29,7 +31,10 @@ export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, 
     if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
     const outcome = decideAction(before, action, Date.now())
     if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
-    if (action === 'start') await requireHost(ctx, before)
+    if (action === 'start') {
+      await requireSpend(ctx, startNanos(before))
+      await requireHost(ctx, before)
+    }
     return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
   })
   if (action !== 'terminate') return showPod(ctx, pod)
@@ -102,12 +107,13 @@ async function change(
   })
 }
 
-async function noRoom({ env }: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
+async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
   if (after.spec !== before.spec) {
     return new Problem('badRequest', { detail: 'There is not enough free disk on the host machine of this pod.', code: 'NO_CAPACITY' })
   }
   const { compute } = before.spec
-  if (compute.kind === 'gpu') await requireBudget(env, before.teamId, { gpus: compute.count })
+  if (compute.kind === 'gpu') await requireBudget(ctx.env, before.teamId, { gpus: compute.count })
+  await requireSpend(ctx, startNanos(before))
   return problemOf(refuseStart(compute.kind === 'gpu'))
 }
 

@@ -5,6 +5,8 @@ import { openDatabase, openRecords } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
 import { findPod, type PodRow, specBytes } from '../../db/pods/pods.ts'
 import { hasScope } from '../../domain/access.ts'
+import { nanosOfUsd } from '../../domain/billing/money.ts'
+import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
@@ -20,6 +22,7 @@ import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { noteChange } from '../audit.ts'
+import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { replayEnv } from '../replayed-env.ts'
@@ -62,6 +65,7 @@ function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
   requireScope(ctx.principal, 'pods:write')
   const { spec, pricePerHour } = await planOrThrow(ctx, body)
+  await requireSpend(ctx, nanosOfUsd(pricePerHour))
   const { candidates, refusals } = await rankPod(ctx.env, ctx.principal.teamId, spec)
   const [best] = candidates
   const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
@@ -84,6 +88,8 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
   const plan = await planOrThrow(ctx, body)
   await claimRegistry(ctx, plan.spec.container)
   const draft = draftOf(ctx, body.name, plan)
+  // ERR-6: before placement.
+  await requireSpend(ctx, runningNanos(draft))
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
   const db = openDatabase(ctx.env.DB)
@@ -97,6 +103,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswe
   )
   if (!placed.ok) {
     await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost: specBytes(draft) })
+    await requireSpend(ctx, runningNanos(draft))
     throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
   }
   return answerOf(placed.pod)

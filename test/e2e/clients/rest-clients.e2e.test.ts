@@ -47,6 +47,7 @@ const SEEN = {
   networkVolume: ['one', 10, true, 20, 404],
   globalVolume: ['one', 'one', true, 'two', 404],
   registry: ['one', 'ghcr.io', true, 404],
+  delegation: ['one', 'team/models', true, false],
   secret: ['ONE', 'one', true, 'two', 404],
   sshKeys: [1, 1, 0],
   pod: {
@@ -67,6 +68,7 @@ const SEEN = {
   keys: ['one', true, null, true],
   organization: { made: ['One', 'OWNER'], invited: [1, 'BASIC', 'ADMIN', 2], renamed: ['Two', true], gone: 404 },
   audit: [1, 'template'],
+  bills: ['hour', true],
 }
 
 describe('[PP-271] on a tour of every operation', () => {
@@ -90,6 +92,22 @@ describe('[PP-271] on a tour of every operation', () => {
       const tour = JSON.parse(await project.run('main.ts', [plane.url, plane.apiKey, guestKey, DATA_CENTER]))
       // What a client sees only if it reads a log as it is written.
       expectTour(tour, { ...SEEN, pod: { ...SEEN.pod, logs: true }, jobs: { ...SEEN.jobs, logs: true } })
+      expect(JSON.parse(await project.run('failures.ts', [plane.url]))).toEqual({
+        key: {
+          message: 'invalid bearer token',
+          status: 401,
+          problem: { title: 'Unauthorized', status: 401, detail: 'invalid bearer token' },
+          type: 'application/problem+json',
+        },
+        page: {
+          message: '<h1>Bad Gateway</h1>',
+          status: 502,
+          problem: { title: 'Unexpected answer', status: 502, detail: '<h1>Bad Gateway</h1>' },
+          type: 'text/html',
+        },
+        silence: 'TimeoutError',
+        nobody: 'TypeError',
+      })
     } finally {
       project.remove()
     }

@@ -12,10 +12,11 @@ from uuid import uuid4
 url, key, guest_key, data_center = sys.argv[1:]
 
 from client import Plane, holds, make, refused
-from podplane_client.models import GetRequestSeriesInterval, PodStatus
+from podplane_client.models import BillingBucketSize, GetRequestSeriesInterval, ListBillingInclude, PodStatus
 
 GPU = "NVIDIA L4"
 POOL = "AMPERE_24"
+REPOSITORY = "arn:aws:ecr:us-east-1:123456789012:repository/team/models"
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada"
 
 
@@ -53,6 +54,14 @@ def registry(plane):
     listed = plane.list_registries().registries
     plane.delete_registry(made.id)
     return [made.name, read.host, holds(listed, made), refused(plane.get_registry, made.id)]
+
+
+def delegation(plane):
+    made = plane.create_delegation(body=make("CreateDelegationRequest", resource=REPOSITORY, name="one"))
+    before = plane.list_delegations().delegations
+    plane.revoke_delegation(made.id)
+    after = plane.list_delegations().delegations
+    return [made.name, made.repository, holds(before, made), holds(after, made)]
 
 
 def secret(plane):
@@ -212,6 +221,19 @@ def audit(plane):
     return [len(entries), state.resource.kind.value]
 
 
+def bills(plane):
+    asked = {"bucket_size": BillingBucketSize.HOUR, "last_n": 2}
+    whole = plane.list_billing(**asked, include=ListBillingInclude.INTERVALS)
+    parts = [
+        plane.list_pod_billing(**asked),
+        plane.list_serverless_billing(**asked),
+        plane.list_endpoint_billing(**asked),
+        plane.list_network_volume_billing(**asked),
+        plane.list_cluster_billing(**asked),
+    ]
+    return [whole.metadata.query.bucket_size.value, all(len(part.records) == part.metadata.record_count for part in parts)]
+
+
 called = set()
 plane = Plane(url, key, called)
 guest = Plane(url, guest_key, called)
@@ -220,6 +242,7 @@ seen = {
     "networkVolume": network_volume(plane),
     "globalVolume": global_volume(plane),
     "registry": registry(plane),
+    "delegation": delegation(plane),
     "secret": secret(plane),
     "sshKeys": ssh_keys(plane),
     "pod": pod(plane),
@@ -229,5 +252,6 @@ seen = {
     "keys": keys(plane),
     "organization": organization(plane, guest),
     "audit": audit(plane),
+    "bills": bills(plane),
 }
 print(json.dumps({"called": sorted(called), "seen": seen}))

@@ -1,6 +1,8 @@
 import type { Podplane } from '@podplane/sdk'
 import { holds, refused } from './tour.ts'
 
+const REPOSITORY = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
+
 /** Of each: the name it was made with, as it is read, whether the list holds it, what an update made of it, and what it is when deleted. */
 export async function resources(plane: Podplane, dataCenter: string) {
   return {
@@ -8,6 +10,7 @@ export async function resources(plane: Podplane, dataCenter: string) {
     networkVolume: await networkVolume(plane, dataCenter),
     globalVolume: await globalVolume(plane),
     registry: await registry(plane),
+    delegation: await delegation(plane),
     secret: await secret(plane),
     sshKeys: await sshKeys(plane),
   }
@@ -50,6 +53,14 @@ async function registry(plane: Podplane) {
   const { registries } = await plane.listRegistries()
   await plane.deleteRegistry({ path })
   return [made.name, read.host, holds(registries, made), await refused(plane.getRegistry({ path }))]
+}
+
+async function delegation(plane: Podplane) {
+  const made = await plane.createDelegation({ body: { resource: REPOSITORY, name: 'one' } })
+  const { delegations } = await plane.listDelegations()
+  await plane.revokeDelegation({ path: { id: made.id } })
+  const after = await plane.listDelegations()
+  return [made.name, made.repository, holds(delegations, made), holds(after.delegations, made)]
 }
 
 async function secret(plane: Podplane) {

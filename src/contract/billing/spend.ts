@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { Timestamp } from '../fields.ts'
+
+/** Those of jobs have no more. */
+const MAX_WEBHOOK_URL_CHARS = 2048
+/** USD; kept in millionths. */
+const Usd = z.number().min(0).max(1_000_000_000)
+const usd = (description: string) => z.number().meta({ description, format: 'double' })
+const SHARE = 'The part of the limit that is used, 1 for all of it; null without a limit.'
+
+const LIMITS = {
+  perHour: usd('USD per hour that all that runs, or is about to, may cost together.'),
+  maxPerHour: usd('The most that the account may set; the operator decides it.'),
+  perMonth: usd('USD that a calendar month in UTC may cost.')
+    .nullable()
+    .meta({ description: 'USD per calendar month in UTC; null: none.' }),
+  maxPerMonth: z.number().nullable().meta({ description: 'The most that the account may set; null: no bound.', format: 'double' }),
+  stopsPods: z.boolean().meta({ description: 'Whether running pods are stopped once a limit is passed.' }),
+  webhook: z.string().nullable().meta({ description: 'Where warnings go, without the query of the address; null: nowhere.' }),
+}
+
+export const SpendLimits = z.object(LIMITS).meta({
+  id: 'SpendLimits',
+  description: 'What the account may spend. New work that would pass a limit is 402.',
+  example: { perHour: 80, maxPerHour: 80, perMonth: 500, maxPerMonth: null, stopsPods: false, webhook: 'https://example.com/spend' },
+})
+export type SpendLimits = z.infer<typeof SpendLimits>
+
+export const UpdateSpendLimitsRequest = z
+  .strictObject({
+    perHour: Usd.nullable().optional().meta({ description: 'USD per hour; null: as much as the operator lets the account spend.' }),
+    perMonth: Usd.nullable().optional().meta({ description: 'USD per calendar month in UTC; null: as much as the operator lets it.' }),
+    stopsPods: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Stop running pods once a limit is passed, the newest first; never locked ones.' }),
+    webhook: z
+      .string()
+      .max(MAX_WEBHOOK_URL_CHARS)
+      .nullable()
+      .optional()
+      .meta({ description: 'An https address that is told at 80 % of a limit, signed like the webhooks of jobs. Null: nobody is told.' }),
+  })
+  .meta({
+    id: 'UpdateSpendLimitsRequest',
+    description: 'What is left out stays as it is.',
+    example: { perHour: 40, perMonth: 500, stopsPods: true },
+  })
+export type UpdateSpendLimitsRequest = z.infer<typeof UpdateSpendLimitsRequest>
+
+export const SpendSummary = z
+  .object({
+    rate: z
+      .object({
+        perHour: usd('USD per hour of all that runs, or is about to.'),
+        pods: usd('Of that, pods: running ones, and the disks of stopped ones.'),
+        serverless: usd('Of that, workers of endpoints.'),
+        networkVolumes: usd('Of that, network volumes.'),
+        share: z.number().nullable().meta({ description: SHARE }),
+      })
+      .meta({ description: 'What the account spends at the moment.' }),
+    month: z
+      .object({
+        from: Timestamp,
+        to: Timestamp,
+        spent: usd('USD charged since the beginning of the month.'),
+        estimate: usd('USD that the month comes to if everything goes on as it is.'),
+        share: z.number().nullable().meta({ description: SHARE }),
+      })
+      .meta({ description: 'The calendar month in UTC.' }),
+    limits: SpendLimits,
+  })
+  .meta({
+    id: 'BillingSummary',
+    description: 'What the account spends, and may.',
+    example: {
+      rate: { perHour: 2.69, pods: 1.38, serverless: 1.3, networkVolumes: 0.01, share: 0.0336 },
+      month: { from: '2026-06-01T00:00:00Z', to: '2026-07-01T00:00:00Z', spent: 120.5, estimate: 1250.25, share: 0.241 },
+      limits: { perHour: 80, maxPerHour: 80, perMonth: 500, maxPerMonth: null, stopsPods: false, webhook: null },
+    },
+  })
+export type SpendSummary = z.infer<typeof SpendSummary>
+
+export const SpendCeilings = z
+  .strictObject({
+    perHour: Usd.optional().meta({ description: 'USD per hour; left out: the default of the plane.' }),
+    perMonth: Usd.optional().meta({ description: 'USD per calendar month; left out: no bound.' }),
+  })
+  .meta({ id: 'SpendCeilings', description: 'The most that an account may spend and set as its own limits.', example: { perHour: 500 } })
+export type SpendCeilings = z.infer<typeof SpendCeilings>

@@ -1,0 +1,75 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { NO_SPEND_SETTINGS, type SpendSettings } from '../../domain/billing/spend.ts'
+import type { Database, Statement } from '../client.ts'
+import { spendLimits } from '../tables/spend.ts'
+
+const NANOS_PER_MICRO = 1_000
+// As the partial index has it, word for word.
+const IS_LIVE = sql`status <> 'TERMINATED'`
+const IS_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNING') OR host_lost = 1)`
+
+/** What something new costs an hour, in billionths of a USD, and the limit of an account of which nothing is said. */
+export interface SpendDemand {
+  nanosPerHour: number
+  defaultMicrosPerHour: number
+}
+
+/** What is free needs no limit. */
+export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0 }
+
+const POD_NANOS = sql`CASE WHEN ${IS_TO_RUN} THEN CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour
+  ELSE stopped_disk_nanos_per_hour END`
+
+/** What a team has running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. */
+const RATES: Record<SpendKind, (teamId: string) => SQL> = {
+  PODS: (teamId) => sql`(SELECT COALESCE(SUM(${POD_NANOS}), 0) FROM pods WHERE team_id = ${teamId} AND ${IS_LIVE})`,
+  SERVERLESS: (teamId) => sql`(SELECT COALESCE(SUM(gpu_nanos_per_hour + cpu_nanos_per_hour + disk_nanos_per_hour), 0)
+    FROM allocations WHERE team_id = ${teamId} AND kind = 'worker')`,
+  NETWORK_VOLUMES: (teamId) => sql`(SELECT COALESCE(SUM(nanos_per_hour), 0) FROM network_volumes WHERE team_id = ${teamId})`,
+}
+
+/** What is paid by the hour. */
+export const SPEND_KINDS = ['PODS', 'SERVERLESS', 'NETWORK_VOLUMES'] as const
+export type SpendKind = (typeof SPEND_KINDS)[number]
+
+/** A condition for the statement that takes it, so that requests at once cannot pass the limit together (BIL-22). */
+export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour }: SpendDemand): SQL {
+  if (nanosPerHour <= 0) return sql`TRUE`
+  const used = sql.join(
+    SPEND_KINDS.map((kind) => RATES[kind](teamId)),
+    sql` + `,
+  )
+  const ceiling = sql`COALESCE(ceiling_micros_per_hour, ${defaultMicrosPerHour})`
+  const own = sql`(SELECT MIN(COALESCE(micros_per_hour, ${ceiling}), ${ceiling}) FROM spend_limits WHERE team_id = ${teamId})`
+  return sql`${used} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
+}
+
+/** A team's limits as they were set, and what it has running now, in billionths of a USD an hour. */
+export interface SpendState {
+  settings: SpendSettings
+  webhookSealed: string | null
+  nanosByKind: Record<SpendKind, number>
+}
+
+export async function readSpend(db: Database, teamId: string): Promise<SpendState> {
+  const columns = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, sql<number>`${RATES[kind](teamId)}`.as(kind)]))
+  const [rows, rates] = await db.batch([
+    db.select().from(spendLimits).where(eq(spendLimits.teamId, teamId)),
+    db.select(columns).from(sql`(SELECT 1)`),
+  ])
+  const nanosByKind = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, Number(rates[0]?.[kind])])) as Record<SpendKind, number>
+  return { settings: rows[0] ?? NO_SPEND_SETTINGS, webhookSealed: rows[0]?.webhookSealed ?? null, nanosByKind }
+}
+
+/** What may be set of a team's limits. */
+export type SpendChange = Partial<SpendSettings & { webhookSealed: string | null }>
+
+/** Sets some of a team's limits; others stay. A warning of the rate may come again. */
+export async function upsertSpendLimits(db: Database, teamId: string, change: SpendChange, nowMs: number, note: Statement): Promise<void> {
+  const set = { ...change, warnedRate: false, warnedMonth: null, updatedAt: nowMs }
+  const upsert = db
+    .insert(spendLimits)
+    .values({ teamId, ...set })
+    .onConflictDoUpdate({ target: spendLimits.teamId, set })
+  await db.batch([upsert, note])
+}

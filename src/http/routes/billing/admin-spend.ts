@@ -1,0 +1,37 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { SpendCeilings } from '../../../contract/billing/spend.ts'
+import { getCeilings, setCeilings } from '../../../services/billing/spend.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/spend-limits' }
+const content = { 'application/json': { schema: SpendCeilings } }
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  operationId: 'getSpendCeilings',
+  summary: 'The most that a user may spend, where it is not the default',
+  request: { params: Params },
+  responses: { 200: { description: 'The ceilings.', content }, ...problemResponses([401, 404]) },
+})
+
+const setRoute = createRoute({
+  ...common,
+  middleware: strictJson,
+  method: 'put',
+  operationId: 'setSpendCeilings',
+  summary: 'Set the most that a user may spend; what is left out is the default again',
+  request: { params: Params, body: { required: true, content } },
+  responses: { 200: { description: 'The ceilings as they are now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+})
+
+/** Registers the ceilings of spend limits in the operator API (BIL-21). */
+export function registerAdminSpend(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getRoute, async (c) => c.json(await getCeilings(c.env, c.req.valid('param').id), 200))
+  app.openapi(setRoute, async (c) => c.json(await setCeilings(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
+}

@@ -1,0 +1,48 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { SpendLimits, SpendSummary, UpdateSpendLimitsRequest } from '../../../contract/billing/spend.ts'
+import { getSpendLimits, getSummary, updateSpendLimits } from '../../../services/billing/spend.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const common = { tags: ['Billing'], security: BEARER }
+
+const summaryRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/billing/summary',
+  operationId: 'getBillingSummary',
+  summary: 'What the account spends now and this month, and may',
+  ...scoped('billing:read', []),
+  responses: { 200: ok('The summary.', SpendSummary), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const limitsRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/billing/limits',
+  operationId: 'getSpendLimits',
+  summary: 'The spend limits of the account',
+  ...scoped('billing:read', []),
+  responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: '/v2/billing/limits',
+  operationId: 'updateSpendLimits',
+  summary: 'Change the spend limits of the account, as far as the operator lets it',
+  ...scoped('account:write', [strictJson]),
+  request: { body: json(UpdateSpendLimitsRequest) },
+  responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers spend limits and the summary below `/v2/billing` (BIL-20 to BIL-25). */
+export function registerSpend(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(summaryRoute, async (c) => c.json(await getSummary(verbContext(c)), 200))
+  app.openapi(limitsRoute, async (c) => c.json(await getSpendLimits(verbContext(c)), 200))
+  app.openapi(updateRoute, async (c) => c.json(await updateSpendLimits(verbContext(c), c.req.valid('json')), 200))
+}

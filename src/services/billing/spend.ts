@@ -1,0 +1,162 @@
+import type { SpendCeilings, SpendLimits, SpendSummary, UpdateSpendLimitsRequest } from '../../contract/billing/spend.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { findUser } from '../../db/accounts/accounts.ts'
+import { readMonthSpend } from '../../db/billing/month-spend.ts'
+import { readSpend, type SpendChange, upsertSpendLimits } from '../../db/billing/spend.ts'
+import { openDatabase } from '../../db/client.ts'
+import { changedMembers } from '../../domain/audit/change.ts'
+import { estimateMicros, monthOf, type SpendSettings, shareOf, usd } from '../../domain/billing/spend.ts'
+import { refuseWebhookUrl } from '../../domain/webhook/url.ts'
+import { announceCapacity } from '../../effects/capacity.ts'
+import { findSpendRefusal, limitsInForce, type SpendView, viewSpend } from '../../effects/spend.ts'
+import { openSpendWebhook, sealSpendWebhook } from '../../effects/spend-webhook.ts'
+import { webhookAllowOfTeam } from '../../effects/webhook-allow.ts'
+import type { Env } from '../../env.ts'
+import { noteByOperator, noteChange } from '../audit.ts'
+import type { OperatorContext, VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+
+const NANOS_PER_USD = 1_000_000_000
+const MICROS_PER_USD = 1_000_000
+const NANOS_PER_MICRO = 1_000
+
+/** Throws 402 when an account may not have something that costs so much an hour (BIL-22, BIL-23). The statement that takes it looks again. */
+export async function requireSpend({ env, principal, nowMs }: VerbContext, nanosPerHour: number): Promise<void> {
+  const refusal = await findSpendRefusal(env, principal.teamId, nanosPerHour, nowMs)
+  if (refusal) throw problemOf(refusal)
+}
+
+/** What the account spends, and may (BIL-25). Throws 403. */
+export async function getSummary({ env, principal, nowMs }: VerbContext): Promise<SpendSummary> {
+  requireScope(principal, 'billing:read')
+  const month = monthOf(nowMs)
+  const [view, spentMicros] = await Promise.all([
+    viewSpend(env, principal.teamId),
+    readMonthSpend(openDatabase(env.DB), principal.teamId, month, nowMs),
+  ])
+  const { nanosByKind, nanosPerHour, limits } = view
+  const rateOf = (nanos: number) => nanos / NANOS_PER_USD
+  return {
+    rate: {
+      perHour: rateOf(nanosPerHour),
+      pods: rateOf(nanosByKind.PODS),
+      serverless: rateOf(nanosByKind.SERVERLESS),
+      networkVolumes: rateOf(nanosByKind.NETWORK_VOLUMES),
+      share: shareOf(nanosPerHour, limits.hour.limitMicros * NANOS_PER_MICRO),
+    },
+    month: {
+      from: formatTime(month.startMs),
+      to: formatTime(month.endMs),
+      spent: spentMicros / MICROS_PER_USD,
+      estimate: estimateMicros(spentMicros, nanosPerHour, month, nowMs) / MICROS_PER_USD,
+      share: shareOf(spentMicros, limits.month.limitMicros),
+    },
+    limits: toLimits(env, principal.teamId, view),
+  }
+}
+
+/** The limits of the account as they are in force (BIL-20). Throws 403. */
+export async function getSpendLimits({ env, principal }: VerbContext): Promise<SpendLimits> {
+  requireScope(principal, 'billing:read')
+  return toLimits(env, principal.teamId, await viewSpend(env, principal.teamId))
+}
+
+/** Sets limits of the account, as far as the operator lets it (BIL-21). Throws 400 and 403. */
+export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimitsRequest): Promise<SpendLimits> {
+  const { env, principal, nowMs } = ctx
+  requireScope(principal, 'account:write')
+  const { teamId } = principal
+  const view = await viewSpend(env, teamId)
+  const before = toLimits(env, teamId, view)
+  refuseAbove('perHour', body.perHour, before.maxPerHour)
+  refuseAbove('perMonth', body.perMonth, before.maxPerMonth)
+  await refuseWebhook(env, teamId, body.webhook)
+  const change = changeOf(env, teamId, body)
+  const after = toLimits(env, teamId, changedView(env, view, change))
+  const contents = changedMembers({ ...before }, { ...after })
+  const note = noteChange(ctx, { action: 'spend-limits.update', resourceKind: 'spend-limits', resourceId: teamId, ...contents })
+  await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note)
+  // Workers may wait for what there is room for now.
+  await announceCapacity(env)
+  return after
+}
+
+/** The most that an account may spend, as the operator set it (BIL-21). Throws 404. */
+export async function getCeilings(env: Env, userId: string): Promise<SpendCeilings> {
+  const { settings } = await readSpend(openDatabase(env.DB), await teamOfUser(env, userId))
+  return toCeilings(settings)
+}
+
+/** Sets it; what is left out is the default again. Throws 404. */
+export async function setCeilings(ctx: OperatorContext, userId: string, { perHour, perMonth }: SpendCeilings): Promise<SpendCeilings> {
+  const { env, nowMs } = ctx
+  const teamId = await teamOfUser(env, userId)
+  const before = toCeilings((await readSpend(openDatabase(env.DB), teamId)).settings)
+  const change = { ceilingMicrosPerHour: microsOf(perHour ?? null), ceilingMicrosPerMonth: microsOf(perMonth ?? null) }
+  const after = toCeilings(change)
+  const note = noteByOperator(ctx, teamId, { action: 'spend-limits.set', resourceKind: 'user', resourceId: userId, before, after })
+  await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note)
+  await announceCapacity(env)
+  return after
+}
+
+async function teamOfUser(env: Env, userId: string): Promise<string> {
+  const user = await findUser(openDatabase(env.DB), userId)
+  if (!user) throw new Problem('notFound')
+  return user.personalTeamId
+}
+
+function refuseAbove(name: string, wanted: number | null | undefined, most: number | null): void {
+  if (typeof wanted !== 'number' || most === null || wanted <= most) return
+  const detail = `${name} ${usd(wanted)} is above ${usd(most)} USD, the most that the operator lets this account spend; ask the operator for more`
+  throw new Problem('badRequest', { detail, code: 'RULE' })
+}
+
+async function refuseWebhook(env: Env, teamId: string, url: string | null | undefined): Promise<void> {
+  const refusal = typeof url === 'string' ? refuseWebhookUrl(url, await webhookAllowOfTeam(env, teamId)) : null
+  if (refusal !== null) throw new Problem('badRequest', { detail: `webhook: ${refusal}` })
+}
+
+function changeOf(env: Env, teamId: string, { perHour, perMonth, stopsPods, webhook }: UpdateSpendLimitsRequest): SpendChange {
+  return {
+    ...(perHour !== undefined && { microsPerHour: microsOf(perHour) }),
+    ...(perMonth !== undefined && { microsPerMonth: microsOf(perMonth) }),
+    ...(stopsPods !== undefined && { stopsPods }),
+    ...(webhook !== undefined && { webhookSealed: webhook === null ? null : sealSpendWebhook(env, teamId, webhook) }),
+  }
+}
+
+function changedView(env: Env, view: SpendView, { webhookSealed = view.webhookSealed, ...settings }: SpendChange): SpendView {
+  const changed = { ...view.settings, ...settings }
+  return { ...view, settings: changed, webhookSealed, limits: limitsInForce(env, changed) }
+}
+
+function toLimits(env: Env, teamId: string, { settings, limits: { hour, month }, webhookSealed }: SpendView): SpendLimits {
+  return {
+    perHour: hour.limitMicros / MICROS_PER_USD,
+    maxPerHour: hour.ceilingMicros / MICROS_PER_USD,
+    perMonth: usdOrNull(month.limitMicros),
+    maxPerMonth: usdOrNull(month.ceilingMicros),
+    stopsPods: settings.stopsPods,
+    webhook: webhookSealed === null ? null : withoutQuery(openSpendWebhook(env, teamId, webhookSealed)),
+  }
+}
+
+function toCeilings(settings: Pick<SpendSettings, 'ceilingMicrosPerHour' | 'ceilingMicrosPerMonth'>): SpendCeilings {
+  const { ceilingMicrosPerHour: hour, ceilingMicrosPerMonth: month } = settings
+  return { ...(hour !== null && { perHour: hour / MICROS_PER_USD }), ...(month !== null && { perMonth: month / MICROS_PER_USD }) }
+}
+
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+function microsOf(usdAmount: number | null): number | null {
+  return usdAmount === null ? null : Math.round(usdAmount * MICROS_PER_USD)
+}
+
+function usdOrNull(micros: number | null): number | null {
+  return micros === null ? null : micros / MICROS_PER_USD
+}
