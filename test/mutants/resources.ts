@@ -13,6 +13,24 @@ const SECRETS = 'src/db/resources/secrets.ts'
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a volume of v1 is smaller than v2 has any',
+    file: 'src/domain/v1/container.ts',
+    find: 'Math.max(sizeGb, MIN_PERSISTENT_GB)',
+    replace: 'sizeGb',
+  },
+  {
+    id: 'defaults of v1 win over a template',
+    file: 'src/domain/v1/pods.ts',
+    find: 'if (body.templateId) return given',
+    replace: 'if (!body) return given',
+  },
+  {
+    id: 'any host that ends like a registry of ECR is one',
+    file: 'src/domain/resources/ecr.ts',
+    find: 'const ECR_HOST = new RegExp(`^(',
+    replace: 'const ECR_HOST = new RegExp(`(',
+  },
+  {
     id: 'an account sets a limit above what the operator lets it spend',
     file: 'src/domain/billing/spend.ts',
     find: 'Math.min(settings.microsPerHour ?? hourCeiling, hourCeiling)',

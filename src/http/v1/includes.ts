@@ -16,12 +16,15 @@ export async function includeVolumes(ctx: VerbContext): Promise<(id: string | nu
   return (id) => volumes.get(id ?? '') ?? null
 }
 
-/** Templates by their ids; null for one that is gone or may not be read. */
+/** Templates that one list tells: each is a read of its own. */
+const MAX_TEMPLATES = 200
+
+/** Templates by their ids; null for one that is gone or may not be read, and beyond the first 200. */
 export async function includeTemplates(
   ctx: VerbContext,
   ids: readonly (string | null)[],
 ): Promise<(id: string | null) => ReturnType<typeof v1Template> | null> {
-  const distinct = [...new Set(ids)].filter((id) => id !== null)
+  const distinct = [...new Set(ids)].filter((id) => id !== null).slice(0, MAX_TEMPLATES)
   const templates = new Map(await Promise.all(distinct.map(async (id) => [id, await templateOrNull(ctx, id)] as const)))
   return (id) => templates.get(id ?? '') ?? null
 }
