@@ -26,6 +26,7 @@ export default defineConfig({
           testTimeout: SLOW_MACHINE_MS,
           include: [
             'test/domain/**/*.test.ts',
+            'test/host-protocol/**/*.test.ts',
             'test/contract/**/*.test.ts',
             'test/model/**/*.test.ts',
             'test/queue/**/*.test.ts',

@@ -1,4 +1,4 @@
-import { type ClientCall, isPoll, isWorkerCall, type JobCall, type LimitBucket, parseJobCall } from '../src/contract/jobs/job-routes.ts'
+import { isPoll, isWorkerCall, type JobCall, parseJobCall } from '../src/contract/jobs/job-routes.ts'
 import { openDatabase, openRecords } from '../src/db/client.ts'
 import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
@@ -8,30 +8,30 @@ import type { DecisionRecord } from '../src/domain/worker/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts'
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
-import { type Caller, callerOf } from '../src/objects/caller.ts'
+import type { Caller } from '../src/objects/caller.ts'
 import type { EndpointRpc, SubmitCall } from '../src/objects/endpoint.ts'
+import type { SlotRef } from '../src/objects/host-tunnel.ts'
 import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
+import { isSlotCall } from '../src/objects/served-request.ts'
 import { logEvent } from '../src/platform/log.ts'
-import type { CommitEnd } from '../src/queue/commit.ts'
 import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import type { Sender } from '../src/queue/posts.ts'
-import type { Effects } from '../src/queue/tx.ts'
 import { askRoom, type GiveWayOrder, giveWay } from '../src/queue/workers/give-way.ts'
 import { applyHostEvent } from '../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/workers/host-reports.ts'
 import { occupiedWorkers } from '../src/queue/workers/worker-rows.ts'
-import { type Entry, holdToEnd } from './endpoint/call-limits.ts'
-import { cancelQueued, clientOperation } from './endpoint/client/client-operations.ts'
+import { takeSlot } from './endpoint/balance/slot-calls.ts'
+import { cancelQueued } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
+import { clientCall, plainCall } from './endpoint/client/entrance.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
-import { tellOfRoom } from './endpoint/effects/room-effects.ts'
-import { placeThrottled, runWorkerEffects } from './endpoint/effects/worker-effects.ts'
+import { performEffects } from './endpoint/effects/after-commit.ts'
+import { placeThrottled } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
-import { endpointNotFound, plainProblem, problemReply } from './endpoint/replies.ts'
+import { endpointNotFound, problemReply } from './endpoint/replies.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { passOver } from './endpoint/worker/post-body.ts'
-import { answerTake } from './endpoint/worker/take-replies.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
 import { takeResultText } from './endpoint/worker/worker-posts.ts'
 import { PlaneObject } from './plane-object.ts'
@@ -39,18 +39,6 @@ import { PlaneObject } from './plane-object.ts'
 const ALARM_RETRY_MS = 1_000
 /** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
 const MAX_PLAIN_REPLY_CHARS = 1_000_000
-
-/** What follows a commit: answers to those who wait, and calls to the world outside. */
-function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitEnd): void {
-  for (const reply of taken) answerTake(core, reply)
-  for (const id of effects.releasedTakes) core.parking.releaseTake(id)
-  for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)
-  for (const seq of effects.changedJobs) core.parking.notifyJob(seq, effects.expiredJobs.get(seq) ?? null)
-  if (effects.scale) runWorkerEffects(core)
-  for (const id of effects.roomSeekers) void tellOfRoom(core, id)
-  void core.outbox.drain()
-  void core.audit.drain()
-}
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */
 export class EndpointObject extends PlaneObject implements EndpointRpc {
@@ -63,27 +51,34 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** Job API and worker protocol. The Worker has checked the key and that the endpoint is the caller's. */
   override async fetch(request: Request): Promise<Response> {
-    const call = parseJobCall(new URL(request.url))
+    const url = new URL(request.url)
+    if (isSlotCall(url)) {
+      await this.adopted(url.searchParams.get('endpoint') ?? '')
+      return takeSlot(this.core, request)
+    }
+    const call = parseJobCall(url)
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
-    if (!this.core.config() && !(await this.adoptConfig(call.endpointId))) return this.refuseUnknown(call, request)
-    return isWorkerCall(call) ? workerOperation(this.core, call, request) : this.clientCall(call, request)
+    if (!(await this.adopted(call.endpointId))) return this.refuseUnknown(call, request)
+    return isWorkerCall(call) ? workerOperation(this.core, call, request) : clientCall(this.core, call, request)
   }
 
   /** `/run` with a small body (adr/0010). */
   async run(call: SubmitCall, caller: Caller): Promise<PlainReply> {
-    return this.plainCall('run', call.endpointId, caller, () => run(this.core, call))
+    await this.adopted(call.endpointId)
+    return plainCall(this.core, 'run', caller, () => run(this.core, call))
   }
 
   /** `/status` (adr/0010); null when the record is too large for an RPC. */
   async status(endpointId: string, jobId: string, caller: Caller): Promise<PlainReply | null> {
-    const reply = await this.plainCall('status', endpointId, caller, () => plainStatus(this.core, jobId))
+    await this.adopted(endpointId)
+    const reply = await plainCall(this.core, 'status', caller, () => plainStatus(this.core, jobId))
     const text = typeof reply === 'string' ? reply : reply.body
     return text.length <= MAX_PLAIN_REPLY_CHARS ? reply : null
   }
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
   async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
-    if (this.core.config() || (await this.adoptConfig(endpointId))) await takeResultText(this.core, jobId, from, body)
+    if (await this.adopted(endpointId)) await takeResultText(this.core, jobId, from, body)
   }
 
   /** Takes over a configuration; an older revision than the known one changes nothing. */
@@ -146,6 +141,16 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return this.core.isStored ? this.core.state.workers.recall(workerId) : null
   }
 
+  /** A request to a worker is over. */
+  async releaseSlot(slot: SlotRef, isReached: boolean): Promise<void> {
+    if (this.core.isStored) this.core.slots.release(slot, isReached)
+  }
+
+  /** Whoever carries these requests still does. */
+  async renewSlots(slots: SlotRef[]): Promise<void> {
+    if (this.core.isStored) this.core.slots.renew(slots)
+  }
+
   /** PP-214: the operator suspends the account, or ends that. */
   async suspend(isSuspended: boolean): Promise<void> {
     await this.core.transact((tx) => suspendEndpoint(tx, isSuspended))
@@ -167,38 +172,9 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     }
   }
 
-  private async clientCall(call: ClientCall, request: Request): Promise<Response> {
-    const operation = () => clientOperation(this.core, call, request)
-    const entry = call.route.bucket && this.enter(call.route.bucket, callerOf(request))
-    if (!entry) return operation()
-    if (!entry.refusal) return holdToEnd(entry.release, operation, request.signal)
-    const { key, detail, headers } = entry.refusal
-    return call.operation === 'openai' ? refusal(key, detail, headers) : problemReply(key, detail, headers)
-  }
-
-  private async plainCall(
-    bucket: LimitBucket,
-    endpointId: string,
-    caller: Caller,
-    operation: () => Promise<PlainReply>,
-  ): Promise<PlainReply> {
-    if (!this.core.config() && !(await this.adoptConfig(endpointId))) return plainProblem('notFound', 'endpoint not found')
-    const entry = this.enter(bucket, caller)
-    if (entry?.refusal) return plainProblem(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
-    try {
-      return await operation()
-    } finally {
-      entry?.release()
-    }
-  }
-
-  /** LIM-1. Null for a caller without limits. */
-  private enter(bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
-    return exempt ? null : this.core.limits.enter(bucket, userId, this.core.now(), () => this.core.state.workers.readyCount())
-  }
-
   // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.
-  private async adoptConfig(endpointId: string): Promise<boolean> {
+  private async adopted(endpointId: string): Promise<boolean> {
+    if (this.core.config()) return true
     if (this.core.isStored && this.core.state.meta.deleted()) return false
     const config = await findEndpointConfig(openRecords(this.env), endpointId)
     if (config) await this.core.transact((tx) => takeConfig(tx, config))

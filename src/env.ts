@@ -6,6 +6,7 @@ import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
 import type { EndpointRpc } from './objects/endpoint.ts'
 import type { HostRpc } from './objects/host.ts'
+import type { HostTunnelRpc } from './objects/host-tunnel.ts'
 import type { PodLogRpc } from './objects/pod-log.ts'
 import type { RateLimiterRpc } from './objects/rate-limiter.ts'
 import type { WebhookSenderRpc } from './objects/webhook-sender.ts'
@@ -18,6 +19,7 @@ export interface Env extends SessionVariables, AwsVariables {
   ASSETS: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
   HOST: DurableObjectNamespace<HostRpc>
+  HOST_TUNNEL: DurableObjectNamespace<HostTunnelRpc>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
   WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderRpc>
   POD_LOG: DurableObjectNamespace<PodLogRpc>
@@ -25,6 +27,7 @@ export interface Env extends SessionVariables, AwsVariables {
   LOGS?: R2Bucket
   BASE_URL: string
   SERVERLESS_URL: string
+  LB_DOMAIN?: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
   WEBHOOK_ALLOW_USERS?: string
@@ -52,6 +55,8 @@ export interface Env extends SessionVariables, AwsVariables {
 export interface Settings {
   baseUrl: string | null
   serverlessUrl: string | null
+  /** The domain below which each load-balancing endpoint has a name of its own (CFG-1); null: they answer below `/lb/` (LB-2). */
+  lbDomain: string | null
   logLevel: LogLevel
   /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below that. */
   workerPingIntervalMs: number
@@ -131,6 +136,7 @@ function parseSettings(env: Env): Settings {
   return {
     baseUrl: env.BASE_URL || null,
     serverlessUrl: env.SERVERLESS_URL || null,
+    lbDomain: env.LB_DOMAIN ? env.LB_DOMAIN.toLowerCase().replace(/^\.+/, '') : null,
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: readDuration(env.WORKER_PING_INTERVAL_MS, MIN_PING_INTERVAL_MS, DEFAULT_PING_INTERVAL_MS),
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),

@@ -1,5 +1,6 @@
 import { EndpointObject } from '../durable-objects/endpoint.ts'
 import { HostObject } from '../durable-objects/host.ts'
+import { HostTunnelObject } from '../durable-objects/host-tunnel.ts'
 import { PodLogObject } from '../durable-objects/pod-log.ts'
 import { RateLimiterObject } from '../durable-objects/rate-limiter.ts'
 import { WebhookAttempt } from '../durable-objects/webhook/attempt-entrypoint.ts'
@@ -9,6 +10,8 @@ import { Problem } from './contract/problems.ts'
 import { type Env, readSettings } from './env.ts'
 import { handleJobCall } from './http/jobs/job-api.ts'
 import { isJobPath } from './http/jobs/job-path.ts'
+import { handleServedCall } from './http/load-balancer/load-balancer.ts'
+import { parseServedCall } from './http/load-balancer/served-call.ts'
 import { problemResponse } from './http/problem-response.ts'
 import { logEvent, setLogLevel } from './platform/log.ts'
 
@@ -19,6 +22,8 @@ export default {
     const fault = setUp(env)
     if (fault !== null) return problemResponse(new Problem('unavailable', { detail: fault }))
     const url = new URL(request.url)
+    const served = parseServedCall(url, readSettings(env).lbDomain)
+    if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
     return isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)
   },
 } satisfies ExportedHandler<Env>
@@ -34,4 +39,4 @@ function setUp(env: Env): string | null {
   }
 }
 
-export { EndpointObject, HostObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+export { EndpointObject, HostObject, HostTunnelObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }

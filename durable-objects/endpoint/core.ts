@@ -11,9 +11,11 @@ import { peekJob } from '../../src/queue/jobs.ts'
 import { QueueNotes } from '../../src/queue/queue-notes.ts'
 import { settleJob } from '../../src/queue/transitions.ts'
 import { type Effects, liveConfig, type Tx } from '../../src/queue/tx.ts'
+import { doubtRequests } from '../../src/queue/workers/requests.ts'
 import { AuditOutbox } from '../audit-outbox.ts'
 import { hasTables } from '../sql-migrations.ts'
 import { Alarm } from './alarm.ts'
+import { SLOT_LEASE_MS, Slots } from './balance/slots.ts'
 import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
@@ -47,6 +49,7 @@ export class EndpointCore {
   readonly vault: Vault
   readonly grant: StorageGrant
   readonly parking = new Parking()
+  readonly slots = new Slots(this)
   readonly limits: CallLimits
   /** Workers with an outside call (placement, removal) under way. */
   readonly inFlight = new Set<string>()
@@ -56,6 +59,8 @@ export class EndpointCore {
   now: () => number = () => Date.now()
   /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
   keepaliveMs = 5_000
+  /** How long a request waits for a worker (LB-6), milliseconds; tests shorten it. */
+  waitMs: number | null = null
   private readonly commits: GroupCommit<CommitEnd>
   private opened: Opened | null = null
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
@@ -175,6 +180,7 @@ export class EndpointCore {
     notes.forget()
     state.begin(tx.nowMs)
     beginCommit(tx)
+    if (!this.planned) doubtRequests(tx, SLOT_LEASE_MS)
   }
 
   private end(tx: Tx): CommitEnd {
@@ -201,11 +207,12 @@ export class EndpointCore {
   }
 
   private openRows(): Opened {
-    const { ctx, env, vault, parking } = this
+    const { ctx, env, vault, parking, slots } = this
     const pingIntervalMs = this.settings.workerPingIntervalMs
     const seal = { vault, place: ctx.id.toString() }
     const state = new SqlState(ctx.storage, {
       takes: { open: () => parking.openTakes() },
+      requests: slots,
       pingIntervalMs,
       seal,
       room: (chars) => this.grant.takeAtHand(chars),

@@ -44,6 +44,17 @@ users
   .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
   .action((user: string) => call(async (api) => api.request('DELETE', `${API}/users/${await userId(api, user)}`)))
 
+const organizations = program.command('organizations').description('accounts that several people share')
+for (const [word, effect] of [
+  ['suspend', 'end the keys, streams, workers and pods of an organization (id); jobs wait'],
+  ['resume', 'end a suspension; pods that it stopped start again where there is room'],
+] as const) {
+  organizations
+    .command(`${word} <id>`)
+    .description(effect)
+    .action((id: string) => call((api) => api.request('POST', `${API}/organizations/${id}/${word}`)))
+}
+
 const keys = program.command('keys').description('API keys')
 keys
   .command('create <user>')

@@ -26,6 +26,7 @@ export const PROBLEMS = {
   validationFailed: { status: 422, title: 'Unprocessable Entity', detail: 'Request validation failed.' },
   rateLimited: { status: 429, title: 'Too Many Requests', detail: 'rate limit exceeded for the minute window' },
   internal: { status: 500, title: 'Internal Server Error', detail: 'an unexpected error occurred' },
+  badGateway: { status: 502, title: 'Bad Gateway', detail: 'the worker did not answer' },
   unavailable: { status: 503, title: 'Service Unavailable', detail: 'the service cannot answer right now' },
   timedOut: { status: 504, title: 'Gateway Timeout', detail: 'no answer in time' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>

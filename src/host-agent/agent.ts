@@ -23,6 +23,8 @@ import { TakeTimes } from './plane/take-times.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { type Survey, surveyHost } from './survey.ts'
+import { HealthChecks } from './tunnel/health-checks.ts'
+import { Tunnel } from './tunnel/tunnel.ts'
 import { keepVolumes } from './volumes/keep-volumes.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
 import { WorkloadRecords } from './workloads/records.ts'
@@ -84,6 +86,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     options,
     send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
     inUse: () => supervisor.sharedVolumesInUse(),
+    sizes: survey.held.sizes,
     log,
   })
   let outcome: Outcome = 'shutdown'
@@ -134,7 +137,7 @@ interface LinkedParts {
 
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
-  { inventory, network }: Pick<Survey, 'inventory' | 'network'>,
+  { inventory, network, held }: Pick<Survey, 'inventory' | 'network' | 'held'>,
   host: Host,
   { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
@@ -150,6 +153,7 @@ async function stayLinked(
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
   const gpuHealth = new GpuHealthWatch({ log })
   if (inventory().gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
+  const tunnel = createTunnel(options.planeUrl, host, supervisor, log)
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
     planeUrl: options.planeUrl,
@@ -165,7 +169,9 @@ async function stayLinked(
     onDesired: (workloads, maxMs) => {
       silenceMaxMs = maxMs
       for (const relay of relays) relay.learn(workloads)
+      held.sizes?.learn(workloads)
       supervisor.apply(workloads)
+      if (workloads.some(({ health }) => health !== undefined)) tunnel.open()
     },
     onLease: (sentAt) => {
       lease.renew(sentAt)
@@ -186,9 +192,27 @@ async function stayLinked(
   } finally {
     for (const timer of timers) clearInterval(timer)
     gpuHealth.close()
+    tunnel.close()
     lease.close()
     link.close()
   }
+}
+
+/** How the plane reaches the workloads here that serve requests, and how those are asked for their health. */
+function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log: Log): Pick<Tunnel, 'open' | 'close'> {
+  const place = (id: string, port: number) => supervisor.place(id, port)
+  const tunnel = new Tunnel({ planeUrl: url, tokens, log, place })
+  const checks = new HealthChecks({
+    served: () => supervisor.served(),
+    place,
+    streamsOf: (id) => tunnel.streamsOf(id),
+    tell: (id, verdict) => supervisor.noteHealth(id, verdict),
+  })
+  const close = () => {
+    checks.close()
+    tunnel.close()
+  }
+  return { open: () => tunnel.open(), close }
 }
 
 function createStats(supervisor: Supervisor, log: Log): StatsCollector {

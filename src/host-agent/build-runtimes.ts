@@ -117,6 +117,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         network,
         gpus: context.gpus,
         callers,
+        reachesContainers: !isLoopback(bridge.listen),
         ports: new HostPorts({ range: options.portRange }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
         trial: context.trial,

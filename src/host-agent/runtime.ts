@@ -3,6 +3,12 @@ import type { Workload, WorkloadReport } from '../host-protocol/messages.ts'
 export type RuntimeName = 'docker' | 'process'
 export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]
 
+/** Where a port of a workload is reached from this machine. */
+export interface Place {
+  host: string
+  port: number
+}
+
 export interface WorkloadExit {
   /** By the shell's convention 128 + n when signal n ended it; null when nobody can tell any more. */
   exitCode: number | null
@@ -84,6 +90,8 @@ export interface Runtime {
   followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void>
   /** What it uses now; undefined when it does not run or that is not known. */
   usage(id: string): Promise<Usage | undefined>
+  /** Where a port of it is reached; undefined: it does not run, or is not reached at all. */
+  place(id: string, port: number): Promise<Place | undefined>
   /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
   stop(id: string, graceMs: number): Promise<void>
   remove(id: string): Promise<void>

@@ -20,6 +20,7 @@ import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
 import { missingOfImages } from './pulls/missing.ts'
 import { EngineTrial } from './trial/engine-trial.ts'
+import { VolumeSizes } from './volumes/volume-sizes.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
 const NO_TOOLKIT = { offersGpus: true, problem: null }
@@ -61,7 +62,8 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     engine !== undefined && found.devices.length > 0 ? judgeToolkit(await readToolkitVersion(), options.allowOldNvidiaToolkit) : NO_TOOLKIT
   const devices = toolkit.offersGpus ? found.devices : []
   const confinement = await confining
-  const held = { owner: facts?.remappedRoot ?? null, views: await viewing }
+  const sizes = await VolumeSizes.open(options, log)
+  const held = { owner: facts?.remappedRoot ?? null, views: await viewing, sizes }
   const kernel = readKernelFacts()
   const trial =
     engine &&
@@ -108,6 +110,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options),
+      sizesEnforced: sizes.enforced(),
       isolation: { ...judge(), ...network?.isolation },
     }),
   }

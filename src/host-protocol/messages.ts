@@ -9,6 +9,7 @@ import { LogAccess } from './logs.ts'
  *   POST /enrol   join token → host id, epoch, access token
  *   POST /token   self-signed assertion → access token
  *   GET  /link    WebSocket; desired state down, hello and beats up
+ *   GET  /tunnel  WebSocket; requests of the plane to workloads (`tunnel/frames.ts`)
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
  *   POST /logs    lines of workloads, repeated by the agent until acknowledged by number (`logs.ts`)
  */
@@ -87,6 +88,11 @@ export const Inventory = z.object({
   /** Kinds of shared volumes that the operator has set up here; absent: an agent that does not say. */
   sharedVolumes: z
     .array(z.enum(['network', 'global']))
+    .max(8)
+    .optional(),
+  /** Kinds of volumes that a file system keeps to their sizes (HOST-112); absent: an agent that does not say. */
+  sizesEnforced: z
+    .array(z.enum(['persistent', 'network']))
     .max(8)
     .optional(),
   /** Absent: an agent that does not say, whose containers run in `runc`. */
@@ -175,6 +181,8 @@ export const Workload = z.object({
   mounts: z.array(WorkloadMount).max(8).optional(),
   /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
   wipe: z.boolean().optional(),
+  /** It serves requests that the plane sends through the tunnel: how it is asked whether it is ready to (LB-7). */
+  health: z.object({ port: Port, path: z.string().startsWith('/').max(1024) }).optional(),
   /** Credential for pulling the image, and the registry that it may be sent to (HOST-94). */
   registryAuth: z.object({ username: z.string(), password: z.string(), host: z.string().optional() }).optional(),
 })
@@ -186,6 +194,10 @@ export type Workload = z.infer<typeof Workload>
  */
 export const WorkloadState = z.enum(['pulling', 'starting', 'running', 'exited', 'error', 'gone'])
 export type WorkloadState = z.infer<typeof WorkloadState>
+
+/** What a workload answers when it is asked for its health. */
+export const WorkloadHealth = z.enum(['initialising', 'healthy', 'failing'])
+export type WorkloadHealth = z.infer<typeof WorkloadHealth>
 
 export const WorkloadReport = z.object({
   workloadId: z.string(),
@@ -199,6 +211,8 @@ export const WorkloadReport = z.object({
   /** Rises per workload, so that a late repeat changes nothing. */
   sequence: z.number().int(),
   ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })).optional(),
+  /** Of one that is asked for it, while it runs; `reason` says why it is not healthy. */
+  health: WorkloadHealth.optional(),
 })
 export type WorkloadReport = z.infer<typeof WorkloadReport>
 

@@ -20,7 +20,7 @@ export const VolumeUse = z.object({
   kind: Kind,
   id: VolumeId,
   bytes: Bytes,
-  /** The file system lets nobody write more than the size into it. */
+  /** The file system lets nobody write more than the size into it (HOST-112). */
   enforced: z.boolean(),
 })
 export type VolumeUse = z.infer<typeof VolumeUse>

@@ -14,6 +14,7 @@ import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
+import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
@@ -35,6 +36,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
+  registerAdminSuspension(app)
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)

@@ -6,6 +6,7 @@ import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
 import { VolumesRequest } from '../host-protocol/volumes.ts'
 import { openHostLink } from '../objects/host-link.ts'
+import { openHostTunnel } from '../objects/host-tunnel-calls.ts'
 import type { Owned } from '../objects/owned.ts'
 import { exchangeVolumes } from '../services/hosts/exchange-volumes.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
@@ -39,10 +40,13 @@ export function hostApi(): Hono<AppEnv> {
   })
   app.get('/link', async (c) => {
     const host = await requireHost(c)
-    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
-    }
+    requireUpgrade(c)
     return openHostLink(c.env, host, c.req.raw, clientAddress(c.req.raw))
+  })
+  app.get('/tunnel', async (c) => {
+    const host = await requireHost(c)
+    requireUpgrade(c)
+    return openHostTunnel(c.env, host)
   })
   return app
 }
@@ -51,6 +55,11 @@ async function requireHost(c: AppContext): Promise<Owned<'host'>> {
   const host = await verifyHostToken(c.env, c.req.header('authorization') ?? null, Date.now())
   if (host === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged, expired or withdrawn' })
   return host
+}
+
+function requireUpgrade(c: AppContext): void {
+  if (c.req.header('upgrade')?.toLowerCase() === 'websocket') return
+  throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
 }
 
 async function readBody<T>(c: AppContext, schema: z.ZodType<T>): Promise<T> {

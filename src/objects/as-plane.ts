@@ -11,6 +11,7 @@ export type PlaneReason =
   | 'is a log still wanted'
   | 'hands a notification over'
   | 'seals anew'
+  | 'carries a request'
   | 'suspends an account'
 
 /** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */

@@ -7,6 +7,7 @@ import type { WorkloadReport } from '../host-protocol/messages.ts'
 import type { Sender } from '../queue/posts.ts'
 import type { GiveWayOrder } from '../queue/workers/give-way.ts'
 import type { Caller } from './caller.ts'
+import type { SlotRef } from './host-tunnel.ts'
 import type { PlainReply } from './plain-reply.ts'
 
 /** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
@@ -37,6 +38,10 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   askRoom(asker: RoomAsker): Promise<RoomOffer>
   /** Sends idle workers away to make room, all of them or none. */
   giveWay(order: GiveWayOrder): Promise<boolean>
+  /** A request to a worker is over; `isReached`: its worker was there. */
+  releaseSlot(slot: SlotRef, isReached: boolean): Promise<void>
+  /** These requests are still under way. */
+  renewSlots(slots: SlotRef[]): Promise<void>
   /** The operator suspends the account, or ends that (PP-214). */
   suspend(isSuspended: boolean): Promise<void>
   /** Seals anew what the object keeps under a former secret, or under none (PP-213). */

@@ -2,6 +2,7 @@ import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
 import type { EndpointRpc } from './endpoint.ts'
 import type { HostRpc } from './host.ts'
+import type { HostTunnelRpc } from './host-tunnel.ts'
 import type { Owned } from './owned.ts'
 import type { PodLogRpc } from './pod-log.ts'
 import type { RateLimiterRpc } from './rate-limiter.ts'
@@ -28,6 +29,11 @@ export function endpointStub(env: Env, { id: endpointId }: Owned<'endpoint'>): D
 /** The object that holds one machine's link and desired state. */
 export function hostStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostRpc> {
   return env.HOST.get(env.HOST.idFromName(id))
+}
+
+/** The object through which the workloads of one machine are reached. */
+export function hostTunnelStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostTunnelRpc> {
+  return env.HOST_TUNNEL.get(env.HOST_TUNNEL.idFromName(id))
 }
 
 /** The object that counts one user's REST requests. */

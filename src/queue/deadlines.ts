@@ -2,7 +2,7 @@ import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type 
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './workers/worker-rows.ts'
+import { heldCounts, tellWorker } from './workers/worker-rows.ts'
 
 /** All deadlines of a queue. Their columns are the truth; an alarm only makes sure that somebody looks. */
 
@@ -34,9 +34,14 @@ function settleWorker(tx: Tx, worker: Worker | null): void {
   }
   const dueAtMs = workerDueAtMs(worker, silenceLimitMs(tx.state))
   if (dueAtMs === null || tx.nowMs < dueAtMs) return
-  if (worker.phase === 'STARTING') failWorker(tx, worker, 'the worker did not ask for work within 7 minutes of its start')
+  if (worker.phase === 'STARTING') failWorker(tx, worker, lateReason(tx, worker.reason))
   if (worker.phase === 'READY') settleReady(tx, worker)
   if (worker.phase === 'FAILED' && tx.nowMs >= worker.forgetAtMs) tellWorker(tx, worker.id, { kind: 'hide' })
+}
+
+function lateReason({ state }: Tx, reason: string | null): string {
+  if (state.meta.config()?.type !== 'LOAD_BALANCER') return 'the worker did not ask for work within 7 minutes of its start'
+  return `the worker was not healthy within 7 minutes${reason === null ? '' : `: ${reason}`}`
 }
 
 // LSE-7: its container is being removed anyway, but its jobs do not wait for that.
@@ -54,7 +59,7 @@ function settleReady(tx: Tx, worker: ReadyWorker): void {
  * they end in a commit of their own, and waking for them meanwhile would spin.
  */
 export function nextDueAtMs(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): number | null {
-  const held = state.jobs.heldCounts()
+  const held = heldCounts(state)
   const dues = state.workers.all().map((worker) => workerWakeAtMs(state, worker, held, nowMs, inFlight))
   return earliest([state.jobs.nextDueAtMs(), ...dues])
 }

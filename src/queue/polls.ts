@@ -1,6 +1,6 @@
 import { doubtTake, type Holder, showIdle } from '../domain/job/job.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker, workerOf } from './workers/worker-rows.ts'
+import { forgetOvercomeFailures, tellWorker, workerOf } from './workers/worker-rows.ts'
 
 /** What a request for work comes to: it waits for a job, ends soon because its worker does, or is turned away. */
 export type TakeVerdict = 'waits' | 'draining' | 'refused'
@@ -33,13 +33,6 @@ function showIdleLeases({ state, nowMs }: Tx, from: Holder, again: boolean): voi
 // It runs other jobs meanwhile, and which of those in doubt it has is known when it pings.
 function doubtLeases({ state }: Tx, from: Holder): void {
   for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, doubtTake(job))
-}
-
-// A worker that asks for work has overcome earlier failures; what is left of them would only mislead.
-function forgetOvercomeFailures({ state }: Tx): void {
-  for (const other of state.workers.all()) {
-    if (other.phase === 'FAILED' && other.released) state.workers.remove(other.id)
-  }
 }
 
 /** What a worker has to stop (WRK-25), handed out once; `active`: it may get such an order later. */

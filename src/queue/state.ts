@@ -18,6 +18,7 @@ export interface QueueState {
   readonly decisions: DecisionRows
   readonly outbox: OutboxRows
   readonly takes: OpenTakes
+  readonly requests: OpenRequests
   /** The ping interval `P` that workers are told, milliseconds. */
   readonly pingIntervalMs: number
   /** Whether new inputs have to wait until old results are gone (PP-75). */
@@ -174,3 +175,14 @@ export interface OpenTake {
 export interface OpenTakes {
   open(): readonly OpenTake[]
 }
+
+/** Requests of a load-balancing endpoint, which are under way or wait, and never rows. */
+export interface OpenRequests {
+  /** Under way, by worker id. */
+  held(): ReadonlyMap<string, number>
+  /** For a worker with a place. */
+  waiting(): number
+}
+
+/** Of an endpoint with a queue. */
+export const NO_REQUESTS: OpenRequests = { held: () => new Map(), waiting: () => 0 }

@@ -407,6 +407,12 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'totalMb)',
   },
   {
+    id: 'sizes that only count are said to be kept',
+    file: 'src/host-agent/volumes/quota-support.ts',
+    find: "const ACCOUNTING = ['prjquota', 'pquota']",
+    replace: "const ACCOUNTING = ['prjquota', 'pquota', 'pqnoenforce']",
+  },
+  {
     id: 'what a container has open is wiped',
     file: 'src/host-agent/volumes/exchange.ts',
     find: 'root !== undefined && isFree ?',

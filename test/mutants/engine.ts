@@ -388,7 +388,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'nobody is told that room may be had',
-    file: 'durable-objects/endpoint.ts',
+    file: 'durable-objects/endpoint/effects/after-commit.ts',
     find: '  for (const id of effects.roomSeekers) void tellOfRoom(core, id)\n',
     replace: '',
   },
@@ -418,19 +418,19 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'lost wake: a changed job notifies nobody',
-    file: 'durable-objects/endpoint.ts',
+    file: 'durable-objects/endpoint/effects/after-commit.ts',
     find: 'for (const seq of effects.changedJobs) core.parking.notifyJob(seq, effects.expiredJobs.get(seq) ?? null)',
     replace: '',
   },
   {
     id: 'lost wake: stop orders wait for the next poll',
-    file: 'durable-objects/endpoint.ts',
+    file: 'durable-objects/endpoint/effects/after-commit.ts',
     find: 'for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)',
     replace: '',
   },
   {
     id: 'drained workers keep their open take',
-    file: 'durable-objects/endpoint.ts',
+    file: 'durable-objects/endpoint/effects/after-commit.ts',
     find: 'for (const id of effects.releasedTakes) core.parking.releaseTake(id)',
     replace: '',
   },

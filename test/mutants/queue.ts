@@ -61,8 +61,8 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'silence does not end a ready worker',
     file: WORKER,
-    find: 'return Math.min(silentAtMs(worker, lostAfterMs), ',
-    replace: 'return Math.min(Number.POSITIVE_INFINITY, ',
+    find: 'Math.min(silentAtMs(worker, lostAfterMs), worker.idle',
+    replace: 'Math.min(Number.POSITIVE_INFINITY, worker.idle',
   },
   { id: 'a retried job jumps the queue', file: JOB, find: '    orderKey,\n    retries: 0,', replace: '    retries: 0,' },
   {

@@ -41,7 +41,12 @@ const CALLER = 'src/objects/caller.ts'
 /** Killed by the tests against the real objects in workerd. */
 export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'slot leak: a failed call keeps its slot', file: CALLS, find: '    release()\n    throw error', replace: '    throw error' },
-  { id: 'slot leak: a small call keeps its slot', file: 'durable-objects/endpoint.ts', find: '      entry?.release()\n', replace: '' },
+  {
+    id: 'slot leak: a small call keeps its slot',
+    file: 'durable-objects/endpoint/client/entrance.ts',
+    find: '    entry?.release()\n',
+    replace: '',
+  },
   {
     id: 'slot leak: an event stream that nobody reads keeps its slot',
     file: CALLS,

@@ -81,6 +81,7 @@ async function ownCall(): Promise<Call> {
 
 const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
   '/admin/v1/users/': async () => (await createAccount()).userId,
+  '/admin/v1/organizations/': async () => createOrganization((await createAccount()).key),
   '/admin/v1/keys/': async () => (await createKey((await createAccount()).userId)).id,
   '/admin/v1/hosts/': async () => (await FakeHost.enrol()).id,
   '/admin/v1/deleted-volumes/': async () => {

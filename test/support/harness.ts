@@ -10,6 +10,7 @@ import { exports, env as rawEnv } from 'cloudflare:workers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import type { HostObject } from '../../durable-objects/host.ts'
+import type { HostTunnelObject } from '../../durable-objects/host-tunnel.ts'
 import type { PodLogObject } from '../../durable-objects/pod-log.ts'
 import type { RateLimiterObject } from '../../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
@@ -17,6 +18,7 @@ import type { Role } from '../../src/domain/access.ts'
 import type { Env } from '../../src/env.ts'
 import type { EndpointRpc } from '../../src/objects/endpoint.ts'
 import type { HostRpc } from '../../src/objects/host.ts'
+import type { HostTunnelRpc } from '../../src/objects/host-tunnel.ts'
 import type { PodLogRpc } from '../../src/objects/pod-log.ts'
 import type { RateLimiterRpc } from '../../src/objects/rate-limiter.ts'
 import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
@@ -47,7 +49,9 @@ type ClassOf<Rpc> = Rpc extends EndpointRpc
         ? WebhookSenderObject
         : Rpc extends RateLimiterRpc
           ? RateLimiterObject
-          : never
+          : Rpc extends HostTunnelRpc
+            ? HostTunnelObject
+            : never
 
 /** Runs a function inside the object of a stub, with its storage. */
 export function runInDurableObject<Face extends Rpc.DurableObjectBranded, Result>(

@@ -4,17 +4,18 @@ import type { KeyRecord } from '../../src/domain/idempotency.ts'
 import { dueAtMs, type Job } from '../../src/domain/job/job.ts'
 import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
-import type {
-  DecisionRows,
-  JobRows,
-  LaunchState,
-  MetaValues,
-  OpenTakes,
-  PayloadRows,
-  QueueState,
-  StopOrder,
-  Totals,
-  WorkerRows,
+import {
+  type DecisionRows,
+  type JobRows,
+  type LaunchState,
+  type MetaValues,
+  NO_REQUESTS,
+  type OpenTakes,
+  type PayloadRows,
+  type QueueState,
+  type StopOrder,
+  type Totals,
+  type WorkerRows,
 } from '../../src/queue/state.ts'
 
 /** All that a queue keeps, as plain data: what survives a restart. */
@@ -50,6 +51,7 @@ export class MemoryState implements QueueState {
   readonly decisions: DecisionRows = { note: () => undefined }
   readonly outbox = { add: () => undefined, meter: () => () => false }
   readonly takes: OpenTakes
+  readonly requests = NO_REQUESTS
   private readonly kept: Kept
 
   constructor(takes: OpenTakes, kept: Kept = nothingKept()) {

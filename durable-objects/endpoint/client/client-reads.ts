@@ -8,6 +8,7 @@ import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/pla
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
+import { waitingReason } from '../balance/slot-calls.ts'
 import type { EndpointCore } from '../core.ts'
 import { JOB_NOT_FOUND, jobNotFound, plainProblem } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
@@ -91,5 +92,13 @@ export function health(core: EndpointCore): Response {
     inQueue: core.state.jobs.queuedNormal + core.state.jobs.queuedLow,
     retried: totals.retried,
   }
-  return jsonReply(JSON.stringify({ jobs, workers: countWorkers(core.state.workers.all(), occupiedWorkers(core.state)) }))
+  const workers = countWorkers(core.state.workers.all(), occupiedWorkers(core.state))
+  return jsonReply(JSON.stringify({ jobs, workers, ...(core.config()?.type === 'LOAD_BALANCER' && { requests: openRequests(core) }) }))
+}
+
+/** LB-15: requests of a load-balancing endpoint at this moment, and why some wait. */
+function openRequests(core: EndpointCore) {
+  const waiting = core.slots.waiting()
+  const inFlight = [...core.slots.held().values()].reduce((sum, requests) => sum + requests, 0)
+  return { inFlight, waiting, ...(waiting > 0 && { reason: waitingReason(core) }) }
 }

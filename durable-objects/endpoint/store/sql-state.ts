@@ -1,4 +1,4 @@
-import type { OpenTakes, QueueState } from '../../../src/queue/state.ts'
+import type { OpenRequests, OpenTakes, QueueState } from '../../../src/queue/state.ts'
 import { applySchema } from '../../sql-migrations.ts'
 import { DecisionLog } from './decision-log.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
@@ -24,6 +24,7 @@ export class SqlState implements QueueState {
   readonly outbox: OutboxStore
   readonly series: RequestSeries
   readonly takes: OpenTakes
+  readonly requests: OpenRequests
   readonly pingIntervalMs: number
   /** Above this, no new jobs; tests set their own. */
   maxStoredBytes = MAX_STORED_BYTES
@@ -34,7 +35,7 @@ export class SqlState implements QueueState {
 
   constructor(
     storage: DurableObjectStorage,
-    options: { takes: OpenTakes; pingIntervalMs: number; seal: MetaSeal; room: (chars: number) => boolean },
+    options: { takes: OpenTakes; requests: OpenRequests; pingIntervalMs: number; seal: MetaSeal; room: (chars: number) => boolean },
   ) {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
@@ -47,6 +48,7 @@ export class SqlState implements QueueState {
     this.outbox = new OutboxStore(this.sql)
     this.series = new RequestSeries(this.sql)
     this.takes = options.takes
+    this.requests = options.requests
     this.room = options.room
     this.pingIntervalMs = options.pingIntervalMs
   }

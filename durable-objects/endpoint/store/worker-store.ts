@@ -185,8 +185,8 @@ function toWorker(row: Row): Worker {
       return {
         ...facts,
         phase,
-        lastSeenAtMs: Number(row.last_seen_at),
-        lastTakeAtMs: Number(row.last_take_at ?? 0),
+        lastSeenAtMs: numberOrNull(row.last_seen_at),
+        lastTakeAtMs: row.last_seen_at === null ? null : Number(row.last_take_at ?? 0),
         idleSinceMs: numberOrNull(row.idle_since),
         excusedUntilMs,
       }

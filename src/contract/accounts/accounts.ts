@@ -17,20 +17,26 @@ export const ActingUser = z
   .object({ id: z.string(), email: z.string() })
   .meta({ id: 'ActingUser', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com' } })
 
+const SuspensionParts = z.object({
+  suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),
+  endpoints: z.number().int().meta({ description: 'Endpoints that were told.' }),
+  pods: z.number().int().meta({ description: 'Pods that were stopped, or started again.' }),
+  failed: z.array(z.string()).meta({ description: 'What could not be told or changed; the same call again tries that again.' }),
+})
 /** What a suspension or its end has done (PP-214). */
+export type SuspensionParts = z.infer<typeof SuspensionParts>
+
+const SUSPENDED = { suspendedAt: '2026-06-01T12:00:00Z', endpoints: 2, pods: 1, failed: [] }
+
 export const Suspension = z
-  .object({
-    userId: z.string(),
-    suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),
-    endpoints: z.number().int().meta({ description: 'Endpoints that were told.' }),
-    pods: z.number().int().meta({ description: 'Pods that were stopped, or started again.' }),
-    failed: z.array(z.string()).meta({ description: 'What could not be told or changed; the same call again tries that again.' }),
-  })
-  .meta({
-    id: 'Suspension',
-    example: { userId: '7q1w3e4k8h2m9x', suspendedAt: '2026-06-01T12:00:00Z', endpoints: 2, pods: 1, failed: [] },
-  })
+  .object({ userId: z.string(), ...SuspensionParts.shape })
+  .meta({ id: 'Suspension', example: { userId: '7q1w3e4k8h2m9x', ...SUSPENDED } })
 export type Suspension = z.infer<typeof Suspension>
+
+export const OrganizationSuspension = z
+  .object({ organizationId: z.string(), ...SuspensionParts.shape })
+  .meta({ id: 'OrganizationSuspension', example: { organizationId: '5c8r2n6t1v9k3d', ...SUSPENDED } })
+export type OrganizationSuspension = z.infer<typeof OrganizationSuspension>
 
 export const UserQuery = z.object({ email: z.string().optional().meta({ description: 'Only the user with this address.' }) })
 export const ListUsersResponse = z.object({ users: z.array(User) }).meta({ id: 'ListUsersResponse', example: { users: [] } })

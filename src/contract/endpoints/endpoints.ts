@@ -119,12 +119,23 @@ const QueueBasedRequestUrls = z
     },
   })
 
+const LoadBalancerRequestUrls = z
+  .object({
+    base: url.meta({ description: 'Requests below it go to a worker, path and query included.' }),
+    health: url.meta({ description: 'The health check path of a worker.' }),
+  })
+  .meta({
+    id: 'LoadBalancerRequestUrls',
+    description: 'Where requests are sent.',
+    example: { base: 'https://4k8h2m9x7q1w3e.lb.example.com', health: 'https://4k8h2m9x7q1w3e.lb.example.com/ping' },
+  })
+
 export const Endpoint = z
   .object({
     id: z.string(),
     name: z.string(),
     type: EndpointType,
-    requestUrls: QueueBasedRequestUrls,
+    requestUrls: z.union([QueueBasedRequestUrls, LoadBalancerRequestUrls]),
     ...containerResponseFields,
     // A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable.
     gpu: z.union([EndpointGpuConfig, z.null()]).meta({ description: 'Null on CPU endpoints.' }),

@@ -139,6 +139,10 @@ export const Host = z
       .array(z.string())
       .nullable()
       .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: its agent does not say.' }),
+    sizesEnforced: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Kinds of volumes that a file system there keeps to their sizes; those of others are reservations.' }),
     isolation: HostIsolation.meta({
       description: 'How far workloads are kept from the machine and from one another; null in it: its agent does not say.',
     }),

@@ -16,7 +16,7 @@ export interface JobRoute {
 }
 
 /** Operations with a limit of their own. */
-export const LIMIT_BUCKETS = ['run', 'runsync', 'status', 'stream', 'cancel', 'purge-queue', 'openai', 'requests'] as const
+export const LIMIT_BUCKETS = ['run', 'runsync', 'status', 'stream', 'cancel', 'purge-queue', 'openai', 'requests', 'load-balancer'] as const
 export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 export const MAX_RUN_BYTES = 10 * 2 ** 20

@@ -44,6 +44,12 @@ export function findOrganization(db: Database, seer: Seer, id: string): Promise<
   return selectSeen(db, seer, eq(teams.id, id)).get()
 }
 
+/** Whether there is an organization of that id, whoever asks. */
+export async function isLiveOrganization(db: Database, id: string): Promise<boolean> {
+  const live = and(eq(teams.id, id), eq(teams.kind, 'ORGANIZATION'), isNull(teams.deletedAt))
+  return (await db.select({ id: teams.id }).from(teams).where(live).get()) !== undefined
+}
+
 /** Whether a team is the user's own account. */
 export async function isOwnAccount(db: Database, userId: string, teamId: string): Promise<boolean> {
   const own = and(eq(users.id, userId), eq(users.personalTeamId, teamId))

@@ -8,11 +8,16 @@ import { mergeArgs } from '../resources/container.ts'
 import { refuseCpuCompute, refuseGpuCompute, refuseMemory, requestedCpu, requestedGpu } from './compute.ts'
 import type { CpuCompute, EndpointConfig, GpuCompute } from './record.ts'
 import { diffConfigs, isNewRelease, type ReleaseDiff, sameConfig } from './release-diff.ts'
+import { refuseServing } from './serving.ts'
 
 /** Defaults of END-2, END-6, END-7 and POD-6. */
 const { idleTimeout: idleTimeoutSeconds, ...bounds } = ENDPOINT_DEFAULTS.workers
 const DEFAULT_WORKERS: EndpointConfig['workers'] = { ...bounds, idleTimeoutSeconds }
 const DEFAULT_DISK_GB = 10
+const DEFAULT_SCALING: Record<EndpointConfig['type'], EndpointConfig['scaling']> = {
+  QUEUE: ENDPOINT_DEFAULTS.scaling,
+  LOAD_BALANCER: { type: 'REQUEST_COUNT', requestCount: 4 },
+}
 
 export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
 /** `releaseDiff` is null when no release is made, and `changed` is false when the request asks for what already holds. */
@@ -50,7 +55,7 @@ export function createEndpointConfig(
     },
     compute: body.gpu ? requestedGpu(body.gpu) : requestedCpu(body.cpu ?? []),
     workers: mergeWorkers(DEFAULT_WORKERS, body.workers),
-    scaling: body.scaling ?? ENDPOINT_DEFAULTS.scaling,
+    scaling: body.scaling ?? DEFAULT_SCALING[body.type ?? ENDPOINT_DEFAULTS.type],
     timeoutMs: body.timeout ?? ENDPOINT_DEFAULTS.timeout,
     ...mergeRetention(undefined, body.resultRetention),
     flashboot: flashbootOf(body.flashboot) ?? ENDPOINT_DEFAULTS.flashboot,
@@ -109,15 +114,7 @@ function refuseCreate(catalog: Catalog, body: CreateEndpointRequest): Refusal | 
   if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }
   if (!body.image) return badRequest('image is required unless templateId is set')
   if ((body.gpu === undefined) === (body.cpu === undefined)) return badRequest('exactly one of gpu and cpu is required')
-  return refuseType(body) ?? refuseMemory(catalog, body.cpu ?? [])
-}
-
-function refuseType(body: CreateEndpointRequest): Refusal | null {
-  if (body.type !== 'LOAD_BALANCER') return null
-  if (body.scaling?.type === 'QUEUE_DELAY') {
-    return badRequest('scaling type QUEUE_DELAY is for QUEUE endpoints only')
-  }
-  return badRequest('load balancing endpoints are not available on this plane yet')
+  return refuseMemory(catalog, body.cpu ?? [])
 }
 
 function refusePatch(catalog: Catalog, config: EndpointConfig, patch: UpdateEndpointRequest): Refusal | null {
@@ -137,8 +134,14 @@ function refusePatch(catalog: Catalog, config: EndpointConfig, patch: UpdateEndp
 function refuseConfig(catalog: Catalog, config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
   const { min, max } = config.workers
   if (min > max) return badRequest(`workers.min ${min} is above workers.max ${max}`)
+  // END-5: the other one is about how long jobs wait.
+  if (config.type === 'LOAD_BALANCER' && config.scaling.type === 'QUEUE_DELAY') {
+    return badRequest('scaling type QUEUE_DELAY is for QUEUE endpoints only')
+  }
+  const serving = refuseServing(config)
+  if (serving) return serving
   // END-6: with REQUEST_COUNT nothing would ever read the value.
-  if (config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
+  if (config.type === 'QUEUE' && config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
     return badRequest('workers.idleTimeout is not used with scaling type REQUEST_COUNT')
   }
   const builtin = refuseBuiltin(config.container.image, config.networkVolumes.length > 0)

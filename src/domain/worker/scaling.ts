@@ -4,6 +4,8 @@ import { isLive, type Worker } from './worker.ts'
 /** All that a scaling decision looks at. Pure: same inputs, same decision. */
 export interface ScalingInputs {
   policy: EndpointConfig['scaling']
+  /** Of a load-balancing endpoint: requests stand for jobs, and its idle timeout holds with any policy (LB-5). */
+  isBalanced?: boolean
   /** Queued jobs that may start workers: low priority ones are left out (SCALE-4). */
   queued: number
   /** When the first of them were submitted; as many as `waitingSampleSize` asks for. */
@@ -108,9 +110,13 @@ export function desiredByQueueDelay(
 }
 
 /** SCALE-3: `ceil(requests / requestCount)`. Workers that only hold what does not count are no capacity, so they come on top (PP-52). */
-export function desiredByRequestCount(load: { requests: number; unavailable: number }, requestCount: number): Demand {
+export function desiredByRequestCount(
+  load: { requests: number; unavailable: number },
+  requestCount: number,
+  noun = 'queued or running job',
+): Demand {
   const workers = Math.ceil(load.requests / requestCount) + load.unavailable
-  return { workers, reason: `${count(load.requests, 'queued or running job')} at ${requestCount} a worker`, nextAtMs: null }
+  return { workers, reason: `${count(load.requests, noun)} at ${requestCount} a worker`, nextAtMs: null }
 }
 
 /** How many of the first queued jobs a decision has to know the age of: no more than could start workers now. */
@@ -153,7 +159,8 @@ function demandOf(inputs: ScalingInputs, groups: WorkerGroups): Demand {
     return desiredByQueueDelay(load, policy.queueDelay * 1000, nowMs)
   }
   const running = groups.current.reduce((sum, worker) => sum + (inputs.heldNormal.get(worker.id) ?? 0), 0)
-  return desiredByRequestCount({ requests: queued + running, unavailable: groups.unavailable }, policy.requestCount)
+  const load = { requests: queued + running, unavailable: groups.unavailable }
+  return desiredByRequestCount(load, policy.requestCount, inputs.isBalanced ? 'request' : undefined)
 }
 
 function missingReason(inputs: ScalingInputs, demand: Demand, mayLaunch: boolean): string {
@@ -176,7 +183,8 @@ function roomToPlace(current: readonly Worker[]): number {
 
 /** SCALE-5. A worker goes for want of work only after the idle period, however the load moves: a change of need alone stops nothing. */
 function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept: number) {
-  const idleMs = inputs.policy.type === 'QUEUE_DELAY' ? inputs.idleTimeoutMs : REQUEST_COUNT_IDLE_MS
+  const hasOwnTimeout = inputs.policy.type === 'QUEUE_DELAY' || inputs.isBalanced === true
+  const idleMs = hasOwnTimeout ? inputs.idleTimeoutMs : REQUEST_COUNT_IDLE_MS
   const stop: string[] = []
   const reasons = new Set<string>()
   let nextAtMs: number | null = null

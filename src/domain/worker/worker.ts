@@ -46,12 +46,12 @@ export interface StartingWorker extends WorkerFacts {
   phase: 'STARTING'
 }
 
-/** Asks for work or does it. */
-export interface ReadyWorker extends WorkerFacts, Watched<number> {
+/** Asks for work or does it. One that serves requests neither pings nor takes: its host asks it how it is. */
+export interface ReadyWorker extends WorkerFacts, Watched<number | null> {
   phase: 'READY'
   /** Its last take; pings alone do not prove that a worker still asks for work. */
-  lastTakeAtMs: number
-  /** Since when it holds no job; null while it holds one. */
+  lastTakeAtMs: number | null
+  /** Since when it holds no job or request; null while it holds one. */
   idleSinceMs: number | null
 }
 
@@ -143,7 +143,7 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
 
 /** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (PP-28). */
 export function noTakeDueAtMs({ lastTakeAtMs, idleSinceMs }: Pick<ReadyWorker, 'lastTakeAtMs' | 'idleSinceMs'>): number {
-  return Math.max(lastTakeAtMs, idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
+  return lastTakeAtMs === null ? Number.POSITIVE_INFINITY : Math.max(lastTakeAtMs, idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
 }
 
 /** When a host is asked again to remove a worker: rarely, in the end, for one that may never return. */
@@ -174,7 +174,9 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
     case 'STARTING':
       return worker.startedAtMs === null ? null : worker.startedAtMs + INIT_TIMEOUT_MS
     case 'READY':
-      return Math.min(silentAtMs(worker, lostAfterMs), worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker))
+      return finite(
+        Math.min(silentAtMs(worker, lostAfterMs), worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker)),
+      )
     case 'DRAINING':
       return worker.nextAttemptAtMs
     case 'FAILED':
@@ -182,4 +184,8 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
     default:
       return worker satisfies never
   }
+}
+
+function finite(atMs: number): number | null {
+  return Number.isFinite(atMs) ? atMs : null
 }

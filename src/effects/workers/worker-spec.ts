@@ -1,4 +1,5 @@
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { servingOf } from '../../domain/endpoint/serving.ts'
 import { workerMounts } from '../../domain/endpoint/volumes.ts'
 import type { ComputeShape } from '../../domain/host/placement.ts'
 import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
@@ -30,23 +31,37 @@ export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, s
     entrypoint,
     cmd,
     env: withoutPlatformNames(config.container.env),
-    platformEnv: workerEnv(config.id, worker, shape),
-    ports: config.container.ports,
+    ...(config.type === 'LOAD_BALANCER' ? servingParts(config, worker, shape) : queueParts(config, worker, shape)),
     ...(mounts.length > 0 && { mounts }),
     resources: { vcpus: shape.vcpus, memoryMb: shape.memoryMb, diskGb: config.container.diskGb, gpu: shape.gpu },
   }
 }
 
-function workerEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeShape): Record<string, string> {
+function queueParts({ id, container }: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape) {
+  return { platformEnv: { ...commonEnv(id, worker, shape), ...protocolEnv(id, worker, shape) }, ports: container.ports }
+}
+
+/** END-10: no key and no URL of the worker protocol, but where it is to listen. Its ports are published for engines whose containers have no address. */
+function servingParts(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape) {
+  const { port, healthPort, healthPath } = servingOf(config)
+  const platformEnv = {
+    ...commonEnv(config.id, worker, shape),
+    PORT: String(port),
+    PORT_HEALTH: String(healthPort),
+    HEALTH_CHECK_PATH: healthPath,
+  }
+  const published = new Set(config.container.ports.map((one) => Number.parseInt(one, 10)))
+  const own = [...new Set([port, healthPort])].filter((one) => !published.has(one)).map((one) => `${one}/http`)
+  return { platformEnv, ports: [...config.container.ports, ...own], health: { port: healthPort, path: healthPath } }
+}
+
+function protocolEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeShape): Record<string, string> {
   const gpuName = shape.gpu?.typeId ?? 'CPU'
   const query = new URLSearchParams({ gpu: gpuName, boot: worker.boot }).toString()
   const base = `${RELAY_URL_PLACEHOLDER}/v2/${endpointId}`
   // The placeholders $ID and $RUNPOD_POD_ID are filled in by the worker SDK itself.
   const stream = `${base}/job-stream/$RUNPOD_POD_ID/$ID?${query}`
   return {
-    RUNPOD_ENDPOINT_ID: endpointId,
-    RUNPOD_POD_ID: worker.workerId,
-    RUNPOD_POD_HOSTNAME: `${worker.workerId}-${worker.boot.slice(0, 8)}`,
     RUNPOD_AI_API_KEY: worker.token,
     RUNPOD_WEBHOOK_GET_JOB: `${base}/job-take/$ID?${query}`,
     RUNPOD_WEBHOOK_POST_OUTPUT: `${base}/job-done/$RUNPOD_POD_ID/$ID?${query}`,
@@ -55,6 +70,14 @@ function workerEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeSha
     RUNPOD_WEBHOOK_PING: `${base}/ping/$RUNPOD_POD_ID?${query}`,
     RUNPOD_PING_INTERVAL: String(worker.pingIntervalMs),
     RUNPOD_INIT_TIMEOUT: String(INIT_TIMEOUT_MS / 1000),
+  }
+}
+
+function commonEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeShape): Record<string, string> {
+  return {
+    RUNPOD_ENDPOINT_ID: endpointId,
+    RUNPOD_POD_ID: worker.workerId,
+    RUNPOD_POD_HOSTNAME: `${worker.workerId}-${worker.boot.slice(0, 8)}`,
     RUNPOD_DC_ID: worker.dataCenterId,
     RUNPOD_CPU_COUNT: String(shape.vcpus),
     RUNPOD_MEM_GB: String(Math.floor(shape.memoryMb / 1024)),

@@ -9,6 +9,7 @@ import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import {
   type OutputChunk,
+  type Place,
   type PublishedPort,
   type Runtime,
   type RuntimeWorkload,
@@ -53,6 +54,8 @@ export interface DockerRuntimeOptions extends HostContext {
   trial: Pick<EngineTrial, 'find'>
   network: Pick<HostNetwork, 'within'>
   images: ImagePolicy
+  /** Containers have addresses that this machine reaches; otherwise only their published ports are (an engine in a virtual machine). */
+  reachesContainers: boolean
   callers: RelayCallers
   stateDir: string
   log: Log
@@ -66,6 +69,7 @@ export class DockerRuntime implements Runtime {
   private readonly images: ContainerImages
   private readonly disks: ContainerDisks
   private readonly starter: ContainerStarter
+  private readonly addresses = new Map<string, string>()
   private readonly gpusInUse = new Map<string, readonly string[]>()
 
   constructor(options: DockerRuntimeOptions) {
@@ -141,6 +145,7 @@ export class DockerRuntime implements Runtime {
 
   /** What an ended container has no use for; others may get it. */
   private release(id: string): void {
+    this.addresses.delete(id)
     this.gpusInUse.delete(id)
     this.options.ports.release(id)
     this.options.callers.release(id)
@@ -180,6 +185,21 @@ export class DockerRuntime implements Runtime {
   async usage(id: string): Promise<Usage | undefined> {
     const usage = await this.options.engine.usage(containerName(id))
     return usage === undefined ? undefined : { ...usage, gpuIds: this.gpusInUse.get(id) ?? [] }
+  }
+
+  async place(id: string, port: number): Promise<Place | undefined> {
+    const known = this.addresses.get(id)
+    if (known !== undefined) return { host: known, port }
+    const facts = await this.inspectOwn(id)
+    if (facts === undefined || isEnded(facts)) return undefined
+    if (!this.options.reachesContainers) {
+      const published = readPorts(facts.labels[PORTS_LABEL]).find((one) => one.private === port)
+      return published && { host: this.options.httpIp, port: published.public }
+    }
+    const [host] = facts.addresses
+    // One that runs keeps its address, and no id runs twice.
+    if (host !== undefined) this.addresses.set(id, host)
+    return host === undefined ? undefined : { host, port }
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

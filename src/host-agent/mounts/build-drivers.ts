@@ -15,13 +15,13 @@ export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags):
   return [...(networkVolumes === undefined ? [] : (['network'] as const)), ...(globalVolumes === undefined ? [] : (['global'] as const))]
 }
 
-function networkDriver(place: AgentOptions['networkVolumes'], { owner, views }: HeldVolumes): MountDriver {
+function networkDriver(place: AgentOptions['networkVolumes'], held: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no network volumes; start its agent with --network-volumes')
   if (typeof place !== 'string') return new NfsVolumes(place)
-  return new DirectoryVolumes({ root: place, label: 'the network volume directory', owner }, views)
+  return new DirectoryVolumes({ root: place, label: 'the network volume directory', owner: held.owner }, held)
 }
 
-function globalDriver(place: AgentOptions['globalVolumes'], { owner, views }: HeldVolumes): MountDriver {
+function globalDriver(place: AgentOptions['globalVolumes'], held: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no global volumes; start its agent with --global-volumes')
-  return new DirectoryVolumes({ root: place, label: 'the global volume directory', owner }, views)
+  return new DirectoryVolumes({ root: place, label: 'the global volume directory', owner: held.owner }, held)
 }

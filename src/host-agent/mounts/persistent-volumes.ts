@@ -27,7 +27,7 @@ export class PersistentVolumes implements MountDriver {
   constructor(root: string, log: Log, held: HeldVolumes) {
     this.root = root
     this.log = log
-    this.volumes = new DirectoryVolumes({ root, label: 'the volume directory', owner: held.owner }, held.views)
+    this.volumes = new DirectoryVolumes({ root, label: 'the volume directory', owner: held.owner }, held)
   }
 
   provide(mount: WorkloadMount): Promise<EngineMount> {

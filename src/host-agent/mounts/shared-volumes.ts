@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import { errorText } from '../../node/fail.ts'
 import { StartError } from '../runtime.ts'
+import type { VolumeSizes } from '../volumes/volume-sizes.ts'
 import type { GuardedViews } from './guarded-view.ts'
 import type { EngineMount, MountDriver } from './mount-driver.ts'
 import type { NfsExport } from './parse-volume-flags.ts'
@@ -13,20 +14,25 @@ export interface HeldVolumes {
   /** Who is root inside containers; null: root. */
   owner: VolumePlace['owner']
   views: GuardedViews
+  /** What keeps them to their sizes; absent: nothing does. */
+  sizes?: VolumeSizes
 }
 
 /** Volumes below a directory that the operator has mounted on every host: one sub-directory a volume (HOST-54). */
 export class DirectoryVolumes implements MountDriver {
   private readonly place: VolumePlace
   private readonly views: GuardedViews
+  private readonly sizes: VolumeSizes | undefined
 
-  constructor(place: VolumePlace, views: GuardedViews) {
+  constructor(place: VolumePlace, { views, sizes }: Pick<HeldVolumes, 'views' | 'sizes'>) {
     this.place = place
     this.views = views
+    this.sizes = sizes
   }
 
-  async provide({ id, path }: WorkloadMount): Promise<EngineMount> {
+  async provide({ kind, id, path, sizeGb }: WorkloadMount): Promise<EngineMount> {
     await provideDirectory(this.place, id)
+    if (kind !== 'global') await this.sizes?.prepare(kind, id, sizeGb)
     return { Type: 'bind', Source: join(await this.view(), id), Target: path }
   }
 

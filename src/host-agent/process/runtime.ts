@@ -13,6 +13,7 @@ import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import {
   type OutputChunk,
+  type Place,
   type Runtime,
   type RuntimeWorkload,
   StartError,
@@ -174,6 +175,11 @@ export class ProcessRuntime implements Runtime {
   }
 
   async usage(): Promise<undefined> {
+    return undefined
+  }
+
+  /** Built-in programs serve nothing. */
+  async place(): Promise<Place | undefined> {
     return undefined
   }
 

@@ -4,24 +4,39 @@ import type { AgentOptions } from '../options.ts'
 import { VolumeExchange } from './exchange.ts'
 import { VolumeMeter } from './measure.ts'
 import { VolumeRoot } from './volume-root.ts'
+import type { VolumeSizes } from './volume-sizes.ts'
 
 export interface KeepVolumesDeps {
   options: Pick<AgentOptions, 'networkVolumes' | 'globalVolumes' | 'stateDir'>
   send(request: VolumesRequest): Promise<VolumesResponse | undefined>
   inUse(): ReadonlySet<string> | undefined
+  sizes: VolumeSizes | undefined
   log: Log
 }
 
 /** Looks after the shared volumes that this host can get at: what is in them, and that deleted ones go. Undefined: it has none. */
-export function keepVolumes({ options, send, inUse, log }: KeepVolumesDeps): { close(): void } | undefined {
+export function keepVolumes({ options, send, inUse, sizes, log }: KeepVolumesDeps): { close(): void } | undefined {
   const { networkVolumes, globalVolumes, stateDir } = options
   const roots: VolumeRoot[] = []
   // What the container engine mounts itself is out of the agent's reach.
   if (typeof networkVolumes === 'string') roots.push(new VolumeRoot({ kind: 'network', path: networkVolumes, stateDir, log }))
   if (globalVolumes !== undefined) roots.push(new VolumeRoot({ kind: 'global', path: globalVolumes, stateDir, log }))
   if (roots.length === 0) return undefined
-  const meter = new VolumeMeter(roots)
-  const exchange = new VolumeExchange({ roots, meter, send, inUse, onSizes: async () => {}, held: async () => [], log })
+  const meter = new VolumeMeter(roots, (root, id) => sizes?.counted(root.kind, id) ?? Promise.resolve(undefined))
+  const exchange = new VolumeExchange({
+    roots,
+    meter,
+    send,
+    inUse,
+    log,
+    async held() {
+      if (sizes?.enforced().includes('network') !== true) return []
+      return (await roots.find(({ kind }) => kind === 'network')?.list()) ?? []
+    },
+    async onSizes(told) {
+      for (const { id, sizeGb } of told) await sizes?.resize('network', id, sizeGb)
+    },
+  })
   meter.start()
   exchange.start()
   return {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
+import { WorkloadHealth, type WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 
 /** What this host knows of a workload id it has ever started; survives restarts, so that no id is started twice. */
@@ -20,6 +20,8 @@ const WorkloadRecord = z.object({
   wiped: z.boolean().optional(),
   /** Agent processes that began to start it and died before that was decided (HOST-67). */
   attempts: z.number().int().optional(),
+  /** What it said of its health when it was asked last. */
+  health: WorkloadHealth.optional(),
   /** Since when the plane's snapshot lacks this id. */
   absentSince: z.number().nullable(),
 })
@@ -48,8 +50,9 @@ export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRec
 }
 
 export function toReport(record: WorkloadRecord): WorkloadReport {
-  const { id, state, exitCode, reason, at, sequence, ports } = record
-  return { workloadId: id, state, exitCode, reason, at, sequence, ...(ports.length > 0 ? { ports } : {}) }
+  const { id, state, exitCode, reason, at, sequence, ports, health } = record
+  const isAsked = state === 'running' && health !== undefined
+  return { workloadId: id, state, exitCode, reason, at, sequence, ...(ports.length > 0 && { ports }), ...(isAsked && { health }) }
 }
 
 /** One small file a workload: a change rewrites that one only. */

@@ -1,6 +1,7 @@
 import type { Workload } from '../../host-protocol/messages.ts'
 import { errorText } from '../../node/fail.ts'
-import type { Runtime, RuntimeWorkload } from '../runtime.ts'
+import type { Place, Runtime, RuntimeWorkload } from '../runtime.ts'
+import type { HealthVerdict, Served } from '../tunnel/health-checks.ts'
 import { isKept, type LifecycleDeps, WorkloadLifecycle } from './lifecycle.ts'
 import { type Action, planActions } from './reconcile.ts'
 import type { WorkloadRecord } from './records.ts'
@@ -159,6 +160,28 @@ export class Supervisor {
       const runtime = this.deps.runtimes.find((candidate) => candidate.name === name)
       return kind === 'pod' && phase === 'running' && runtime !== undefined ? [{ id, vcpus: resources.vcpus, runtime }] : []
     })
+  }
+
+  /** Workloads that run and serve requests of the plane. */
+  served(): Served[] {
+    return (this.desired ?? []).flatMap(({ id, health }) => {
+      const isRunning = this.lifecycle.actual.get(id)?.phase === 'running'
+      return health !== undefined && isRunning ? [{ id, health, known: this.deps.ledger.records.get(id)?.health }] : []
+    })
+  }
+
+  /** Where a port of one of those is reached; undefined for any other workload. */
+  async place(id: string, port: number): Promise<Place | undefined> {
+    const name = this.lifecycle.actual.get(id)?.runtime
+    const isServed = this.served().some((served) => served.id === id)
+    return isServed ? await this.deps.runtimes.find((candidate) => candidate.name === name)?.place(id, port) : undefined
+  }
+
+  /** Notes what a workload has said of its health, and tells the plane. */
+  noteHealth(id: string, { health, reason }: HealthVerdict): void {
+    if (this.lifecycle.actual.get(id)?.phase !== 'running') return
+    // It came into this state when it started, and no later.
+    this.deps.ledger.change(id, { state: 'running', health, reason }, this.deps.ledger.records.get(id)?.at)
   }
 
   /** Ids of the shared volumes that containers of this host have, or are about to have; undefined before the plane has said what is to run. */

@@ -6,14 +6,14 @@ import { drainRefused } from '../../effects/in-flight.ts'
 import { ownByWorkerToken } from '../../effects/workers/worker-token.ts'
 import type { Env } from '../../env.ts'
 import { type Admitted, callEndpoint } from '../../objects/endpoint-calls.ts'
-import { type BoundedLook, ownQueue } from '../../objects/own-queue.ts'
+import { ownQueue } from '../../objects/own-queue.ts'
 import { logEvent } from '../../platform/log.ts'
 import { authenticate } from '../../services/accounts/authenticate.ts'
-import { lookUpFor } from '../../services/accounts/lookups.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import { causeOf } from '../../services/audit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
+import { boundedFor } from '../bounded-look.ts'
 import { problemResponse } from '../problem-response.ts'
 import { requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../session-headers.ts'
@@ -104,16 +104,6 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
       exempt: await isExempt(incoming.env, principal.teamId, Date.now()),
       ...(call.route.isAudited && { cause: causeOf({ principal, requestId: requestIdOf(incoming.request) }) }),
     },
-  }
-}
-
-// Endpoints that a key has called are not looked for, so its other calls go on.
-function boundedFor({ via, credentialId }: Principal): BoundedLook {
-  return async (look) => {
-    const lookup = await lookUpFor(`endpoints of ${via} ${credentialId}`, Date.now(), async () => ((await look()) ? true : null))
-    if (!('waitSeconds' in lookup)) return lookup.found !== null
-    const detail = `too many unknown endpoints were named with this key; try again in ${lookup.waitSeconds} seconds`
-    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
   }
 }
 

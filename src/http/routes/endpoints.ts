@@ -6,7 +6,7 @@ import { PageQuery } from '../../contract/pagination.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { readSettings } from '../../env.ts'
-import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
+import { type EndpointBases, toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
@@ -106,10 +106,11 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
 
 async function viewer(c: AppContext): Promise<(config: EndpointConfig) => Endpoint> {
   const catalog = await loadCatalog(c.env)
-  return (config) => toEndpoint(catalog, config, serverlessUrl(c))
+  return (config) => toEndpoint(catalog, config, basesOf(c))
 }
 
-/** Base of the job API: the operator's setting, else the origin that was asked (CFG-1). */
-function serverlessUrl(c: AppContext): string {
-  return (readSettings(c.env).serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, '')
+/** The operator's settings, else the origin that was asked (CFG-1). */
+function basesOf(c: AppContext): EndpointBases {
+  const { serverlessUrl, lbDomain } = readSettings(c.env)
+  return { serverlessUrl: (serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, ''), lbDomain }
 }

@@ -2,7 +2,7 @@ import type { Worker } from '../../domain/worker/worker.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
 import { crashWorker, endLeases, forgetWorker, STOPPED } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { forgetOvercomeFailures, tellWorker } from './worker-rows.ts'
 
 /** Applies what a host reports about a worker's container. Repeats and late reports are harmless. */
 export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
@@ -17,7 +17,7 @@ export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
       tellWorker(tx, worker.id, { kind: 'progress', reason: 'starting the container' })
       return
     case 'running':
-      tellWorker(tx, worker.id, { kind: 'running' })
+      applyRunning(tx, worker, report)
       return
     case 'exited':
     case 'error':
@@ -28,6 +28,17 @@ export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
       return
     default:
       report.state satisfies never
+  }
+}
+
+// A word about its health is not about its start: of that the first report has told.
+function applyRunning(tx: Tx, worker: Worker, { health, reason }: WorkloadReport): void {
+  if (health === undefined || worker.startedAtMs === null) tellWorker(tx, worker.id, { kind: 'running' })
+  if (health === 'healthy') {
+    tellWorker(tx, worker.id, { kind: 'healthy' })
+    if (worker.phase === 'STARTING') forgetOvercomeFailures(tx)
+  } else if (health !== undefined) {
+    tellWorker(tx, worker.id, { kind: 'unwell', reason: reason ?? 'its health check does not answer 200' })
   }
 }
 

@@ -2,7 +2,7 @@ import { isThrottled, placementRetryMs, type Worker } from '../../domain/worker/
 import type { QueueState } from '../state.ts'
 import { drainWorker, forgetWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { heldCounts, tellWorker } from './worker-rows.ts'
 
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000
@@ -17,7 +17,7 @@ export type Placement =
 
 /** Placements and removals that are due, but for workers with a call under way. */
 export function dueCalls(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): OutsideCall[] {
-  const held = state.jobs.heldCounts()
+  const held = heldCounts(state)
   return state.workers.all().flatMap((worker) => {
     const call = callOf(worker, nowMs, held)
     return call && !inFlight.has(worker.id) ? [call] : []
@@ -42,16 +42,19 @@ function callOf(worker: Worker, nowMs: number, held: ReadonlyMap<string, number>
 }
 
 /** Whether a job waits that no worker on its way will take: only that displaces workers of others (PP-181). */
-export function isJobWaiting({ jobs, workers }: QueueState): boolean {
-  const held = jobs.heldCounts()
+export function isJobWaiting(state: QueueState): boolean {
+  const { jobs, workers, requests, meta } = state
+  const held = heldCounts(state)
   const free = workers.all().filter((w) => w.phase === 'STARTING' || (w.phase === 'READY' && !held.has(w.id)))
-  return jobs.queuedNormal > free.length
+  const scaling = meta.config()?.scaling
+  const atOnce = scaling?.type === 'REQUEST_COUNT' ? scaling.requestCount : 1
+  return jobs.queuedNormal > free.length || requests.waiting() > free.length * atOnce
 }
 
 /** Workers whose room will soon be free. */
-export function leavingWorkers({ jobs, workers }: QueueState): string[] {
-  const held = jobs.heldCounts()
-  return workers.all().flatMap(({ id, phase }) => (phase === 'DRAINING' && !held.has(id) ? [id] : []))
+export function leavingWorkers(state: QueueState): string[] {
+  const held = heldCounts(state)
+  return state.workers.all().flatMap(({ id, phase }) => (phase === 'DRAINING' && !held.has(id) ? [id] : []))
 }
 
 /** Applies what became of a search for a host. `hasNews`: word of new capacity came meanwhile, so it looks again at once. */

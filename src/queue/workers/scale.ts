@@ -32,14 +32,16 @@ export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): Sc
   // A suspended account has no workers, whatever waits (PP-214).
   const isServed = config !== null && !state.meta.suspended()
   const policy = (isServed ? config.scaling : null) ?? NO_POLICY
-  const queued = state.jobs.queuedNormal
+  const isBalanced = config?.type === 'LOAD_BALANCER'
+  const queued = isBalanced ? state.requests.waiting() : state.jobs.queuedNormal
   const inputs = {
     policy,
+    isBalanced,
     queued,
     workers: state.workers.all(),
     held: occupiedWorkers(state),
     // Read only where it is looked at: with nothing waiting, a queue delay asks for nothing.
-    heldNormal: queued > 0 || policy.type === 'REQUEST_COUNT' ? state.jobs.heldNormalCounts() : new Map<string, number>(),
+    heldNormal: heldNormal(state, isBalanced, queued > 0 || policy.type === 'REQUEST_COUNT'),
     min: isServed ? config.workers.min : 0,
     max: isServed ? config.workers.max : 0,
     idleTimeoutMs: (config?.workers.idleTimeoutSeconds ?? 0) * 1000,
@@ -48,6 +50,11 @@ export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): Sc
     nowMs,
   }
   return { ...inputs, waitingSinceMs: state.jobs.waitingSinceMs(waitingSampleSize(inputs)) }
+}
+
+function heldNormal({ jobs, requests }: Tx['state'], isBalanced: boolean, isLookedAt: boolean): ReadonlyMap<string, number> {
+  if (isBalanced) return requests.held()
+  return isLookedAt ? jobs.heldNormalCounts() : new Map()
 }
 
 function newWorker({ state, nowMs }: Tx, { version, container, compute }: EndpointConfig): PlacingWorker {

@@ -24,6 +24,10 @@ export type WorkerEvent =
   | { kind: 'progress'; reason: string }
   /** Its container runs. */
   | { kind: 'running' }
+  /** It serves requests, and says that it is well (LB-7). */
+  | { kind: 'healthy' }
+  /** It says that it is not, or nothing. */
+  | { kind: 'unwell'; reason: string }
   /** It asked for work. */
   | { kind: 'take' }
   | { kind: 'ping' }
@@ -87,12 +91,24 @@ const LIFE: Life = {
       idleSinceMs: nowMs,
       excusedUntilMs: null,
     }),
+    healthy: (worker, _, nowMs) => ({
+      ...worker,
+      phase: 'READY',
+      startedAtMs: worker.startedAtMs ?? nowMs,
+      reason: null,
+      ...NEVER_SEEN,
+      lastTakeAtMs: null,
+      idleSinceMs: nowMs,
+    }),
+    unwell: (worker, { reason }) => ({ ...worker, reason }),
     drain,
     fail,
     kill,
   },
   READY: {
     take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
+    // It gets no request until it is well again, and as much time for that as for its start.
+    unwell: (worker, { reason }, nowMs) => ({ ...factsOf(worker), phase: 'STARTING', startedAtMs: nowMs, reason }),
     ping: seen,
     busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
@@ -135,7 +151,9 @@ function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }:
 }
 
 function hostHeard<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host heard'>): W {
-  return worker.excusedUntilMs === null ? worker : { ...worker, excusedUntilMs: untilMs }
+  if (worker.excusedUntilMs === null) return worker
+  // One that does not ping has nothing to show.
+  return { ...worker, excusedUntilMs: worker.lastSeenAtMs === null ? null : untilMs }
 }
 
 function drain(worker: WorkerIn<'PLACING' | 'STARTING' | 'READY'>, { reason }: EventOf<'drain'>, nowMs: number): DrainingWorker {

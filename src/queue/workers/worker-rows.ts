@@ -14,6 +14,19 @@ export function tellWorker({ state, nowMs }: Tx, workerId: string, event: Worker
   return next
 }
 
+/** A worker that is ready has overcome earlier failures; what is left of them would only mislead. */
+export function forgetOvercomeFailures({ state }: Tx): void {
+  for (const other of state.workers.all()) {
+    if (other.phase === 'FAILED' && other.released) state.workers.remove(other.id)
+  }
+}
+
+/** What each worker holds: leases of jobs, or requests of a load-balancing endpoint. */
+export function heldCounts({ jobs, requests }: Pick<QueueState, 'jobs' | 'requests'>): ReadonlyMap<string, number> {
+  const open = requests.held()
+  return open.size > 0 ? open : jobs.heldCounts()
+}
+
 /** The worker row of this boot, if it is one that may still work. A worker starts once, so what it holds is this boot's. */
 export function workerOf(state: QueueState, from: Holder): Worker | null {
   const worker = state.workers.get(from.workerId)
@@ -24,8 +37,9 @@ export function workerOf(state: QueueState, from: Holder): Worker | null {
  * Jobs that occupy each worker: its leases, or the stopped job that it has not let go of yet. A worker with an open take is free of any
  * stopped job, whatever the orders say (PP-29).
  */
-export function occupiedWorkers({ jobs, workers, takes }: QueueState): Map<string, number> {
-  const counts = new Map(jobs.heldCounts())
+export function occupiedWorkers(state: QueueState): Map<string, number> {
+  const { workers, takes } = state
+  const counts = new Map(heldCounts(state))
   const stopped = workers.withStops()
   if (stopped.length === 0) return counts
   const polling = new Set(takes.open().map((take) => take.workerId))

@@ -1,7 +1,8 @@
-import type { Suspension } from '../../contract/accounts/accounts.ts'
+import type { OrganizationSuspension, Suspension, SuspensionParts } from '../../contract/accounts/accounts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
+import { isLiveOrganization } from '../../db/accounts/organizations.ts'
 import { listEndpointIds, listPodsToSuspend, writeSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { findPodForHost, type PodRow } from '../../db/pods/pods.ts'
@@ -15,38 +16,62 @@ import { noteByOperator, operatorCause } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from './authenticate.ts'
 
+/** What the operator names; the account behind it is suspended. */
+interface Suspended {
+  resourceKind: 'user' | 'organization'
+  resourceId: string
+}
+
 /** A pod's row that others keep changing meanwhile is decided on anew. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Ends whatever an account does (PP-214): its keys are refused within 60 s everywhere, its workers and pods end now, and its jobs wait. Pods
- * that come from a key that another isolate still remembers find no room. Repeating it does what was left undone. Throws 404.
+ * Ends whatever a user does (PP-214): the keys are refused within 60 s everywhere, workers and pods of the own account end now, and its jobs
+ * wait. Pods that come from a key that another isolate still remembers find no room. Repeating it does what was left undone. Throws 404.
  */
 export function suspendUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
-  return apply(ctx, userId, ctx.nowMs)
+  return applyToUser(ctx, userId, ctx.nowMs)
 }
 
 /** Ends a suspension: keys are good, workers come as jobs want them, and pods that it stopped start where there is room. Throws 404. */
 export function resumeUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
-  return apply(ctx, userId, null)
+  return applyToUser(ctx, userId, null)
 }
 
-async function apply(ctx: OperatorContext, userId: string, sinceMs: number | null): Promise<Suspension> {
-  const { env } = ctx
-  const user = await findUser(openDatabase(env.DB), userId)
+/** Ends whatever an organization does, and leaves its members' other accounts alone (PP-239). Throws 404. */
+export function suspendOrganization(ctx: OperatorContext, id: string): Promise<OrganizationSuspension> {
+  return applyToOrganization(ctx, id, ctx.nowMs)
+}
+
+/** Ends that again. Throws 404. */
+export function resumeOrganization(ctx: OperatorContext, id: string): Promise<OrganizationSuspension> {
+  return applyToOrganization(ctx, id, null)
+}
+
+async function applyToUser(ctx: OperatorContext, userId: string, sinceMs: number | null): Promise<Suspension> {
+  const user = await findUser(openDatabase(ctx.env.DB), userId)
   if (!user) throw new Problem('notFound')
-  const teamId = user.personalTeamId
+  return { userId, ...(await apply(ctx, user.personalTeamId, { resourceKind: 'user', resourceId: userId }, sinceMs)) }
+}
+
+async function applyToOrganization(ctx: OperatorContext, id: string, sinceMs: number | null): Promise<OrganizationSuspension> {
+  if (!(await isLiveOrganization(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
+  return { organizationId: id, ...(await apply(ctx, id, { resourceKind: 'organization', resourceId: id }, sinceMs)) }
+}
+
+async function apply(ctx: OperatorContext, teamId: string, resource: Suspended, sinceMs: number | null): Promise<SuspensionParts> {
+  const { env } = ctx
   // First of all: nobody gets anything new while the rest is taken back.
   const isSuspended = sinceMs !== null
-  const action = isSuspended ? 'users.suspend' : 'users.resume'
-  const note = noteByOperator(ctx, teamId, { action, resourceKind: 'user', resourceId: userId, before: {}, after: { isSuspended } })
+  const action = `${resource.resourceKind}s.${isSuspended ? 'suspend' : 'resume'}`
+  const note = noteByOperator(ctx, teamId, { action, ...resource, before: {}, after: { isSuspended } })
   await writeSuspension(openDatabase(env.DB), teamId, sinceMs, note)
   forgetVerdicts()
   const failed: string[] = []
   const endpoints = await tellEndpoints(env, teamId, isSuspended, failed)
   const pods = await changePods(ctx, teamId, isSuspended, failed)
-  logEvent('info', isSuspended ? 'account suspended' : 'account resumed', { userId, teamId, endpoints, pods, failed: failed.length })
-  return { userId, suspendedAt: sinceMs === null ? null : formatTime(sinceMs), endpoints, pods, failed }
+  logEvent('info', isSuspended ? 'account suspended' : 'account resumed', { teamId, endpoints, pods, failed: failed.length })
+  return { suspendedAt: sinceMs === null ? null : formatTime(sinceMs), endpoints, pods, failed }
 }
 
 async function tellEndpoints(env: Env, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {

@@ -3,16 +3,25 @@ import type { Endpoint } from '../../contract/endpoints/endpoints.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { cpuMemoryGb } from '../../domain/endpoint/compute.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { servingOf } from '../../domain/endpoint/serving.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 
-/** An endpoint as REST shows it (END-9). `serverlessUrl` is the base of the job API, without a trailing slash. */
-export function toEndpoint(catalog: Catalog, config: EndpointConfig, serverlessUrl: string): Endpoint {
+/** Where endpoints are called. */
+export interface EndpointBases {
+  /** Of the job API, without a trailing slash. */
+  serverlessUrl: string
+  /** Below which load-balancing endpoints have names of their own; null: they answer below `/lb/` of the same base. */
+  lbDomain: string | null
+}
+
+/** An endpoint as REST shows it (END-9). */
+export function toEndpoint(catalog: Catalog, config: EndpointConfig, bases: EndpointBases): Endpoint {
   const { container, compute, workers, scaling } = config
   return {
     id: config.id,
     name: config.name,
     type: config.type,
-    requestUrls: requestUrls(`${serverlessUrl}/v2/${config.id}`),
+    requestUrls: config.type === 'QUEUE' ? jobUrls(`${bases.serverlessUrl}/v2/${config.id}`) : servedUrls(config, bases),
     args: container.args,
     ...decodeArgs(container.args),
     disk: container.diskGb,
@@ -27,8 +36,8 @@ export function toEndpoint(catalog: Catalog, config: EndpointConfig, serverlessU
     workers: {
       min: workers.min,
       max: workers.max,
-      // END-6: nothing reads it with REQUEST_COUNT.
-      ...(scaling.type === 'QUEUE_DELAY' && { idleTimeout: workers.idleTimeoutSeconds }),
+      // END-6: of a queue with REQUEST_COUNT nothing reads it.
+      ...((scaling.type === 'QUEUE_DELAY' || config.type === 'LOAD_BALANCER') && { idleTimeout: workers.idleTimeoutSeconds }),
     },
     scaling,
     dataCenterIds: config.dataCenterIds,
@@ -46,7 +55,7 @@ function gpuView({ kind: _kind, ...gpu }: Extract<EndpointConfig['compute'], { k
 }
 
 /** END-10: all eight, with `{job_id}` literal. */
-function requestUrls(base: string): Endpoint['requestUrls'] {
+function jobUrls(base: string): Endpoint['requestUrls'] {
   return {
     run: `${base}/run`,
     runSync: `${base}/runsync`,
@@ -57,4 +66,10 @@ function requestUrls(base: string): Endpoint['requestUrls'] {
     purgeQueue: `${base}/purge-queue`,
     health: `${base}/health`,
   }
+}
+
+/** END-10, LB-2. */
+function servedUrls(config: EndpointConfig, { serverlessUrl, lbDomain }: EndpointBases): Endpoint['requestUrls'] {
+  const base = lbDomain === null ? `${serverlessUrl}/lb/${config.id}` : `https://${config.id}.${lbDomain}`
+  return { base, health: `${base}${servingOf(config).healthPath}` }
 }

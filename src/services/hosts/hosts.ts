@@ -142,6 +142,7 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     diskGb: { total: host.diskGbTotal, free: host.diskGbFree },
     runtimes: inventory.runtimes,
     sharedVolumes: inventory.sharedVolumes ?? null,
+    sizesEnforced: inventory.sizesEnforced ?? null,
     isolation: toIsolation(inventory.isolation),
     gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
     publicIp: host.publicIp,

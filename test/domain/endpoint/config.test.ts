@@ -106,7 +106,11 @@ describe('create', () => {
       { type: 'LOAD_BALANCER', scaling: { type: 'QUEUE_DELAY', queueDelay: 4 } },
       ['badRequest', 'scaling type QUEUE_DELAY is for QUEUE endpoints only'],
     ],
-    ['load balancing', { type: 'LOAD_BALANCER' }, ['badRequest', 'load balancing endpoints are not available on this plane yet']],
+    [
+      '[END-10] a PORT that is none',
+      { type: 'LOAD_BALANCER', env: { PORT: 'http' } },
+      ['badRequest', "env.PORT 'http' is not a port; give a number from 1 to 65535"],
+    ],
     [
       '[END-20][PP-126] a network volume for a built-in image',
       { image: 'builtin/echo', networkVolumes: ['v1'] },
@@ -114,6 +118,17 @@ describe('create', () => {
     ],
   ]
   for (const [title, changes, expected] of refused) it(`${title} is refused`, () => expect(refusal(changes)).toEqual(expected))
+
+  it('[END-2, END-6, LB-19] a load-balancing endpoint has a scaling of its own, an idle timeout with it, and any flashboot', () => {
+    for (const flashboot of ['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'] as const) {
+      const config = create({ type: 'LOAD_BALANCER', flashboot, workers: { idleTimeout: 30 } })
+      expect([config.scaling, config.workers.idleTimeoutSeconds, config.flashboot]).toEqual([
+        { type: 'REQUEST_COUNT', requestCount: 4 },
+        30,
+        flashboot,
+      ])
+    }
+  })
 
   it('[POD-7] an empty CUDA set may accompany a floor', () => {
     expect(create({ gpu: { pools: ['ADA_24'], allowedCudaVersions: [], minCudaVersion: '12.1' } }).compute).toMatchObject({

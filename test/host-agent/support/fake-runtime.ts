@@ -66,6 +66,10 @@ export class FakeRuntime implements Runtime {
     return undefined
   }
 
+  async place(): Promise<undefined> {
+    return undefined
+  }
+
   async stop(id: string, graceMs: number): Promise<void> {
     this.calls.push(`stop ${id} ${graceMs}`)
     this.workloads.get(id)?.end({ exitCode: 143, reason: 'stopped', endedAtMs: 7 })

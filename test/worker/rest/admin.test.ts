@@ -171,6 +171,7 @@ describe('hosts', () => {
       diskGb: { total: 500, free: 400 },
       runtimes: ['process'],
       sharedVolumes: null,
+      sizesEnforced: null,
       isolation: { runtimeClass: null, userNamespaces: null, network: null, networkReason: null, trustedTenants: false, missing: [] },
       gpuProblems: [],
       publicIp: null,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ROLES, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
+import { adminDocument } from '../../../src/http/admin-api.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
@@ -18,7 +19,7 @@ import {
   joinTeam,
   teamOf,
 } from '../../support/harness.ts'
-import { ask, DOCUMENTED, type Operation } from '../../support/operations.ts'
+import { ask, DOCUMENTED, documentedIn, type Operation } from '../../support/operations.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { FakeProvider } from '../../support/provider.ts'
 
@@ -52,7 +53,7 @@ async function strangers(account: Account): Promise<Caller[]> {
     'a key that nobody issued': bearer(formatApiKey('0000000000', randomBytes(32))),
     'a revoked key': bearer(revoked.key),
     'an expired key': bearer(expired.key),
-    'the operator': bearer(env.OPERATOR_KEY),
+    'the operator': OPERATOR,
     'a host': bearer((await FakeHost.enrol()).accessToken),
     'a worker': await issueWorkerToken(env, await createEndpoint(account.key), 'w1'),
   }
@@ -120,6 +121,8 @@ async function sessions(owner: Account): Promise<Caller[]> {
   return callers
 }
 
+const OPERATOR = bearer(env.OPERATOR_KEY)
+const OF_OPERATORS = documentedIn(adminDocument())
 const nothing = (path: string) => path.replaceAll(/\{\w+\}/g, 'nothing0000000')
 /** TEAM-3: what a user does as himself, no account that he is a guest of. */
 const IN_OWN_ACCOUNT = ['post /v2/organizations', 'post /v2/organizations/invitations/accept', 'post /v2/organizations/invitations/decline']
@@ -163,6 +166,17 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
     }
     console.info(`authorisation matrix: ${callers.length} callers x ${DOCUMENTED.length} operations = ${cells} cells`)
     expect(cells).toBe(callers.length * DOCUMENTED.length)
+  }, 120_000)
+
+  it('[AUT-4a] every operation of the operator API lets in the operator, and nobody else', async () => {
+    for (const { name, header, team } of callers) {
+      const isOperator = header === OPERATOR
+      const got = await Promise.all(OF_OPERATORS.map(async (operation) => told((await call(header, operation, team)).status)))
+      expect(got, name).toEqual(OF_OPERATORS.map(() => (isOperator ? 'let in' : '401')))
+    }
+    console.info(
+      `operator API: ${callers.length} callers x ${OF_OPERATORS.length} operations = ${callers.length * OF_OPERATORS.length} cells`,
+    )
   }, 120_000)
 })
 

@@ -8,6 +8,7 @@ import {
   beforeEach,
   createAccount,
   createKey,
+  createKeyIn,
   createOrganization,
   describe,
   env,
@@ -15,10 +16,12 @@ import {
   it,
   joinTeam,
   send,
+  teamOf,
   vi,
 } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { podBody, podScene } from '../../support/pod-scene.ts'
 import { readLog } from '../../support/pods.ts'
+import { FakeProvider } from '../../support/provider.ts'
 import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { until } from '../../support/time.ts'
 
@@ -66,6 +69,29 @@ describe('a suspended account', () => {
     expect((await api(ownersKey.key).get('/v2/pods')).status).toBe(200)
     await suspend(member.userId, 'resume')
     expect((await api(key.key).get('/v2/pods')).status).toBe(200)
+  })
+
+  it('[PP-239] a suspended organization: its keys and sessions are refused and its pods stop; its members go on for themselves', async () => {
+    const scene = await podScene()
+    const member = await createAccount()
+    const team = await createOrganization(scene.account.key)
+    await joinTeam(team, member, 'DEV')
+    const [key, others] = [await createKeyIn(team, scene.account), await createKeyIn(team, member)]
+    const pod = await api(key.key).post('/v2/pods', podBody())
+    await scene.run(pod.body.id)
+    const provider = await FakeProvider.start()
+    const session = (account: string) =>
+      send('/v2/pods', { headers: { Authorization: `Bearer ${token}`, 'X-Team-Id': account } }).then(({ status }) => status)
+    const token = await provider.token({ email: member.email })
+    const suspended = (word: string) => admin().post(`/admin/v1/organizations/${team}/${word}`)
+    expect((await suspended('suspend')).body).toMatchObject({ organizationId: team, suspendedAt: expect.any(String), pods: 1, failed: [] })
+    await scene.host.waitFor(({ id, desired }) => id === `${pod.body.id}-1` && desired !== 'running')
+    const statuses = await Promise.all([key.key, others.key, member.key].map(async (one) => (await api(one).get('/v2/pods')).status))
+    expect([...statuses, await session(team), await session('')]).toEqual([403, 403, 200, 403, 200])
+    expect((await suspended('resume')).body).toMatchObject({ suspendedAt: null, pods: 1 })
+    expect([(await api(key.key).get('/v2/pods')).status, await session(team)]).toEqual([200, 200])
+    expect((await admin().post(`/admin/v1/organizations/${await teamOf(member)}/suspend`)).status).toBe(404)
+    scene.leave()
   })
 
   it('[M10][PP-214] its workers end, and its jobs wait without a loss until it is resumed', async () => {

@@ -1,10 +1,9 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CreateUserRequest, ListUsersResponse, Quotas, Suspension, User, UserQuery } from '../../../contract/accounts/accounts.ts'
+import { CreateUserRequest, ListUsersResponse, Quotas, User, UserQuery } from '../../../contract/accounts/accounts.ts'
 import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contract/accounts/keys.ts'
 import * as accounts from '../../../services/accounts/accounts.ts'
 import * as keys from '../../../services/accounts/keys.ts'
-import { resumeUser, suspendUser } from '../../../services/accounts/suspension.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
@@ -89,31 +88,6 @@ const setQuotasRoute = createRoute({
   },
 })
 
-const suspensionAnswers = {
-  200: { description: 'What was done.', content: { 'application/json': { schema: Suspension } } },
-  ...problemResponses([401, 404]),
-}
-
-const suspendRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/users/{id}/suspend',
-  operationId: 'suspendUser',
-  summary: 'End the keys, streams, workers and pods of an account within 60 seconds; its jobs wait',
-  request: { params: Params },
-  responses: suspensionAnswers,
-})
-
-const resumeRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/users/{id}/resume',
-  operationId: 'resumeUser',
-  summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
-  request: { params: Params },
-  responses: suspensionAnswers,
-})
-
 /** Registers users, keys and quotas of the operator API (AUT-4a). */
 export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(operatorContext(c), c.req.valid('json').email), 201))
@@ -126,8 +100,6 @@ export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
     await keys.revokeKey(operatorContext(c), c.req.valid('param').id)
     return c.body(null, 204)
   })
-  app.openapi(suspendRoute, async (c) => c.json(await suspendUser(operatorContext(c), c.req.valid('param').id), 200))
-  app.openapi(resumeRoute, async (c) => c.json(await resumeUser(operatorContext(c), c.req.valid('param').id), 200))
   app.openapi(setQuotasRoute, async (c) =>
     c.json(await accounts.setQuotas(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )

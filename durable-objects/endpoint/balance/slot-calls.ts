@@ -1,0 +1,44 @@
+import { SERVED_WAIT_MS } from '../../../src/contract/endpoints/serving.ts'
+import { explainRequests } from '../../../src/domain/balancer/waiting-reason.ts'
+import { servingOf } from '../../../src/domain/endpoint/serving.ts'
+import { callerOf } from '../../../src/objects/caller.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
+import type { SlotGrant } from '../../../src/objects/served-request.ts'
+import { jobFacts } from '../../../src/queue/queue-notes.ts'
+import type { EndpointCore } from '../core.ts'
+import { endpointNotFound, problemReply } from '../replies.ts'
+import { MAX_WAITING } from './slots.ts'
+
+const RETRY_AFTER = { 'retry-after': '10' }
+const NOT_BALANCED = 'this endpoint has a queue; send jobs to its /run, or make an endpoint of type LOAD_BALANCER'
+
+/** A place at a worker for one request, at once or within the time that a request may wait (LB-6). */
+export async function takeSlot(core: EndpointCore, request: Request): Promise<Response> {
+  const config = core.config()
+  if (!config) return endpointNotFound()
+  if (config.type !== 'LOAD_BALANCER') return problemReply('badRequest', NOT_BALANCED)
+  if (core.state.meta.suspended()) return problemReply('accountSuspended', SUSPENDED)
+  if (config.workers.max === 0) return problemReply('unavailable', waitingReason(core), RETRY_AFTER)
+  const caller = callerOf(request)
+  const entry = caller.exempt
+    ? { release: () => undefined }
+    : core.limits.enter('load-balancer', caller.userId, core.now(), () => core.state.workers.readyCount())
+  if (entry.refusal) return problemReply(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
+  if (core.slots.waiting() >= MAX_WAITING) {
+    entry.release()
+    return problemReply('unavailable', `${MAX_WAITING} requests wait for a worker already: ${waitingReason(core)}`, RETRY_AFTER)
+  }
+  const waitMs = core.waitMs ?? SERVED_WAIT_MS
+  const slot = await core.slots.take(entry.release, AbortSignal.any([request.signal, AbortSignal.timeout(waitMs)]))
+  if (!core.config()) return endpointNotFound()
+  if (!slot) return problemReply('unavailable', `no worker was free within ${waitMs / 1000} s: ${waitingReason(core)}`, RETRY_AFTER)
+  const grant: SlotGrant = { slot, port: servingOf(config).port, timeoutMs: config.timeoutMs }
+  return jsonReply(JSON.stringify(grant))
+}
+
+const SUSPENDED = 'this account is suspended by the operator of the plane: nothing of it runs'
+
+/** Why requests wait, or would. */
+export function waitingReason({ state }: EndpointCore): string {
+  return explainRequests(jobFacts(state, { state: 'IN_QUEUE', lowPriority: false }, { normal: 0, low: 0 }), state.workers.all())
+}

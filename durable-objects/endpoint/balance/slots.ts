@@ -1,0 +1,157 @@
+import { chooseWorker } from '../../../src/domain/balancer/choose-worker.ts'
+import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
+import type { SlotRef } from '../../../src/objects/host-tunnel.ts'
+import type { OpenRequests, QueueState } from '../../../src/queue/state.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
+import { startedRequest, waitingRequest, workerIdle } from '../../../src/queue/workers/requests.ts'
+
+/** A slot that nobody renews any more is given back: whoever had it is gone. */
+export const SLOT_LEASE_MS = 60_000
+/** Requests that may wait for a worker at a time. */
+export const MAX_WAITING = 1_000
+/** How long a worker that could not be reached is passed over. */
+const AVOID_MS = 3_000
+
+/** A place at a worker. */
+export interface Slot extends SlotRef {
+  hostId: string
+}
+
+/** What it needs of its endpoint. */
+interface SlotsDeps {
+  readonly state: { workers: Pick<QueueState['workers'], 'all'>; meta: Pick<QueueState['meta'], 'suspended'> }
+  config(): EndpointConfig | null
+  now(): number
+  transact(run: (tx: Tx) => unknown): Promise<unknown>
+}
+
+interface Held {
+  workerId: string
+  untilMs: number
+  release(): void
+}
+
+interface Waiter {
+  take(slot: Slot): void
+  release(): void
+}
+
+/**
+ * Requests of a load-balancing endpoint: those under way by worker, and those that wait. In memory only, as takes are: whoever carries a request
+ * says so again every few seconds, so an object that restarts knows it soon, and until then its workers count as busy.
+ */
+export class Slots implements OpenRequests {
+  private readonly core: SlotsDeps
+  private readonly leases = new Map<string, Held>()
+  private readonly counts = new Map<string, number>()
+  private readonly avoided = new Map<string, number>()
+  private readonly waiters = new Set<Waiter>()
+  private timer: ReturnType<typeof setTimeout> | null = null
+
+  constructor(core: SlotsDeps) {
+    this.core = core
+  }
+
+  held(): ReadonlyMap<string, number> {
+    return this.counts
+  }
+
+  waiting(): number {
+    return this.waiters.size
+  }
+
+  /** A place at once, or one when there is one; null when the signal fires before. `release` is called when the place is given back. */
+  async take(release: () => void, signal: AbortSignal): Promise<Slot | null> {
+    if (this.waiters.size === 0) {
+      const slot = this.tryTake(release)
+      if (slot) return slot
+    }
+    const { promise, resolve } = Promise.withResolvers<Slot | null>()
+    const waiter = { take: resolve, release }
+    this.waiters.add(waiter)
+    const leave = () => {
+      if (!this.waiters.delete(waiter)) return
+      release()
+      resolve(null)
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    void this.core.transact(waitingRequest)
+    this.grant()
+    return promise.finally(() => signal.removeEventListener('abort', leave))
+  }
+
+  /** Gives places to those who wait, in the order in which they came. Called after every change that may have made one. */
+  grant(): void {
+    for (const waiter of this.waiters) {
+      const slot = this.tryTake(waiter.release)
+      if (!slot) return
+      this.waiters.delete(waiter)
+      waiter.take(slot)
+    }
+  }
+
+  /** The request is over. `isReached`: its worker was there; one that was not is passed over for a moment. */
+  release({ lease, workerId }: SlotRef, isReached: boolean): void {
+    const nowMs = this.core.now()
+    if (!isReached) {
+      this.avoided.set(workerId, nowMs + AVOID_MS)
+      setTimeout(() => this.grant(), AVOID_MS + 1)
+    }
+    this.drop(lease)
+    this.grant()
+  }
+
+  /** Whoever carries these requests still does. */
+  renew(slots: readonly SlotRef[]): void {
+    const untilMs = this.core.now() + SLOT_LEASE_MS
+    for (const { lease, workerId } of slots) {
+      const held = this.leases.get(lease)
+      if (held) held.untilMs = untilMs
+      else this.hold(lease, { workerId, untilMs, release: () => undefined })
+    }
+  }
+
+  /** Gives back what nobody has renewed. */
+  sweep(): void {
+    const nowMs = this.core.now()
+    for (const [lease, { untilMs }] of this.leases) if (untilMs <= nowMs) this.drop(lease)
+    for (const [workerId, untilMs] of this.avoided) if (untilMs <= nowMs) this.avoided.delete(workerId)
+    this.grant()
+  }
+
+  private tryTake(release: () => void): Slot | null {
+    const { core } = this
+    const config = core.config()
+    if (config?.type !== 'LOAD_BALANCER' || config.scaling.type !== 'REQUEST_COUNT' || core.state.meta.suspended()) return null
+    const nowMs = core.now()
+    const facts = { version: config.version, perWorker: config.scaling.requestCount, avoided: this.avoided, nowMs }
+    const worker = chooseWorker({ workers: core.state.workers.all(), held: this.counts, ...facts })
+    if (!worker || worker.hostId === null) return null
+    const lease = crypto.randomUUID()
+    this.hold(lease, { workerId: worker.id, untilMs: nowMs + SLOT_LEASE_MS, release })
+    return { endpointId: config.id, workerId: worker.id, lease, hostId: worker.hostId }
+  }
+
+  private hold(lease: string, held: Held): void {
+    this.leases.set(lease, held)
+    const before = this.counts.get(held.workerId) ?? 0
+    this.counts.set(held.workerId, before + 1)
+    if (before === 0) void this.core.transact((tx) => this.counts.has(held.workerId) && startedRequest(tx, held.workerId))
+    this.timer ??= setInterval(() => this.sweep(), SLOT_LEASE_MS / 4)
+  }
+
+  private drop(lease: string): void {
+    const held = this.leases.get(lease)
+    if (!held) return
+    this.leases.delete(lease)
+    held.release()
+    const left = (this.counts.get(held.workerId) ?? 1) - 1
+    if (left > 0) this.counts.set(held.workerId, left)
+    else this.counts.delete(held.workerId)
+    if (left === 0) void this.core.transact((tx) => this.counts.has(held.workerId) || workerIdle(tx, held.workerId))
+    if (this.leases.size > 0 || this.timer === null) return
+    clearInterval(this.timer)
+    this.timer = null
+  }
+}

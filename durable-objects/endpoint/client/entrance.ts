@@ -1,0 +1,50 @@
+import type { ClientCall, LimitBucket } from '../../../src/contract/jobs/job-routes.ts'
+import { type Caller, callerOf } from '../../../src/objects/caller.ts'
+import type { PlainReply } from '../../../src/objects/plain-reply.ts'
+import { type Entry, holdToEnd } from '../call-limits.ts'
+import type { EndpointCore } from '../core.ts'
+import { refusal } from '../openai/openai-outcome.ts'
+import { plainProblem, problemReply } from '../replies.ts'
+import { clientOperation } from './client-operations.ts'
+
+/** What can be asked of an endpoint without a queue (LB-14). */
+const WITHOUT_QUEUE: readonly string[] = ['health', 'metrics']
+const NO_QUEUE = 'this is a load-balancing endpoint, which has no jobs; send requests to its requestUrls.base'
+
+/** A call of the client job API, within its caller's limits (LIM-1). */
+export async function clientCall(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
+  const refuse = call.operation === 'openai' ? refusal : problemReply
+  if (!hasQueue(core) && !WITHOUT_QUEUE.includes(call.operation)) return refuse('badRequest', NO_QUEUE)
+  const operation = () => clientOperation(core, call, request)
+  const entry = call.route.bucket && enter(core, call.route.bucket, callerOf(request))
+  if (!entry) return operation()
+  if (!entry.refusal) return holdToEnd(entry.release, operation, request.signal)
+  return refuse(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
+}
+
+/** The same as plain data (adr/0010). */
+export async function plainCall(
+  core: EndpointCore,
+  bucket: LimitBucket,
+  caller: Caller,
+  operation: () => Promise<PlainReply>,
+): Promise<PlainReply> {
+  if (!core.config()) return plainProblem('notFound', 'endpoint not found')
+  if (!hasQueue(core)) return plainProblem('badRequest', NO_QUEUE)
+  const entry = enter(core, bucket, caller)
+  if (entry?.refusal) return plainProblem(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
+  try {
+    return await operation()
+  } finally {
+    entry?.release()
+  }
+}
+
+function hasQueue(core: EndpointCore): boolean {
+  return core.config()?.type !== 'LOAD_BALANCER'
+}
+
+/** Null for a caller without limits. */
+function enter(core: EndpointCore, bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
+  return exempt ? null : core.limits.enter(bucket, userId, core.now(), () => core.state.workers.readyCount())
+}

@@ -1,0 +1,21 @@
+import type { CommitEnd } from '../../../src/queue/commit.ts'
+import type { Effects } from '../../../src/queue/tx.ts'
+import type { EndpointCore } from '../core.ts'
+import { answerTake } from '../worker/take-replies.ts'
+import { tellOfRoom } from './room-effects.ts'
+import { runWorkerEffects } from './worker-effects.ts'
+
+/** What follows a commit: answers to those who wait, and calls to the world outside. */
+export function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitEnd): void {
+  for (const reply of taken) answerTake(core, reply)
+  for (const id of effects.releasedTakes) core.parking.releaseTake(id)
+  for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)
+  for (const seq of effects.changedJobs) core.parking.notifyJob(seq, effects.expiredJobs.get(seq) ?? null)
+  if (effects.scale) {
+    runWorkerEffects(core)
+    core.slots.grant()
+  }
+  for (const id of effects.roomSeekers) void tellOfRoom(core, id)
+  void core.outbox.drain()
+  void core.audit.drain()
+}

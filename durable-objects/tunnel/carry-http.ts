@@ -1,0 +1,110 @@
+import { MAX_SERVED_BODY_BYTES } from '../../src/contract/endpoints/serving.ts'
+import { headersForClient } from '../../src/domain/balancer/headers.ts'
+import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
+import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
+import type { TunnelFailure, TunnelRequest } from '../../src/objects/host-tunnel.ts'
+import { failed } from '../../src/objects/host-tunnel-calls.ts'
+
+const NO_BODY = [204, 205, 304]
+const CANCELLED = { code: 'cancelled', detail: 'the client has left' } as const
+
+/** One request of HTTP through a stream: its body goes as fast as the worker takes it, the answer as fast as the client does. */
+export async function carryHttp(stream: TunnelStream, request: TunnelRequest, body: ReadableStream<Uint8Array> | null): Promise<Response> {
+  try {
+    await stream.accepted
+    const sending = sendBody(stream, body)
+    const head = await Promise.race([inTime(stream.head, request.timeoutMs), sending.then(() => stream.head)])
+    return answer(stream, request, head)
+  } catch (error) {
+    const failure = toFailure(error)
+    stream.reset({ code: 'cancelled', detail: failure.detail.slice(0, 300) })
+    await body?.cancel().catch(() => undefined)
+    return failed(failure)
+  }
+}
+
+/** A body that is refused, or an answer that is late. */
+class Refused extends Error {
+  readonly failure: TunnelFailure
+
+  constructor(failure: TunnelFailure) {
+    super(failure.detail)
+    this.failure = failure
+  }
+}
+
+export function toFailure(error: unknown): TunnelFailure {
+  if (error instanceof Refused) return error.failure
+  if (!(error instanceof StreamReset)) throw error
+  const isUnsent = error.code === 'unreachable' || error.code === 'refused'
+  return { code: isUnsent ? 'unreachable' : 'broken', detail: error.message }
+}
+
+/** Rejects only with what keeps the request from being answered: a client that leaves, or a body that is too large. */
+async function sendBody(stream: TunnelStream, body: ReadableStream<Uint8Array> | null): Promise<void> {
+  let sent = 0
+  if (body !== null) {
+    const reader = body.getReader()
+    try {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        sent += part.value.length
+        if (sent > MAX_SERVED_BODY_BYTES) {
+          throw new Refused({ code: 'too large', detail: `request body exceeds ${MAX_SERVED_BODY_BYTES} bytes` })
+        }
+        await stream.write(part.value)
+      }
+    } catch (error) {
+      void reader.cancel().catch(() => undefined)
+      if (error instanceof Refused) {
+        stream.reset({ code: 'cancelled', detail: error.message })
+        throw error
+      }
+      // The worker may have answered without having read all of it; a stream that is broken tells by its head.
+      if (!(error instanceof StreamReset)) stream.reset(CANCELLED)
+      return
+    } finally {
+      reader.releaseLock()
+    }
+  }
+  stream.end()
+}
+
+async function inTime<T>(wanted: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const detail = `the worker has not begun to answer within ${timeoutMs / 1000} s, the timeout of its endpoint`
+  const timer = setTimeout(() => reject(new Refused({ code: 'late', detail })), timeoutMs)
+  return Promise.race([wanted, late]).finally(() => clearTimeout(timer))
+}
+
+/** The head of an answer, with its body behind it. */
+export function answer(
+  stream: TunnelStream,
+  { target: { method }, isOwnOrigin }: TunnelRequest,
+  { status, headers }: StreamHead,
+): Response {
+  if (status < 200) throw new StreamReset({ code: 'broken', detail: `the worker answered with status ${status}` })
+  const init = { status, headers: headersForClient(headers, isOwnOrigin), encodeBody: 'manual' } as const
+  if (method === 'HEAD' || NO_BODY.includes(status)) {
+    void passAnswer(stream, new IdentityTransformStream().writable)
+    return new Response(null, init)
+  }
+  const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? ''
+  const { readable, writable } = /^\d{1,15}$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream()
+  void passAnswer(stream, writable)
+  return new Response(readable, init)
+}
+
+async function passAnswer(stream: TunnelStream, writable: WritableStream<Uint8Array>): Promise<void> {
+  const writer = writable.getWriter()
+  // Also told while the worker says nothing.
+  writer.closed.catch(() => stream.reset(CANCELLED))
+  try {
+    for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) await writer.write(bytes)
+    await writer.close()
+    // What is left of the request's body is nobody's any more.
+    stream.end()
+  } catch (error) {
+    stream.reset(CANCELLED)
+    await writer.abort(error).catch(() => undefined)
+  }
+}

@@ -1,0 +1,86 @@
+import { headersForClient } from '../../src/domain/balancer/headers.ts'
+import { encodeRecord, RecordReader, type SocketRecord } from '../../src/host-protocol/tunnel/socket-records.ts'
+import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
+import type { TunnelRequest } from '../../src/objects/host-tunnel.ts'
+import { failed } from '../../src/objects/host-tunnel-calls.ts'
+import { answer, toFailure } from './carry-http.ts'
+
+const SWITCHING = 101
+/** Bytes of a client that may wait for its worker; there is no way to slow a WebSocket's sender down. */
+const MAX_WAITING_BYTES = 4 * 2 ** 20
+const NORMAL = 1000
+const NO_CODE = 1005
+const TOO_LARGE = 1009
+const TRY_LATER = 1013
+const BROKEN = 1011
+
+/** A WebSocket of a client through a stream, message by message. */
+export async function carrySocket(stream: TunnelStream, request: TunnelRequest): Promise<Response> {
+  try {
+    await stream.accepted
+    const head = await stream.head
+    if (head.status !== SWITCHING) return answer(stream, request, head)
+    const pair = new WebSocketPair()
+    pair[1].binaryType = 'arraybuffer'
+    pair[1].accept()
+    passUp(stream, pair[1])
+    void passDown(stream, pair[1])
+    return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, true) })
+  } catch (error) {
+    return failed(toFailure(error))
+  }
+}
+
+function passUp(stream: TunnelStream, socket: WebSocket): void {
+  let waiting = 0
+  let writing = Promise.resolve()
+  const say = (record: SocketRecord) => {
+    const bytes = encodeRecord(record)
+    if (bytes === null) return close(socket, TOO_LARGE, 'the message is above 1 MiB')
+    waiting += bytes.length
+    if (waiting > MAX_WAITING_BYTES) return close(socket, TRY_LATER, 'the worker does not read as fast as this')
+    writing = writing
+      .then(() => stream.write(bytes))
+      .then(() => {
+        waiting -= bytes.length
+      })
+    writing.catch(() => close(socket, BROKEN, 'the connection to the worker ended'))
+  }
+  socket.addEventListener('message', ({ data }) => {
+    if (typeof data === 'string') say({ kind: 'text', text: data })
+    else if (data instanceof ArrayBuffer) say({ kind: 'binary', bytes: new Uint8Array(data) })
+  })
+  socket.addEventListener('close', ({ code, reason }) => {
+    say({ kind: 'close', code: code === NO_CODE ? NORMAL : code, reason })
+    void writing.then(
+      () => stream.end(),
+      () => undefined,
+    )
+  })
+  socket.addEventListener('error', () => stream.reset({ code: 'cancelled', detail: 'the client has left' }))
+}
+
+async function passDown(stream: TunnelStream, socket: WebSocket): Promise<void> {
+  const reader = new RecordReader()
+  try {
+    for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) {
+      for (const record of reader.push(bytes)) {
+        if (record.kind === 'close') close(socket, record.code, record.reason)
+        else socket.send(record.kind === 'text' ? record.text : record.bytes)
+      }
+    }
+    close(socket, NORMAL, '')
+    stream.end()
+  } catch {
+    stream.reset({ code: 'broken', detail: 'the WebSocket ended' })
+    close(socket, BROKEN, 'the connection to the worker ended')
+  }
+}
+
+function close(socket: WebSocket, code: number, reason: string): void {
+  try {
+    socket.close(code, reason)
+  } catch {
+    // Closed already, or with a code that may not be said.
+  }
+}

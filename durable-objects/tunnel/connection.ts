@@ -1,0 +1,108 @@
+import { TUNNEL_PING, TUNNEL_PONG, TUNNEL_SILENCE_MS } from '../../src/host-protocol/tunnel/frames.ts'
+import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
+import { logEvent } from '../../src/platform/log.ts'
+
+/** Numbers of streams that are set aside at a time, so that not each of them is noted with the socket. */
+const NUMBERS_AT_ONCE = 1_024
+const REPLACED = 4000
+const VIOLATION = 4003
+const SILENT = 4004
+
+interface Noted {
+  /** From when on it counts as heard without a ping. */
+  openedAtMs: number
+  /** No stream has had this number or a later one. */
+  nextStream: number
+}
+
+/** The WebSocket of one agent, the last one that it has opened. It may sleep while nobody sends anything: what must outlast that is noted with it. */
+export class TunnelConnection {
+  private readonly ctx: DurableObjectState
+  private readonly now: () => number
+  private open: { socket: WebSocket; end: TunnelEnd } | null = null
+
+  constructor(ctx: DurableObjectState, now: () => number) {
+    this.ctx = ctx
+    this.now = now
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(TUNNEL_PING, TUNNEL_PONG))
+  }
+
+  /** Takes a new one; returns the socket that goes to the agent. */
+  accept(): WebSocket {
+    for (const socket of this.ctx.getWebSockets()) this.drop(socket, REPLACED, 'replaced by a newer tunnel')
+    const pair = new WebSocketPair()
+    this.ctx.acceptWebSocket(pair[1])
+    pair[1].serializeAttachment({ openedAtMs: this.now(), nextStream: 0 } satisfies Noted)
+    return pair[0]
+  }
+
+  /** The end to open streams at; null while no agent is there. */
+  current(): TunnelEnd | null {
+    const socket = this.ctx.getWebSockets().find(({ readyState }) => readyState === WebSocket.READY_STATE_OPEN)
+    if (socket === undefined) return null
+    if (this.isSilent(socket)) {
+      this.drop(socket, SILENT, 'no ping')
+      return null
+    }
+    return this.endOf(socket)
+  }
+
+  receive(socket: WebSocket, message: ArrayBuffer | string): void {
+    try {
+      if (typeof message === 'string') throw new Error('text')
+      this.endOf(socket).receive(new Uint8Array(message))
+    } catch (error) {
+      logEvent('warn', 'an agent broke the rules of its tunnel', { error: String(error) })
+      this.drop(socket, VIOLATION, 'not understood')
+    }
+  }
+
+  /** The connection is gone, and what was on it. */
+  closed(socket: WebSocket): void {
+    if (this.open?.socket !== socket) return
+    const { end } = this.open
+    this.open = null
+    end.fail('the connection to the host of the worker ended')
+  }
+
+  /** Looked at while streams are open, as nobody else would notice that their agent is gone. */
+  check(): void {
+    this.current()
+  }
+
+  private drop(socket: WebSocket, code: number, reason: string): void {
+    try {
+      socket.close(code, reason)
+    } catch {
+      // Closed already.
+    }
+    this.closed(socket)
+  }
+
+  private isSilent(socket: WebSocket): boolean {
+    const heardAtMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? notedOf(socket).openedAtMs
+    return this.now() - heardAtMs > TUNNEL_SILENCE_MS
+  }
+
+  private endOf(socket: WebSocket): TunnelEnd {
+    if (this.open?.socket === socket) return this.open.end
+    const noted = notedOf(socket)
+    let setAside = noted.nextStream
+    const end: TunnelEnd = new TunnelEnd({
+      firstStream: noted.nextStream,
+      send: (message) => {
+        if (end.nextStream >= setAside) {
+          setAside = end.nextStream + NUMBERS_AT_ONCE
+          socket.serializeAttachment({ ...noted, nextStream: setAside } satisfies Noted)
+        }
+        socket.send(message)
+      },
+    })
+    this.open = { socket, end }
+    return end
+  }
+}
+
+function notedOf(socket: WebSocket): Noted {
+  return socket.deserializeAttachment() as Noted
+}

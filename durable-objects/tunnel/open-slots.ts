@@ -1,0 +1,53 @@
+import type { Env } from '../../src/env.ts'
+import { asPlane } from '../../src/objects/as-plane.ts'
+import type { SlotRef } from '../../src/objects/host-tunnel.ts'
+import { endpointStub } from '../../src/objects/stubs.ts'
+import { logEvent } from '../../src/platform/log.ts'
+
+/** A place is kept for four of these without a word. */
+const RENEW_MS = 15_000
+
+/** The places of requests that are under way in this tunnel: kept at their endpoints as long as they last, and given back. */
+export class OpenSlots {
+  private readonly env: Env
+  private readonly onTick: () => void
+  private readonly open = new Set<SlotRef>()
+  private timer: ReturnType<typeof setInterval> | null = null
+
+  /** `onTick`: now and then while any is open. */
+  constructor(env: Env, onTick: () => void) {
+    this.env = env
+    this.onTick = onTick
+  }
+
+  enter(slot: SlotRef): void {
+    this.open.add(slot)
+    this.timer ??= setInterval(() => this.renew(), RENEW_MS)
+  }
+
+  /** What cannot be said is found out by the endpoint itself, a minute later. */
+  async leave(slot: SlotRef, isReached: boolean): Promise<void> {
+    this.open.delete(slot)
+    if (this.open.size === 0 && this.timer !== null) {
+      clearInterval(this.timer)
+      this.timer = null
+    }
+    await this.stub(slot.endpointId)
+      .releaseSlot(slot, isReached)
+      .catch((error: unknown) => logEvent('warn', 'a slot could not be given back', { endpointId: slot.endpointId, error }))
+  }
+
+  private renew(): void {
+    this.onTick()
+    const byEndpoint = Map.groupBy(this.open, ({ endpointId }) => endpointId)
+    for (const [endpointId, slots] of byEndpoint) {
+      void this.stub(endpointId)
+        .renewSlots(slots)
+        .catch((error: unknown) => logEvent('warn', 'slots could not be kept', { endpointId, error }))
+    }
+  }
+
+  private stub(endpointId: string) {
+    return endpointStub(this.env, asPlane('endpoint', endpointId, 'carries a request'))
+  }
+}

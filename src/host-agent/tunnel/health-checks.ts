@@ -1,0 +1,145 @@
+import { request } from 'node:http'
+import type { Workload, WorkloadHealth } from '../../host-protocol/messages.ts'
+import type { Place } from '../runtime.ts'
+
+const TICK_MS = 250
+const CHECK_TIMEOUT_MS = 5_000
+/** Before a worker is healthy it is asked often at first, as a client may wait for it; afterwards rarely. */
+const EAGER_MS = 500
+const EAGER_CHECKS = 60
+const STARTING_MS = 2_000
+const HEALTHY_MS = 5_000
+/** Checks in a row that fail before a healthy worker counts as failing. */
+const MAX_FAILURES = 3
+/** How often the same verdict is told with another reason. */
+const SAY_AGAIN_MS = 5_000
+
+export interface HealthVerdict {
+  health: WorkloadHealth
+  /** Why it is not healthy. */
+  reason: string | null
+}
+
+export interface Served {
+  id: string
+  health: NonNullable<Workload['health']>
+  /** As told last, perhaps by a former agent process. */
+  known: WorkloadHealth | undefined
+}
+
+export interface HealthChecksDeps {
+  /** Workloads that run and are to be asked. */
+  served(): readonly Served[]
+  place(workloadId: string, port: number): Promise<Place | undefined>
+  /** Requests of the plane that are under way to it. */
+  streamsOf(workloadId: string): number
+  tell(workloadId: string, verdict: HealthVerdict): void
+}
+
+interface Asked extends HealthVerdict {
+  checks: number
+  failures: number
+  dueAtMs: number
+  toldAtMs: number
+  isAsking: boolean
+}
+
+/** `GET` of the health path (END-10): 200 is healthy, 204 says that it still initialises, anything else fails. */
+export function judgeAnswer(status: number): WorkloadHealth {
+  if (status === 200) return 'healthy'
+  return status === 204 ? 'initialising' : 'failing'
+}
+
+/** Asks the workers that serve requests how they are, and tells what has changed. */
+export class HealthChecks {
+  private readonly deps: HealthChecksDeps
+  private readonly asked = new Map<string, Asked>()
+  private readonly timer: NodeJS.Timeout
+
+  constructor(deps: HealthChecksDeps) {
+    this.deps = deps
+    this.timer = setInterval(() => this.tick(), TICK_MS)
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+
+  private tick(): void {
+    const served = this.deps.served()
+    const ids = new Set(served.map(({ id }) => id))
+    for (const id of this.asked.keys()) if (!ids.has(id)) this.asked.delete(id)
+    const nowMs = performance.now()
+    for (const one of served) {
+      const asked = this.askedOf(one)
+      if (!asked.isAsking && asked.dueAtMs <= nowMs) void this.ask(one, asked)
+    }
+  }
+
+  private askedOf({ id, known }: Served): Asked {
+    const former = this.asked.get(id)
+    if (former !== undefined) return former
+    const fresh = {
+      health: known ?? ('initialising' as const),
+      reason: null,
+      checks: 0,
+      failures: 0,
+      dueAtMs: 0,
+      toldAtMs: 0,
+      isAsking: false,
+    }
+    this.asked.set(id, fresh)
+    return fresh
+  }
+
+  private async ask({ id, health, known }: Served, asked: Asked): Promise<void> {
+    asked.isAsking = true
+    const answer = await this.answerOf(id, health)
+    asked.isAsking = false
+    asked.checks += 1
+    const verdict = this.judge(id, asked, answer)
+    const isHealthy = verdict.health === 'healthy'
+    const nowMs = performance.now()
+    asked.dueAtMs = nowMs + (isHealthy ? HEALTHY_MS : asked.checks < EAGER_CHECKS ? EAGER_MS : STARTING_MS)
+    const isNew = verdict.health !== asked.health || (verdict.health !== known && known === undefined && isHealthy)
+    const isOtherReason = verdict.reason !== asked.reason && nowMs - asked.toldAtMs > SAY_AGAIN_MS
+    if (!isNew && !isOtherReason) return
+    Object.assign(asked, verdict, { toldAtMs: nowMs })
+    this.deps.tell(id, verdict)
+  }
+
+  // A worker that answers one request at a time has no time for a check while it works: that says nothing of its health (LB-8).
+  private judge(id: string, asked: Asked, { health, reason }: HealthVerdict): HealthVerdict {
+    const { health: former } = asked
+    if (health !== 'failing') asked.failures = 0
+    else if (this.deps.streamsOf(id) === 0) asked.failures += 1
+    if (health !== 'failing') return { health, reason }
+    if (former === 'healthy') return asked.failures >= MAX_FAILURES ? { health, reason } : { health: former, reason: asked.reason }
+    return { health: former, reason }
+  }
+
+  private async answerOf(id: string, { port, path }: Served['health']): Promise<HealthVerdict> {
+    const place = await this.deps.place(id, port).catch(() => undefined)
+    const told = (text: string) => `GET ${path} on port ${port}: ${text}`
+    if (place === undefined) return { health: 'failing', reason: told('its address is not known') }
+    const status = await statusOf(place, path)
+    if (typeof status === 'string') return { health: 'failing', reason: told(status) }
+    const health = judgeAnswer(status)
+    return { health, reason: health === 'healthy' ? null : told(`answered ${status}`) }
+  }
+}
+
+function statusOf(place: Place, path: string): Promise<number | string> {
+  return new Promise((resolve) => {
+    const asking = request({ ...place, path, method: 'GET', agent: false, timeout: CHECK_TIMEOUT_MS, headers: { host: 'localhost' } })
+    asking.on('response', (response) => {
+      resolve(response.statusCode ?? 0)
+      response.destroy()
+    })
+    asking.on('timeout', () => asking.destroy(new Error(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`)))
+    asking.on('error', (error: Error & { code?: string }) => {
+      resolve(error.code === 'ECONNREFUSED' ? 'nothing listens there' : (error.code ?? error.message))
+    })
+    asking.end()
+  })
+}

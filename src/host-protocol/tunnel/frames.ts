@@ -1,0 +1,158 @@
+import { z } from 'zod'
+
+/**
+ * The tunnel: a second WebSocket of an agent (`GET /host/v1/tunnel`), on which the plane opens streams into the workloads of that host
+ * (adr/0028). Every message is one binary frame: a byte for its type, four for the number of its stream, then what the type says.
+ *
+ *   open    plane → agent   JSON `OpenTarget`, with the bytes that the plane takes before it grants more
+ *   accept  agent → plane   the workload answers; u32: the bytes that the agent takes before it grants more
+ *   head    agent → plane   JSON `StreamHead`, before the first bytes of that direction
+ *   data    both            bytes, at most `MAX_DATA_BYTES`
+ *   credit  both            u32: so many more bytes may be sent
+ *   end     both            no more bytes from this side
+ *   reset   both            JSON `ResetReason`; the stream is over for both
+ *
+ * The text message `ping` of the agent is answered with `pong`, so that each side knows that the other is there.
+ */
+export const TUNNEL_PATH = '/host/v1/tunnel'
+export const TUNNEL_PING = 'ping'
+export const TUNNEL_PONG = 'pong'
+export const TUNNEL_PING_INTERVAL_MS = 10_000
+/** A tunnel without a sign of life for this long is given up by both ends. */
+export const TUNNEL_SILENCE_MS = 30_000
+
+export const MAX_DATA_BYTES = 32 * 1024
+/** Headers of a request or an answer, names and values together. */
+export const MAX_HEADER_BYTES = 32 * 1024
+/** A frame beside its data: JSON may escape every byte of a header. */
+export const MAX_FRAME_BYTES = 256 * 1024
+const PREFIX_BYTES = 5
+const MAX_WINDOW_BYTES = 2 ** 31
+
+const HeaderList = z.array(z.tuple([z.string().min(1).max(1024), z.string().max(MAX_HEADER_BYTES)])).max(256)
+export type HeaderList = z.infer<typeof HeaderList>
+const Window = z.number().int().min(1).max(MAX_WINDOW_BYTES)
+
+/** What a stream leads to. `http`: one request of HTTP/1.1. `websocket`: the same with an upgrade, then records of `socket-records.ts`. */
+export const OpenTarget = z.object({
+  kind: z.enum(['http', 'websocket']),
+  workloadId: z.string().min(1).max(64),
+  /** Of the workload, not of its host. */
+  port: z.number().int().min(1).max(65_535),
+  method: z.string().regex(/^[A-Z]{1,20}$/),
+  /** With its query. */
+  path: z.string().startsWith('/').max(16_384),
+  headers: HeaderList,
+  window: Window,
+})
+export type OpenTarget = z.infer<typeof OpenTarget>
+
+export const StreamHead = z.object({ status: z.number().int().min(101).max(599), headers: HeaderList })
+export type StreamHead = z.infer<typeof StreamHead>
+
+/** Why a stream is over. `unreachable`: nothing of it has reached the workload. `broken`: it came to an end in the middle. */
+export const ResetReason = z.object({
+  code: z.enum(['unreachable', 'broken', 'cancelled', 'refused']),
+  detail: z.string().max(300),
+})
+export type ResetReason = z.infer<typeof ResetReason>
+
+export type Frame = { stream: number } & (
+  | { type: 'open'; target: OpenTarget }
+  | { type: 'accept'; window: number }
+  | { type: 'head'; head: StreamHead }
+  | { type: 'data'; bytes: Uint8Array }
+  | { type: 'credit'; bytes: number }
+  | { type: 'end' }
+  | { type: 'reset'; reason: ResetReason }
+)
+export type FrameType = Frame['type']
+
+const TYPES: readonly FrameType[] = ['open', 'accept', 'head', 'data', 'credit', 'end', 'reset']
+
+/** A message that no honest end sends. Whoever gets one closes the tunnel. */
+export class TunnelViolation extends Error {
+  override readonly name = 'TunnelViolation'
+}
+
+export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
+  const payload = payloadOf(frame)
+  const message = new Uint8Array(PREFIX_BYTES + payload.length)
+  message[0] = TYPES.indexOf(frame.type) + 1
+  new DataView(message.buffer).setUint32(1, frame.stream)
+  message.set(payload, PREFIX_BYTES)
+  return message
+}
+
+/** Throws `TunnelViolation` for anything that is no frame. */
+export function decodeFrame(message: Uint8Array): Frame {
+  if (message.length < PREFIX_BYTES || message.length > MAX_FRAME_BYTES) throw new TunnelViolation(`a frame of ${message.length} bytes`)
+  const type = TYPES[(message[0] ?? 0) - 1]
+  const stream = new DataView(message.buffer, message.byteOffset).getUint32(1)
+  const payload = message.subarray(PREFIX_BYTES)
+  switch (type) {
+    case 'open':
+      return { type, stream, target: readJson(payload, OpenTarget) }
+    case 'accept':
+      return { type, stream, window: readCount(payload) }
+    case 'head':
+      return { type, stream, head: readJson(payload, StreamHead) }
+    case 'data':
+      if (payload.length === 0 || payload.length > MAX_DATA_BYTES) throw new TunnelViolation(`data of ${payload.length} bytes`)
+      return { type, stream, bytes: payload }
+    case 'credit':
+      return { type, stream, bytes: readCount(payload) }
+    case 'end':
+      if (payload.length > 0) throw new TunnelViolation('an end with bytes behind it')
+      return { type, stream }
+    case 'reset':
+      return { type, stream, reason: readJson(payload, ResetReason) }
+    default:
+      throw new TunnelViolation(`a frame of type ${message[0]}`)
+  }
+}
+
+function payloadOf(frame: Frame): Uint8Array {
+  switch (frame.type) {
+    case 'open':
+      return writeJson(frame.target)
+    case 'accept':
+      return writeCount(frame.window)
+    case 'head':
+      return writeJson(frame.head)
+    case 'data':
+      return frame.bytes
+    case 'credit':
+      return writeCount(frame.bytes)
+    case 'end':
+      return new Uint8Array()
+    case 'reset':
+      return writeJson(frame.reason)
+    default:
+      return frame satisfies never
+  }
+}
+
+function writeJson(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value))
+}
+
+function readJson<T>(bytes: Uint8Array, schema: z.ZodType<T>): T {
+  try {
+    return schema.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)))
+  } catch {
+    throw new TunnelViolation('a frame whose text is not understood')
+  }
+}
+
+function writeCount(count: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, count)
+  return bytes
+}
+
+function readCount(payload: Uint8Array): number {
+  const count = payload.length === 4 ? new DataView(payload.buffer, payload.byteOffset).getUint32(0) : 0
+  if (count === 0 || count > MAX_WINDOW_BYTES) throw new TunnelViolation(`a count of ${count} bytes`)
+  return count
+}

@@ -1,0 +1,217 @@
+import { type Frame, MAX_DATA_BYTES, type ResetReason, type StreamHead, TunnelViolation } from './frames.ts'
+
+/** A stream that came to no good end. */
+export class StreamReset extends Error {
+  override readonly name = 'StreamReset'
+  readonly code: ResetReason['code']
+
+  constructor({ code, detail }: ResetReason) {
+    super(detail)
+    this.code = code
+  }
+}
+
+export interface StreamWires {
+  send(frame: Frame): void
+  /** Waited for before every frame of data, so that one stream does not fill the wire that all share. */
+  turn(): Promise<void>
+  /** Neither side has anything more to say. */
+  onClosed(): void
+}
+
+/**
+ * One end of a stream: bytes both ways, each direction bounded by what the other end has granted. No clock and no connection: it is handed frames
+ * and hands out frames.
+ */
+export class TunnelStream {
+  readonly id: number
+  private readonly wires: StreamWires
+  /** The plane opens, an agent answers; only the answer begins with `accept` and `head`. */
+  private readonly isOpener: boolean
+  /** Bytes that the other end still takes. */
+  private sendable: number
+  /** Bytes that this end still takes, and the grant from which on it says so. */
+  private receivable: number
+  private readonly windowBytes: number
+  private unsaid = 0
+  private readonly arrived: Uint8Array[] = []
+  private localEnded = false
+  private remoteEnded = false
+  private closed = false
+  private failure: StreamReset | null = null
+  private isAccepted = false
+  private hasHead = false
+  private wakeReader = Promise.withResolvers<void>()
+  private wakeWriter = Promise.withResolvers<void>()
+  private readonly acceptance = Promise.withResolvers<void>()
+  private readonly heading = Promise.withResolvers<StreamHead>()
+  private readonly ending = Promise.withResolvers<void>()
+
+  /** `granted`: by the end that opens, to the one that answers; null at the one that opens, which is granted some with `accept`. */
+  constructor(id: number, windowBytes: number, granted: number | null, wires: StreamWires) {
+    this.id = id
+    this.windowBytes = windowBytes
+    this.receivable = windowBytes
+    this.isOpener = granted === null
+    this.sendable = granted ?? 0
+    this.wires = wires
+    // Whoever does not ask is not told.
+    this.acceptance.promise.catch(() => {})
+    this.heading.promise.catch(() => {})
+  }
+
+  /** The workload answers. Rejects with `StreamReset` when it does not. */
+  get accepted(): Promise<void> {
+    return this.acceptance.promise
+  }
+
+  /** The first that it says. */
+  get head(): Promise<StreamHead> {
+    return this.heading.promise
+  }
+
+  /** Resolves when the stream is over, well or not. */
+  get over(): Promise<void> {
+    return this.ending.promise
+  }
+
+  /** Agent: the workload answers, and the plane may send. */
+  accept(): void {
+    if (!this.closed) this.wires.send({ type: 'accept', stream: this.id, window: this.windowBytes })
+  }
+
+  sendHead(head: StreamHead): void {
+    if (!this.closed) this.wires.send({ type: 'head', stream: this.id, head })
+  }
+
+  /** Resolves when all of it is on its way. One writer at a time. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let from = 0; from < bytes.length; ) {
+      await this.wires.turn()
+      while (this.sendable === 0 && !this.closed) await this.wakeWriter.promise
+      if (this.closed || this.localEnded) throw this.failure ?? new StreamReset({ code: 'broken', detail: 'the stream is over' })
+      const part = bytes.subarray(from, from + Math.min(MAX_DATA_BYTES, this.sendable))
+      this.sendable -= part.length
+      from += part.length
+      this.wires.send({ type: 'data', stream: this.id, bytes: part })
+    }
+  }
+
+  /** No more bytes from this end. */
+  end(): void {
+    if (this.localEnded || this.closed) return
+    this.localEnded = true
+    this.wires.send({ type: 'end', stream: this.id })
+    this.closeIfOver()
+  }
+
+  /** The next bytes, null behind the last; rejects when the stream was broken off. One reader at a time. */
+  async read(): Promise<Uint8Array | null> {
+    for (;;) {
+      const bytes = this.arrived.shift()
+      if (bytes !== undefined) {
+        this.grant(bytes.length)
+        return bytes
+      }
+      if (this.failure) throw this.failure
+      if (this.remoteEnded) return null
+      await this.wakeReader.promise
+    }
+  }
+
+  /** Breaks off. What has arrived and was not read is lost. */
+  reset(reason: ResetReason): void {
+    if (this.closed) return
+    this.wires.send({ type: 'reset', stream: this.id, reason })
+    this.fail(reason)
+  }
+
+  /** What the other end says. Throws `TunnelViolation` when no honest one would. */
+  receive(frame: Exclude<Frame, { type: 'open' }>): void {
+    switch (frame.type) {
+      case 'accept':
+        if (this.isAccepted || !this.isOpener) throw new TunnelViolation('an acceptance out of turn')
+        this.isAccepted = true
+        this.grow(frame.window)
+        this.acceptance.resolve()
+        return
+      case 'head':
+        if (this.hasHead || !this.isAccepted) throw new TunnelViolation('a head out of turn')
+        this.hasHead = true
+        this.heading.resolve(frame.head)
+        return
+      case 'data':
+        this.take(frame.bytes)
+        return
+      case 'credit':
+        this.grow(frame.bytes)
+        return
+      case 'end':
+        if (this.remoteEnded || (this.isOpener && !this.hasHead)) throw new TunnelViolation('an end out of turn')
+        this.remoteEnded = true
+        this.wake()
+        this.closeIfOver()
+        return
+      case 'reset':
+        this.fail(frame.reason)
+        return
+      default:
+        frame satisfies never
+    }
+  }
+
+  /** The tunnel is gone, or the other end has broken off. */
+  fail(reason: ResetReason): void {
+    if (this.closed) return
+    this.failure = new StreamReset(reason)
+    this.arrived.length = 0
+    this.acceptance.reject(this.failure)
+    this.heading.reject(this.failure)
+    this.close()
+  }
+
+  private take(bytes: Uint8Array): void {
+    if (this.remoteEnded || (this.isOpener && !this.hasHead)) throw new TunnelViolation('data out of turn')
+    if (bytes.length > this.receivable) throw new TunnelViolation('data beyond the window')
+    this.receivable -= bytes.length
+    this.arrived.push(bytes)
+    this.wake()
+  }
+
+  private grow(bytes: number): void {
+    if (this.sendable + bytes > 2 ** 32) throw new TunnelViolation('more credit than any window')
+    this.sendable += bytes
+    this.wake()
+  }
+
+  // In quarters of the window: a frame for every read would be as many frames as data.
+  private grant(bytes: number): void {
+    this.unsaid += bytes
+    if (this.unsaid < this.windowBytes / 4 || this.remoteEnded || this.closed) return
+    this.receivable += this.unsaid
+    this.wires.send({ type: 'credit', stream: this.id, bytes: this.unsaid })
+    this.unsaid = 0
+  }
+
+  private closeIfOver(): void {
+    if (this.localEnded && this.remoteEnded) this.close()
+  }
+
+  private close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.wake()
+    const none = { code: 'broken', detail: 'the stream ended before its head' } as const
+    this.acceptance.reject(new StreamReset(none))
+    this.heading.reject(new StreamReset(none))
+    this.ending.resolve()
+    this.wires.onClosed()
+  }
+
+  private wake(): void {
+    this.wakeReader.resolve()
+    this.wakeWriter.resolve()
+    this.wakeReader = Promise.withResolvers<void>()
+    this.wakeWriter = Promise.withResolvers<void>()
+  }
+}

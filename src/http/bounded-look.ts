@@ -1,0 +1,14 @@
+import { Problem } from '../contract/problems.ts'
+import type { BoundedLook } from '../objects/own-queue.ts'
+import { lookUpFor } from '../services/accounts/lookups.ts'
+import type { Principal } from '../services/context.ts'
+
+/** Endpoints that a key has called are not looked for, so its other calls go on. */
+export function boundedFor({ via, credentialId }: Principal): BoundedLook {
+  return async (look) => {
+    const lookup = await lookUpFor(`endpoints of ${via} ${credentialId}`, Date.now(), async () => ((await look()) ? true : null))
+    if (!('waitSeconds' in lookup)) return lookup.found !== null
+    const detail = `too many unknown endpoints were named with this key; try again in ${lookup.waitSeconds} seconds`
+    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
+  }
+}

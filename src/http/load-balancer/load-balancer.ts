@@ -1,0 +1,159 @@
+import { MAX_SERVED_BODY_BYTES } from '../../contract/endpoints/serving.ts'
+import { Problem } from '../../contract/problems.ts'
+import { hasScope } from '../../domain/access.ts'
+import { headersForWorker } from '../../domain/balancer/headers.ts'
+import { announcedBytes } from '../../domain/text/body-length.ts'
+import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
+import type { Env } from '../../env.ts'
+import type { HeaderList, OpenTarget } from '../../host-protocol/tunnel/frames.ts'
+import type { TunnelFailure } from '../../objects/host-tunnel.ts'
+import { failureOf, sendToWorkload } from '../../objects/host-tunnel-calls.ts'
+import { ownQueue } from '../../objects/own-queue.ts'
+import { takeSlot } from '../../objects/served-request.ts'
+import { logEvent } from '../../platform/log.ts'
+import { authenticate } from '../../services/accounts/authenticate.ts'
+import { isExempt } from '../../services/accounts/rate-limit.ts'
+import type { Principal } from '../../services/context.ts'
+import { authenticationProblem } from '../authentication-problem.ts'
+import { boundedFor } from '../bounded-look.ts'
+import { clientAddress } from '../client-address.ts'
+import { problemResponse } from '../problem-response.ts'
+import { requestIdOf } from '../request-id.ts'
+import { visitOf } from '../session-headers.ts'
+import { watchedByKey } from '../watched-stream.ts'
+import type { ServedCall } from './served-call.ts'
+
+const SWITCHING = 101
+/** Methods that a worker may be asked with; CONNECT and TRACE are about the way, and not about the worker. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+/** A body up to this size is held, so that it can be sent again to another worker when the first one was not there. */
+const MAX_HELD_BYTES = 64 * 1024
+const MAX_TRIES = 3
+/** What of a body is in memory at a time, however long it is: what its account is charged for it (LB-11). */
+const MAX_COUNTED_BYTES = 2 ** 20
+const RETRY_SECONDS = '10'
+
+interface Incoming {
+  request: Request
+  url: URL
+  env: Env
+  ctx: ExecutionContext
+}
+
+/**
+ * A request to the workers of a load-balancing endpoint: key, endpoint and size are checked here, its endpoint's object names a worker with a
+ * place, and the request goes through the tunnel of that worker's host, past every queue.
+ */
+export async function handleServedCall(incoming: Incoming, call: ServedCall): Promise<Response> {
+  const { request } = incoming
+  try {
+    return await serve(incoming, call)
+  } catch (error) {
+    if (!(error instanceof Problem)) {
+      logEvent('error', 'request to a worker failed', { requestId: requestIdOf(request), endpointId: call.endpointId, error })
+    }
+    return problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }), 'jobApi')
+  }
+}
+
+async function serve(incoming: Incoming, call: ServedCall): Promise<Response> {
+  const { request, env } = incoming
+  const principal = await callerOf(incoming)
+  if (!METHODS.includes(request.method)) throw new Problem('methodNotAllowed', { headers: { Allow: METHODS.join(', ') } })
+  if (!hasScope(principal.scopes, 'jobs:write', call.endpointId)) {
+    throw new Problem('invalidToken', { detail: `this ${principal.via === 'SESSION' ? 'session' : 'key'} lacks the scope jobs:write` })
+  }
+  const endpoint = await ownQueue(env, principal, call.endpointId, Date.now(), boundedFor(principal))
+  if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
+  await admitBody(incoming, principal.teamId)
+  const headers = workerHeaders(incoming, call)
+  const body = await holdSmall(request)
+  const caller = { userId: principal.userId, exempt: await isExempt(env, principal.teamId, Date.now()) }
+  for (let tries = 1; ; tries++) {
+    const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, request.signal)
+    const { hostId, ...ref } = slot
+    const target = { ...targetOf(request, call, headers), workloadId: slot.workerId, port }
+    const answer = await sendToWorkload(env, hostId, {
+      target,
+      slot: ref,
+      timeoutMs,
+      isOwnOrigin: call.prefix === null,
+      body,
+      signal: request.signal,
+    })
+    const failure = failureOf(answer)
+    if (failure === null) return shown(answer, incoming, principal)
+    // Nothing of it has reached a worker, so another one may have it.
+    const isUnsent = failure.code === 'unreachable' && (body === null || body instanceof ArrayBuffer)
+    if (!isUnsent || tries === MAX_TRIES) throw problemOf(failure)
+  }
+}
+
+async function callerOf({ request, env, ctx }: Incoming): Promise<Principal> {
+  const authentication = await authenticate(env, request.headers.get('authorization'), Date.now(), visitOf(request, ctx))
+  if (!authentication.ok) throw authenticationProblem(authentication)
+  return authentication.principal
+}
+
+async function admitBody({ request, env }: Incoming, teamId: string): Promise<void> {
+  if (request.body === null) return
+  const announced = announcedBytes(request.headers)
+  if ((announced ?? 0) > MAX_SERVED_BODY_BYTES) {
+    throw new Problem('payloadTooLarge', { detail: `request body exceeds ${MAX_SERVED_BODY_BYTES} bytes` })
+  }
+  const bytes = Math.min(announced ?? MAX_COUNTED_BYTES, MAX_COUNTED_BYTES)
+  const nowMs = Date.now()
+  const { used, bound } = await inFlightUse(env, teamId, nowMs)
+  if (used + bytes > bound) {
+    const detail = `the account has ${used} bytes of request bodies under way, of ${bound}`
+    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': '1' } })
+  }
+  enterInFlight(teamId, bytes, nowMs)
+}
+
+async function holdSmall(request: Request): Promise<ReadableStream | ArrayBuffer | null> {
+  const isSmall = (announcedBytes(request.headers) ?? Number.POSITIVE_INFINITY) <= MAX_HELD_BYTES
+  return request.body !== null && isSmall ? await request.arrayBuffer() : request.body
+}
+
+function workerHeaders({ request, url }: Incoming, call: ServedCall): HeaderList {
+  const headers = headersForWorker(request.headers, {
+    host: url.host,
+    protocol: url.protocol.replace(':', ''),
+    requestId: requestIdOf(request),
+    clientAddress: clientAddress(request),
+    prefix: call.prefix,
+    isChunked: request.body !== null && announcedBytes(request.headers) === null,
+  })
+  if (headers === null) throw new Problem('badRequest', { detail: 'the headers of the request are above 16 KiB' })
+  return headers
+}
+
+function targetOf(request: Request, { path }: ServedCall, headers: HeaderList): Pick<OpenTarget, 'kind' | 'method' | 'path' | 'headers'> {
+  const isSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+  return { kind: isSocket ? 'websocket' : 'http', method: request.method, path, headers }
+}
+
+// PP-215: events go on for as long as the key that asked for them is good.
+function shown(answer: Response, { env, request }: Incoming, principal: Principal): Response {
+  const isEvents = answer.status !== SWITCHING && answer.headers.get('content-type')?.startsWith('text/event-stream')
+  return isEvents ? watchedByKey(answer, env, request.headers.get('authorization'), principal) : answer
+}
+
+function problemOf({ code, detail }: TunnelFailure): Problem {
+  switch (code) {
+    case 'unreachable':
+      return new Problem('unavailable', {
+        detail: `the request has not reached a worker: ${detail}`,
+        headers: { 'Retry-After': RETRY_SECONDS },
+      })
+    case 'broken':
+      return new Problem('badGateway', { detail: `the worker did not finish its answer: ${detail}` })
+    case 'late':
+      return new Problem('timedOut', { detail })
+    case 'too large':
+      return new Problem('payloadTooLarge', { detail })
+    default:
+      return code satisfies never
+  }
+}

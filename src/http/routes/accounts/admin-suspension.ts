@@ -1,0 +1,53 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { OrganizationSuspension, Suspension } from '../../../contract/accounts/accounts.ts'
+import { resumeOrganization, resumeUser, suspendOrganization, suspendUser } from '../../../services/accounts/suspension.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const common = { tags: ['Accounts'], security: BEARER, method: 'post' as const, request: { params: Params } }
+
+const suspendUserRoute = createRoute({
+  ...common,
+  path: '/admin/v1/users/{id}/suspend',
+  operationId: 'suspendUser',
+  summary: 'End the keys, streams, workers and pods of a user within 60 seconds; the jobs wait',
+  responses: answers(Suspension),
+})
+
+const resumeUserRoute = createRoute({
+  ...common,
+  path: '/admin/v1/users/{id}/resume',
+  operationId: 'resumeUser',
+  summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
+  responses: answers(Suspension),
+})
+
+const suspendOrganizationRoute = createRoute({
+  ...common,
+  path: '/admin/v1/organizations/{id}/suspend',
+  operationId: 'suspendOrganization',
+  summary: "End the keys, streams, workers and pods of an organization within 60 seconds; its members' other accounts go on",
+  responses: answers(OrganizationSuspension),
+})
+
+const resumeOrganizationRoute = createRoute({
+  ...common,
+  path: '/admin/v1/organizations/{id}/resume',
+  operationId: 'resumeOrganization',
+  summary: 'End the suspension of an organization',
+  responses: answers(OrganizationSuspension),
+})
+
+/** Registers the operator's brakes (PP-214, PP-239). */
+export function registerAdminSuspension(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(suspendUserRoute, async (c) => c.json(await suspendUser(operatorContext(c), c.req.valid('param').id), 200))
+  app.openapi(resumeUserRoute, async (c) => c.json(await resumeUser(operatorContext(c), c.req.valid('param').id), 200))
+  app.openapi(suspendOrganizationRoute, async (c) => c.json(await suspendOrganization(operatorContext(c), c.req.valid('param').id), 200))
+  app.openapi(resumeOrganizationRoute, async (c) => c.json(await resumeOrganization(operatorContext(c), c.req.valid('param').id), 200))
+}
+
+function answers<Schema extends z.ZodType>(schema: Schema) {
+  return { 200: { description: 'What was done.', content: { 'application/json': { schema } } }, ...problemResponses([401, 404]) }
+}

@@ -1,0 +1,44 @@
+import type { Env } from '../env.ts'
+import { asPlane } from './as-plane.ts'
+import type { TunnelFailure, TunnelRequest } from './host-tunnel.ts'
+import type { Owned } from './owned.ts'
+import { hostTunnelStub } from './stubs.ts'
+
+const REQUEST_HEADER = 'x-podplane-tunnel'
+const FAILURE_HEADER = 'x-podplane-failure'
+const URL_OF_NOBODY = 'https://tunnel/'
+const BAD_GATEWAY = 502
+
+/** Opens the tunnel of an agent whose access token has been checked. Nothing of its request goes on. */
+export function openHostTunnel(env: Env, host: Owned<'host'>): Promise<Response> {
+  return hostTunnelStub(env, host).fetch(new Request(URL_OF_NOBODY, { headers: { upgrade: 'websocket' } }))
+}
+
+/** Sends a request to a workload of a host. Its answer may be a failure: see `failureOf`. */
+export function sendToWorkload(
+  env: Env,
+  hostId: string,
+  { body, signal, ...request }: TunnelRequest & { body: ReadableStream | ArrayBuffer | null; signal: AbortSignal },
+): Promise<Response> {
+  const headers = new Headers({ [REQUEST_HEADER]: encodeURIComponent(JSON.stringify(request)) })
+  if (request.target.kind === 'websocket') headers.set('upgrade', 'websocket')
+  const init = { method: body === null ? 'GET' : 'POST', headers, body, signal }
+  return hostTunnelStub(env, asPlane('host', hostId, 'carries a request')).fetch(new Request(URL_OF_NOBODY, init))
+}
+
+/** What `sendToWorkload` wrote; null for an agent that opens its tunnel. Only the Worker calls the object. */
+export function tunnelRequestOf(request: Request): TunnelRequest | null {
+  const text = request.headers.get(REQUEST_HEADER)
+  return text === null ? null : (JSON.parse(decodeURIComponent(text)) as TunnelRequest)
+}
+
+/** The answer to a request that a workload has not answered. */
+export function failed(failure: TunnelFailure): Response {
+  return new Response(null, { status: BAD_GATEWAY, headers: { [FAILURE_HEADER]: encodeURIComponent(JSON.stringify(failure)) } })
+}
+
+/** Why there is no answer; null for an answer. No workload can say so: such a header of its own goes no further than the tunnel. */
+export function failureOf({ headers }: Response): TunnelFailure | null {
+  const text = headers.get(FAILURE_HEADER)
+  return text === null ? null : (JSON.parse(decodeURIComponent(text)) as TunnelFailure)
+}

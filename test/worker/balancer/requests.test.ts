@@ -1,0 +1,307 @@
+import { FakeHost } from '../../support/fake-host.ts'
+import { echo, FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
+import {
+  type Account,
+  api,
+  createAccount,
+  createEndpoint,
+  createKey,
+  describe,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+  send,
+} from '../../support/harness.ts'
+import { advance } from '../../support/queue.ts'
+import { endpointStub, hostTunnelStub } from '../../support/stubs.ts'
+import { until } from '../../support/time.ts'
+
+interface Scene {
+  account: Account
+  endpointId: string
+  host: FakeHost
+  tunnel: FakeTunnel
+  /** A request to the endpoint. */
+  ask(path: string, init?: RequestInit): Promise<Response>
+}
+
+let shared: Promise<FakeHost> | null = null
+
+/** An account with a load-balancing endpoint, on a host whose workers `serve` plays. */
+async function setUp(change: Record<string, unknown> = {}, serve: Serve = echo): Promise<Scene> {
+  shared ??= FakeHost.join()
+  const host = await shared
+  const tunnel = await FakeTunnel.open(host, serve)
+  const account = await createAccount()
+  const workers = { min: 0, max: 1, idleTimeout: 60 }
+  const endpointId = await createEndpoint(account.key, { type: 'LOAD_BALANCER', image: 'registry.example/app:1', workers, ...change })
+  const ask = (path: string, init: RequestInit = {}) =>
+    send(`/lb/${endpointId}${path}`, { ...init, headers: { Authorization: `Bearer ${account.key}`, ...init.headers } })
+  return { account, endpointId, host, tunnel, ask }
+}
+
+/** The next worker of the endpoint starts and is healthy. */
+async function startWorker({ host, endpointId }: Scene, known: readonly string[] = []): Promise<string> {
+  const { id } = await host.startWorker(endpointId, known)
+  await host.report(id, { state: 'running', health: 'healthy' })
+  return id
+}
+
+const openRequests = ({ endpointId, account }: Scene) =>
+  api(account.key)
+    .get(`/v2/${endpointId}/health`)
+    .then(({ body }) => body.requests)
+
+describe('a request to a load-balancing endpoint', () => {
+  it('[LB-1, LB-3, END-10] starts a worker, waits for it, and gets its answer; the worker is told where to listen', async () => {
+    const scene = await setUp({ env: { PORT: '8000', HEALTH_CHECK_PATH: '/ready' } })
+    const asked = scene.ask('/v1/generate?n=2', { method: 'POST', body: 'hello', headers: { 'X-Own': 'yes' } })
+    const workload = await scene.host.waitFor((one) => one.platformEnv.RUNPOD_ENDPOINT_ID === scene.endpointId)
+    expect(await openRequests(scene)).toEqual({ inFlight: 0, waiting: 1, reason: expect.stringContaining('a worker is starting') })
+    const { platformEnv, health } = workload
+    expect([platformEnv.PORT, platformEnv.PORT_HEALTH, platformEnv.HEALTH_CHECK_PATH, health]).toEqual([
+      '8000',
+      '8000',
+      '/ready',
+      { port: 8_000, path: '/ready' },
+    ])
+    expect(Object.keys(platformEnv).filter((name) => /KEY|WEBHOOK/.test(name))).toEqual([])
+    await startWorker(scene)
+    const answer = await asked
+    expect(answer.status).toBe(200)
+    const told = (await answer.json()) as Record<string, unknown>
+    expect(told).toMatchObject({
+      kind: 'http',
+      workloadId: workload.id,
+      port: 8_000,
+      method: 'POST',
+      path: '/v1/generate?n=2',
+      body: 'hello',
+    })
+    const names = Object.fromEntries(told.headers as [string, string][])
+    expect([names['x-own'], names.authorization, names['x-forwarded-prefix']]).toEqual(['yes', undefined, `/lb/${scene.endpointId}`])
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+  })
+
+  it('[LB-6, LB-15] that finds no worker in time is 503 with the reason and when to come again', async () => {
+    const scene = await setUp()
+    await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
+      object.core.waitMs = 50
+    })
+    const answer = await scene.ask('/')
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10'])
+    expect(((await answer.json()) as { detail: string }).detail).toMatch(/^no worker was free within 0\.05 s: /)
+    const none = await setUp({ workers: { min: 0, max: 0 } })
+    const refused = await none.ask('/')
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      { title: 'Service Unavailable', status: 503, detail: 'workers.max is 0, so no worker may start' },
+    ])
+  })
+
+  it('[LB-4, LB-5] goes to the worker with the fewest, at most requestCount at a time, and more requests bring another worker', async () => {
+    const held: string[] = []
+    const open: (() => void)[] = []
+    const scene = await setUp(
+      { scaling: { type: 'REQUEST_COUNT', requestCount: 2 }, workers: { min: 1, max: 2 } },
+      async ({ stream, target }) => {
+        stream.accept()
+        held.push(target.workloadId)
+        await new Promise<void>((resolve) => open.push(resolve))
+        await reply(stream, 200, 'done')
+      },
+    )
+    const first = await startWorker(scene)
+    const asked = Array.from({ length: 4 }, () => scene.ask('/'))
+    await until(() => held.length === 2)
+    expect(await openRequests(scene)).toMatchObject({ inFlight: 2, waiting: 2 })
+    const second = await startWorker(scene, [first])
+    await until(() => held.length === 4)
+    expect(held).toEqual([first, first, second, second])
+    for (const go of open) go()
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+
+  it('[LB-9] is sent to another worker when the first one was not there, and is 502 when it broke off', async () => {
+    let gone = ''
+    const scene = await setUp({ workers: { min: 2, max: 2 } }, ({ stream, target }) => {
+      gone ||= target.workloadId
+      if (target.workloadId === gone) return stream.reset({ code: 'unreachable', detail: 'nothing listens' })
+      stream.accept()
+      if (target.path === '/break') return stream.reset({ code: 'broken', detail: 'the worker closed the connection' })
+      return reply(stream, 200, target.workloadId)
+    })
+    const first = await startWorker(scene)
+    const second = await startWorker(scene, [first])
+    const answer = await scene.ask('/', { method: 'POST', body: 'x' })
+    expect([answer.status, await answer.text()]).toEqual([200, gone === first ? second : first])
+    const broken = await scene.ask('/break')
+    expect([broken.status, ((await broken.json()) as { detail: string }).detail]).toEqual([
+      502,
+      'the worker did not finish its answer: the worker closed the connection',
+    ])
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+  })
+
+  it('[LB-1] streams: what a worker says arrives before it has finished, and a client that leaves ends the request', async () => {
+    let stream: Parameters<Serve>[0]['stream'] | undefined
+    const scene = await setUp({ workers: { min: 1, max: 1 } }, async (served) => {
+      stream = served.stream
+      stream.accept()
+      stream.sendHead({ status: 200, headers: [['content-type', 'text/event-stream']] })
+      await stream.write(new TextEncoder().encode('data: 1\n\n'))
+    })
+    await startWorker(scene)
+    const leaving = new AbortController()
+    const answer = await scene.ask('/events', { signal: leaving.signal })
+    const reader = answer.body?.getReader()
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: 1\n\n')
+    leaving.abort()
+    await reader?.cancel().catch(() => undefined)
+    await stream?.over
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+  })
+
+  it('[LB-12, LB-13] tells the worker nothing of the key, and the client nothing of the connection; under the plane no cookie is set', async () => {
+    const scene = await setUp({ workers: { min: 1, max: 1 } }, async ({ stream }) => {
+      stream.accept()
+      const headers = { 'set-cookie': 'a=1', connection: 'x-hop', 'x-hop': '1', 'x-podplane-failure': 'forged', 'x-own': '2' }
+      await reply(stream, 201, 'ok', Object.entries(headers))
+    })
+    await startWorker(scene)
+    const answer = await scene.ask('/', { headers: { Cookie: 'console=secret', 'X-Forwarded-For': '1.2.3.4', 'X-Podplane-User': 'root' } })
+    const { headers } = answer
+    expect([answer.status, headers.get('x-own'), headers.get('x-hop'), headers.get('set-cookie')]).toEqual([201, '2', null, null])
+    expect(headers.get('content-security-policy')).toBe('sandbox')
+    const told = Object.fromEntries(scene.tunnel.served.at(-1)?.target.headers ?? [])
+    expect(['authorization', 'cookie', 'x-podplane-user'].map((name) => told[name])).toEqual([undefined, undefined, undefined])
+  })
+
+  it('[LB-2] under a domain of the operator the endpoint has an origin of its own, which is named in requestUrls', async () => {
+    const scene = await setUp()
+    const shown = await api(scene.account.key).get(`/v2/serverless/${scene.endpointId}`)
+    const base = `http://plane.test/lb/${scene.endpointId}`
+    expect(shown.body).toMatchObject({ type: 'LOAD_BALANCER', requestUrls: { base, health: `${base}/ping` }, workers: { idleTimeout: 60 } })
+    expect(shown.body.scaling).toEqual({ type: 'REQUEST_COUNT', requestCount: 4 })
+  })
+
+  it('[LB-10, AUT-5] needs a key that may write jobs of this endpoint; to anybody else it is not there', async () => {
+    const scene = await setUp()
+    const stranger = await createAccount()
+    const reader = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
+    const statuses = await Promise.all(
+      [stranger.key, reader.key, 'nonsense'].map(
+        async (key) => (await scene.ask('/', { headers: { Authorization: `Bearer ${key}` } })).status,
+      ),
+    )
+    const unknown = await send('/lb/nosuchendpoint/', { headers: { Authorization: `Bearer ${scene.account.key}` } })
+    expect([...statuses, unknown.status]).toEqual([404, 401, 401, 404])
+    expect(await openRequests(scene)).toEqual({ inFlight: 0, waiting: 0 })
+  })
+
+  it('[LB-14] an endpoint of one kind refuses the calls of the other, and says where they go', async () => {
+    const scene = await setUp()
+    const call = api(scene.account.key)
+    const run = await call.post(`/v2/${scene.endpointId}/run`, { input: {} })
+    const status = await call.get(`/v2/${scene.endpointId}/status/x`)
+    const queue = await createEndpoint(scene.account.key)
+    const asked = await send(`/lb/${queue}/`, { headers: { Authorization: `Bearer ${scene.account.key}` } })
+    expect([run.status, status.status, asked.status]).toEqual([400, 400, 400])
+    expect(run.body.detail).toContain('requestUrls.base')
+  })
+
+  it('[LB-11] a body above 100 MiB is refused before anything of it goes on', async () => {
+    const scene = await setUp()
+    const answer = await scene.ask('/', { method: 'POST', body: 'x', headers: { 'Content-Length': String(100 * 2 ** 20 + 1) } })
+    expect(answer.status).toBe(413)
+  })
+})
+
+describe('its workers', () => {
+  it('[LB-16] a restart of the object forgets no request for good, and takes no worker from one', async () => {
+    const scene = await setUp({ workers: { min: 0, max: 1, idleTimeout: 1 } }, ({ stream }) => stream.accept())
+    const leaving = new AbortController()
+    const asked = scene.ask('/', { signal: leaving.signal }).catch(() => null)
+    const workerId = await startWorker(scene)
+    await until(async () => (await openRequests(scene)).inFlight === 1)
+    const stub = () => endpointStub(env, scene.endpointId)
+    const phase = () => runInDurableObject(stub(), (object) => object.core.state.workers.get(workerId)?.phase ?? 'gone')
+    await runInDurableObject(stub(), (_, state) => state.abort('restarted')).catch(() => null)
+    await advance(scene.endpointId, 10_000)
+    expect([await openRequests(scene), await phase()]).toEqual([{ inFlight: 0, waiting: 0 }, 'READY'])
+    await stub().renewSlots([{ endpointId: scene.endpointId, workerId, lease: 'kept' }])
+    await advance(scene.endpointId, 55_000)
+    expect([await openRequests(scene), await phase()]).toEqual([{ inFlight: 1, waiting: 0 }, 'READY'])
+    leaving.abort()
+    await asked
+    await stub().releaseSlot({ endpointId: scene.endpointId, workerId, lease: 'kept' }, true)
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+    await advance(scene.endpointId, 5_000)
+    expect(await phase()).toBe('DRAINING')
+  })
+
+  it('[LB-17] one of an older release gets nothing new and goes after its last request', async () => {
+    const open: (() => void)[] = []
+    const scene = await setUp({ workers: { min: 1, max: 2 } }, async ({ stream, target }) => {
+      stream.accept()
+      await new Promise<void>((resolve) => open.push(resolve))
+      await reply(stream, 200, target.workloadId)
+    })
+    const old = await startWorker(scene)
+    const first = scene.ask('/')
+    await until(() => open.length === 1)
+    await api(scene.account.key).patch(`/v2/serverless/${scene.endpointId}`, { image: 'registry.example/app:2' })
+    const second = scene.ask('/')
+    const next = await startWorker(scene, [old])
+    await until(() => open.length === 2)
+    for (const go of open) go()
+    expect([await (await first).text(), await (await second).text()]).toEqual([old, next])
+    await scene.host.waitFor((one) => one.id === old && one.desired === 'stopped')
+  })
+
+  it('[HOST-127] a host whose tunnel has said nothing for 30 s is not reached', async () => {
+    const scene = await setUp({ workers: { min: 1, max: 1 } })
+    await startWorker(scene)
+    await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
+      object.core.waitMs = 50
+    })
+    await runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
+      object.now = () => Date.now() + 30_001
+    })
+    const answer = await scene.ask('/')
+    expect([answer.status, scene.tunnel.served]).toEqual([503, []])
+    await runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
+      object.now = () => Date.now()
+    })
+  })
+
+  it('[LB-7] one that fails its checks gets nothing until it is well again', async () => {
+    const scene = await setUp({ workers: { min: 1, max: 1 } })
+    const id = await startWorker(scene)
+    expect((await scene.ask('/')).status).toBe(200)
+    await scene.host.report(id, { state: 'running', health: 'failing', reason: 'GET /ping on port 80: answered 500' })
+    const asked = scene.ask('/')
+    await until(async () => (await openRequests(scene)).waiting === 1)
+    expect((await openRequests(scene)).reason).toContain('answered 500')
+    await scene.host.report(id, { state: 'running', health: 'healthy' })
+    expect((await asked).status).toBe(200)
+  })
+
+  it('[LB-5] one without a request goes after the idle timeout, and one with a request does not', async () => {
+    const scene = await setUp({ workers: { min: 0, max: 1, idleTimeout: 1 } }, ({ stream }) => stream.accept())
+    const leaving = new AbortController()
+    const asked = scene.ask('/', { signal: leaving.signal }).catch(() => null)
+    const id = await startWorker(scene)
+    await until(() => scene.tunnel.served.length === 1)
+    const stub = endpointStub(env, scene.endpointId)
+    const phase = () => runInDurableObject(stub, (object) => object.core.state.workers.get(id)?.phase ?? 'gone')
+    await advance(scene.endpointId, 5_000)
+    expect(await phase()).toBe('READY')
+    leaving.abort()
+    await asked
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+    await advance(scene.endpointId, 5_000)
+    expect(await phase()).toBe('DRAINING')
+  })
+})
