@@ -1370,6 +1370,18 @@ export type NetworkVolume = {
      */
     dataCenter: string;
     type: VolumeType;
+    /**
+     * Whether more than `size` is refused when it is written; else `size` is a reservation.
+     */
+    sizeEnforced: boolean;
+    /**
+     * Bytes in it, as a host found them at `usedAt`; null: none has looked yet.
+     */
+    usedBytes: number | null;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    usedAt: string | null;
 };
 
 export type VolumeType = 'STANDARD' | 'HIGH_PERFORMANCE';
@@ -1415,6 +1427,14 @@ export type GlobalVolume = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    /**
+     * Bytes in it, as a host found them at `usedAt`; null: none has looked yet.
+     */
+    usedBytes: number | null;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    usedAt: string | null;
 };
 
 export type CreateGlobalVolumeRequest = {
@@ -1689,6 +1709,115 @@ export type AuditState = {
      * False when changes before are no longer kept: then members that never changed since are missing.
      */
     isComplete: boolean;
+};
+
+/**
+ * What the account spends, and may.
+ */
+export type BillingSummary = {
+    /**
+     * What the account spends at the moment.
+     */
+    rate: {
+        /**
+         * USD per hour of all that runs, or is about to.
+         */
+        perHour: number;
+        /**
+         * Of that, pods: running ones, and the disks of stopped ones.
+         */
+        pods: number;
+        /**
+         * Of that, workers of endpoints.
+         */
+        serverless: number;
+        /**
+         * Of that, network volumes.
+         */
+        networkVolumes: number;
+        /**
+         * The part of the limit that is used, 1 for all of it; null without a limit.
+         */
+        share: number | null;
+    };
+    /**
+     * The calendar month in UTC.
+     */
+    month: {
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        from: string;
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        to: string;
+        /**
+         * USD charged since the beginning of the month.
+         */
+        spent: number;
+        /**
+         * USD that the month comes to if everything goes on as it is.
+         */
+        estimate: number;
+        /**
+         * The part of the limit that is used, 1 for all of it; null without a limit.
+         */
+        share: number | null;
+    };
+    limits: SpendLimits;
+};
+
+/**
+ * What the account may spend. New work that would pass a limit is 402.
+ */
+export type SpendLimits = {
+    /**
+     * USD per hour that all that runs, or is about to, may cost together.
+     */
+    perHour: number;
+    /**
+     * The most that the account may set; the operator decides it.
+     */
+    maxPerHour: number;
+    /**
+     * USD per calendar month in UTC; null: none.
+     */
+    perMonth: number | null;
+    /**
+     * The most that the account may set; null: no bound.
+     */
+    maxPerMonth: number | null;
+    /**
+     * Whether running pods are stopped once a limit is passed.
+     */
+    stopsPods: boolean;
+    /**
+     * Where warnings go, without the query of the address; null: nowhere.
+     */
+    webhook: string | null;
+};
+
+/**
+ * What is left out stays as it is.
+ */
+export type UpdateSpendLimitsRequest = {
+    /**
+     * USD per hour; null: as much as the operator lets the account spend.
+     */
+    perHour?: number | null;
+    /**
+     * USD per calendar month in UTC; null: as much as the operator lets it.
+     */
+    perMonth?: number | null;
+    /**
+     * Stop running pods once a limit is passed, the newest first; never locked ones.
+     */
+    stopsPods?: boolean;
+    /**
+     * An https address that is told at 80 % of a limit, signed like the webhooks of jobs. Null: nobody is told.
+     */
+    webhook?: string | null;
 };
 
 /**
@@ -3676,6 +3805,10 @@ export type CreatePodRefusals = {
      */
     401: ErrorResponse;
     /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
+    /**
      * The key lacks the scope.
      */
     403: ErrorResponse;
@@ -3942,6 +4075,10 @@ export type ActOnPodRefusals = {
      * The bearer token is missing or not valid.
      */
     401: ErrorResponse;
+    /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
     /**
      * The key lacks the scope.
      */
@@ -5641,6 +5778,133 @@ export type GetAuditStateAnswers = {
 };
 
 export type GetAuditStateAnswer = GetAuditStateAnswers[keyof GetAuditStateAnswers];
+
+export type GetBillingSummaryData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/billing/summary';
+};
+
+export type GetBillingSummaryRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetBillingSummaryRefusal = GetBillingSummaryRefusals[keyof GetBillingSummaryRefusals];
+
+export type GetBillingSummaryAnswers = {
+    /**
+     * The summary.
+     */
+    200: BillingSummary;
+};
+
+export type GetBillingSummaryAnswer = GetBillingSummaryAnswers[keyof GetBillingSummaryAnswers];
+
+export type GetSpendLimitsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/billing/limits';
+};
+
+export type GetSpendLimitsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetSpendLimitsRefusal = GetSpendLimitsRefusals[keyof GetSpendLimitsRefusals];
+
+export type GetSpendLimitsAnswers = {
+    /**
+     * The limits in force.
+     */
+    200: SpendLimits;
+};
+
+export type GetSpendLimitsAnswer = GetSpendLimitsAnswers[keyof GetSpendLimitsAnswers];
+
+export type UpdateSpendLimitsData = {
+    body: UpdateSpendLimitsRequest;
+    path?: never;
+    query?: never;
+    url: '/v2/billing/limits';
+};
+
+export type UpdateSpendLimitsRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateSpendLimitsRefusal = UpdateSpendLimitsRefusals[keyof UpdateSpendLimitsRefusals];
+
+export type UpdateSpendLimitsAnswers = {
+    /**
+     * The limits in force.
+     */
+    200: SpendLimits;
+};
+
+export type UpdateSpendLimitsAnswer = UpdateSpendLimitsAnswers[keyof UpdateSpendLimitsAnswers];
 
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;

@@ -69,6 +69,7 @@ const SEEN = {
   organization: { made: ['One', 'OWNER'], invited: [1, 'BASIC', 'ADMIN', 2], renamed: ['Two', true], gone: 404 },
   audit: [1, 'template'],
   bills: ['hour', true],
+  spend: [100, 100, true],
 }
 
 describe('[PP-271] on a tour of every operation', () => {

@@ -234,6 +234,14 @@ def bills(plane):
     return [whole.metadata.query.bucket_size.value, all(len(part.records) == part.metadata.record_count for part in parts)]
 
 
+def spend(plane):
+    before = plane.get_spend_limits()
+    changed = plane.update_spend_limits(body=make("UpdateSpendLimitsRequest", perMonth=100))
+    limits = plane.get_billing_summary().limits
+    after = plane.update_spend_limits(body=make("UpdateSpendLimitsRequest", perMonth=None))
+    return [changed.per_month, limits.per_month, after.per_month == before.per_month]
+
+
 called = set()
 plane = Plane(url, key, called)
 guest = Plane(url, guest_key, called)
@@ -253,5 +261,6 @@ seen = {
     "organization": organization(plane, guest),
     "audit": audit(plane),
     "bills": bills(plane),
+    "spend": spend(plane),
 }
 print(json.dumps({"called": sorted(called), "seen": seen}))

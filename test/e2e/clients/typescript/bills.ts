@@ -13,3 +13,12 @@ export async function bills(plane: Podplane) {
   ])
   return [all.metadata.query.bucketSize, parts.every(({ records, metadata }) => records.length === metadata.recordCount)]
 }
+
+/** What may be spent in a month, as it was changed, as it is told, and whether it is what it was. */
+export async function spend(plane: Podplane) {
+  const before = await plane.getSpendLimits()
+  const changed = await plane.updateSpendLimits({ body: { perMonth: 100 } })
+  const { limits } = await plane.getBillingSummary()
+  const after = await plane.updateSpendLimits({ body: { perMonth: null } })
+  return [changed.perMonth, limits.perMonth, after.perMonth === before.perMonth]
+}

@@ -1,6 +1,6 @@
 import { Podplane } from '@podplane/sdk'
 import { account } from './account.ts'
-import { bills } from './bills.ts'
+import { bills, spend } from './bills.ts'
 import { compute } from './compute.ts'
 import { resources } from './resources.ts'
 import { remembering } from './tour.ts'
@@ -16,5 +16,5 @@ const plane = remembering(new Podplane({ baseUrl, apiKey }), called)
 const guest = remembering(new Podplane({ baseUrl, apiKey: guestKey }), called)
 
 const [first, second, third] = await Promise.all([resources(plane, dataCenter), compute(plane), account(plane, guest)])
-const seen = { ...first, ...second, ...third, bills: await bills(plane) }
+const seen = { ...first, ...second, ...third, bills: await bills(plane), spend: await spend(plane) }
 console.log(JSON.stringify({ called: [...called].sort(), seen }))
