@@ -12,6 +12,8 @@ import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from '.
 
 type Call = V1Call<unknown>
 
+/** v1 shows no addresses. */
+const NOWHERE = { serverlessUrl: '', lbDomain: null }
 /** Endpoints whose workers one list tells: each is a call of its own (LEG-9). */
 const MAX_WITH_WORKERS = 200
 
@@ -54,7 +56,7 @@ async function show(call: Call, config: EndpointConfig): Promise<Response> {
 
 async function view({ ctx, query }: Call, config: EndpointConfig, mayAskWorkers: boolean) {
   const catalog = await loadCatalog(ctx.env)
-  const endpoint = toEndpoint(catalog, config, '')
+  const endpoint = toEndpoint(catalog, config, NOWHERE)
   const templateId = config.templateId ?? null
   const workers = mayAskWorkers && isAsked(query, 'includeWorkers') ? (await listWorkers(ctx, config.id)).workers : null
   return {
