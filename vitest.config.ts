@@ -12,6 +12,9 @@ const SECRETS = {
 /** The identity provider that tests of sessions play (test/support/provider.ts). */
 const PROVIDER = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'podplane-console' }
 
+/** How many requests one run makes up from the documents, and from which seed (empty: another one each time). */
+const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '20000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }
+
 /** These start processes or a runtime; a busy machine with two cores needs more than the runner's five seconds. */
 const SLOW_MACHINE_MS = 30_000
 
@@ -40,7 +43,13 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
-              bindings: { ...SECRETS, ...PROVIDER, LOG_LEVEL: 'error', TEST_MIGRATIONS: await readD1Migrations('./migrations') },
+              bindings: {
+                ...SECRETS,
+                ...PROVIDER,
+                ...GENERATED,
+                LOG_LEVEL: 'error',
+                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+              },
               // Optional for an operator; tests of a plane without it take it away from the object they look at.
               r2Buckets: ['LOGS'],
               // Nothing leaves the machine: whatever the plane calls is answered here.

@@ -2,6 +2,7 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
 import { measureBeats } from './sections/beats.ts'
+import { measureBilling } from './sections/billing.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -23,6 +24,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   pods: measurePods,
   neighbours: measureNeighbours,
   beats: measureBeats,
+  billing: measureBilling,
   peers: measurePeers,
 }
 

@@ -115,4 +115,18 @@ FROM (
 		FROM `pod_usage`
 	)
 );--> statement-breakpoint
-DROP TABLE `pod_usage`;
+-- A Worker of the release before writes to the former table until this one is deployed, and again where somebody goes back to it.
+CREATE TRIGGER `pod_usage_comes_over` AFTER INSERT ON `pod_usage` BEGIN
+	INSERT INTO `usage` (`workload_id`, `sequence`, `kind`, `resource_id`, `team_id`, `started_at`, `ended_at`, `cloud`, `gpu_type_id`, `gpu_count`,
+		`vcpus`, `disk_gb`, `gpu_nanos_per_hour`, `cpu_nanos_per_hour`, `gpu_micros`, `cpu_micros`)
+	SELECT NEW.`pod_id`, NEW.`version`, 'POD', NEW.`pod_id`, NEW.`team_id`, NEW.`started_at`, NEW.`ended_at`, NEW.`cloud`, NEW.`gpu_type_id`,
+		NEW.`gpu_count`, NEW.`vcpus`, NEW.`disk_gb`,
+		iif(`is_gpu`, `nanos`, 0), iif(`is_gpu`, 0, `nanos`), iif(`is_gpu`, `micros`, 0), iif(`is_gpu`, 0, `micros`)
+	FROM (
+		SELECT *, (`nanos` / 1000) * `hours` + ((`nanos` % 1000) * `hours` * 3600000 + `nanos` * `rest_ms`) / 3600000000 AS `micros`
+		FROM (
+			SELECT NEW.`gpu_type_id` IS NOT NULL AS `is_gpu`, CAST(ROUND(NEW.`price_per_hour` * 1000000000) AS INTEGER) AS `nanos`,
+				MAX(0, NEW.`ended_at` - NEW.`started_at`) / 3600000 AS `hours`, MAX(0, NEW.`ended_at` - NEW.`started_at`) % 3600000 AS `rest_ms`
+		)
+	);
+END;

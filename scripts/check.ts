@@ -29,6 +29,9 @@ const TYPE_PROJECTS = [
   'test/local/tsconfig.json',
 ]
 
+/** It calls nobody, and does not look for a newer version of itself. */
+const REDOCLY_ENV = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+
 /** A comparison that always says the same, and reads as if it looked for a row (adr/0017). */
 const USELESS_CONDITION = `declare function find(): Promise<{ id: string } | undefined>
 export const exists = (await find()) !== null
@@ -46,6 +49,7 @@ const steps: Step[] = [
   { name: 'migrations match the tables', run: checkMigrations },
   { name: 'generated API documents', run: () => bin('vitest', ['run', 'test/contract/documents.test.ts']) },
   { name: 'generated SDK', run: () => command(process.execPath, ['scripts/sdk.ts', '--check']) },
+  { name: 'rules of OpenAPI', run: () => bin('redocly', ['lint', 'docs/openapi-v2.json', 'docs/openapi-admin-v1.json']) },
   { name: 'supply chain', run: () => bin('vitest', ['run', 'test/contract/supply-chain.test.ts']) },
   { name: 'deployable bundle', run: checkBundle },
 ]
@@ -123,6 +127,7 @@ function command(file: string, args: string[]): Promise<StepResult> {
     env: {
       ...process.env,
       ...WRANGLER_ENV,
+      ...REDOCLY_ENV,
       CI: 'true',
       NO_COLOR: '1',
       PATH: `${join(PROJECT_ROOT, 'node_modules/.bin')}:${process.env.PATH}`,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
+import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
@@ -100,6 +101,7 @@ const SUITES: Record<string, Suite> = {
       ...SUBMIT_DOMAIN_MUTANTS,
       ...RESOURCE_DOMAIN_MUTANTS,
       ...REST_DOMAIN_MUTANTS,
+      ...BILLING_DOMAIN_MUTANTS,
       ...AUDIT_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
       ...POD_DOMAIN_MUTANTS,
@@ -122,6 +124,7 @@ const SUITES: Record<string, Suite> = {
     mutants: AUDIT_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/audit']],
   },
+  billing: { mutants: BILLING_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/billing']] },
   hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
   agent: {
     mutants: AGENT_MUTANTS,

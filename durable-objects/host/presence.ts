@@ -117,7 +117,7 @@ export class HostPresence {
     if (stage === 'LOST') {
       const change = { action: 'hosts.lose', resourceKind: 'host', resourceId: hostId, before: {}, after: { lastBeatAt: heardAtMs } }
       await setHostLost(db, hostId, this.now(), auditStatement(this.env, this.now(), BY_PLATFORM, null, change))
-      await hostLost(this.env, hostId)
+      await hostLost(this.env, hostId, heardAtMs)
       await this.onLost(hostId)
     }
     // While it was suspect it was given nothing, and who wanted room there may be waiting.

@@ -1,3 +1,4 @@
+import { endDiskChargesOn } from '../../src/db/billing/charges.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { findDeparture } from '../../src/db/hosts/host-cordon.ts'
 import type { Env } from '../../src/env.ts'
@@ -43,7 +44,7 @@ export class HostRemoval {
 
   /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. What throws is done again. */
   async revoke(hostId: string): Promise<void> {
-    const { store, links, pods, reports, alarms, now, lastHeardMs } = this.deps
+    const { env, store, links, pods, reports, alarms, now, lastHeardMs } = this.deps
     store.setRevoked(REASON)
     links.broadcast({ type: 'revoked', reason: REASON })
     links.closeAll(4001, 'revoked')
@@ -51,6 +52,7 @@ export class HostRemoval {
     await alarms.set(retry.name, retry.dueAtMs)
     await pods.leaveRemoved(hostId)
     await reports.giveUpAll(hostId, lastHeardMs())
+    await endDiskChargesOn(openDatabase(env.DB), hostId, lastHeardMs())
     alarms.clear(retry)
   }
 

@@ -1,3 +1,4 @@
+import { beginWorkerCharge, endWorkerCharge } from '../../src/db/billing/charges.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { releaseCapacity } from '../../src/db/hosts/capacity.ts'
 import { announceCapacity } from '../../src/effects/capacity.ts'
@@ -80,8 +81,18 @@ export class HostReports {
   }
 
   private async tellEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
-    if (report.state === 'gone') await releaseCapacity(openDatabase(this.env.DB), report.workloadId, hostId)
+    await this.chargeWorker(hostId, report)
     await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host says so')).workloadReport(report)
+  }
+
+  // Nothing that a host does is later than now, and what a silent one says is charged to its last sign of life (BIL-10, BIL-18).
+  private async chargeWorker(hostId: string, { workloadId, state, at }: WorkloadReport): Promise<void> {
+    const db = openDatabase(this.env.DB)
+    const nowMs = Date.now()
+    const endedAtMs = Math.min(at, nowMs, this.deps.silentSinceMs() ?? nowMs)
+    if (state === 'running') await beginWorkerCharge(db, workloadId, hostId, { atMs: at, nowMs })
+    else if (state === 'gone') await releaseCapacity(db, workloadId, hostId, endedAtMs)
+    else if (isDown(state)) await endWorkerCharge(db, workloadId, hostId, endedAtMs)
   }
 
   private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {

@@ -16,7 +16,7 @@ const MAX_LOOKED_AT = 200
 
 /** Gives a workload's capacity back and tells those who wait for some. Repeating it is harmless. */
 export async function freeCapacity(env: Env, workloadId: string, hostId: string): Promise<void> {
-  await releaseCapacity(openDatabase(env.DB), workloadId, hostId)
+  await releaseCapacity(openDatabase(env.DB), workloadId, hostId, Date.now())
   void announceCapacity(env)
 }
 

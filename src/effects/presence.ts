@@ -1,3 +1,4 @@
+import { endWorkerChargesOn } from '../db/billing/charges.ts'
 import { openDatabase } from '../db/client.ts'
 import { listWorkersOn } from '../db/hosts/host-cordon.ts'
 import type { HostEvent } from '../domain/host/event.ts'
@@ -24,7 +25,8 @@ export async function hostWentOffline(env: Env, hostId: string, sinceMs: number)
 }
 
 /** It has been offline for so long that nobody waits for it: its workers are given up (HOST-37). */
-export async function hostLost(env: Env, hostId: string): Promise<void> {
+export async function hostLost(env: Env, hostId: string, lastHeardMs: number): Promise<void> {
+  await endWorkerChargesOn(openDatabase(env.DB), hostId, lastHeardMs)
   await tellEndpoints(env, hostId, { kind: 'lost' })
 }
 

@@ -19,6 +19,7 @@ import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
+import { ADMIN_TAGS } from './tags.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -59,7 +60,7 @@ async function requireAdminHost(c: AppContext, next: Next): Promise<void> {
 
 /** The OpenAPI 3.1 document of the operator API. */
 export function adminDocument() {
-  return openApiDocument(adminApi(), INFO)
+  return openApiDocument(adminApi(), INFO, ADMIN_TAGS)
 }
 
 let documentText: string | undefined

@@ -7,6 +7,9 @@ type JsonObject = { [key: string]: Json }
 
 type Info = Record<'title' | 'version' | 'description', string>
 
+type Tag = Record<'name' | 'description', string>
+
+const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 /** Names, on every copy of a component, that component. */
 const MARK = 'x-component'
 /** What a place may say of a component in words of its own. */
@@ -19,14 +22,34 @@ const INT32_MAX = 2 ** 31 - 1
  * The OpenAPI 3.1 document of an app, as generators of clients need it (PP-122): what has a name is referred to by it, with the words of
  * the place beside the reference, and every whole number says how wide it is.
  */
-export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info): JsonObject {
+export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info, tags: readonly Tag[]): JsonObject {
   markComponents()
-  const generated = app.getOpenAPI31Document({ openapi: '3.1.0', info, servers: [{ url: '/' }] })
+  const generated = app.getOpenAPI31Document({ openapi: '3.1.0', info: { ...info, license: LICENSE }, servers: [{ url: '/' }] })
   const document: JsonObject = JSON.parse(JSON.stringify(generated))
   const parts = objectOf(document.components)
   const components = { ...copiedComponents(document), ...objectOf(parts.schemas) }
   const schemas = Object.fromEntries(Object.entries(components).map(([name, schema]) => [name, without(objectOf(schema), [MARK])]))
-  return objectOf(refine({ ...document, components: { ...parts, schemas } }, schemas))
+  const paths = withBodyLimit(objectOf(document.paths))
+  const used = JSON.stringify(paths)
+  const named = tags.filter(({ name }) => used.includes(`"tags":["${name}"]`)).map((tag): JsonObject => ({ ...tag }))
+  return objectOf(refine({ ...document, tags: named, paths, components: { ...parts, schemas } }, schemas))
+}
+
+// A body is measured before anybody asks what it is for (RATE-6), so a call that takes none can be told that it is too large.
+function withBodyLimit(paths: JsonObject): JsonObject {
+  const limited = (method: string, operation: Json): Json => {
+    const responses = objectOf(objectOf(operation).responses)
+    const { default: any } = responses
+    const isMeasured = method !== 'get' && JSON.stringify(any ?? null).includes('application/problem+json')
+    if (!isMeasured || responses['413'] !== undefined) return operation
+    const { headers: _, ...refusal } = objectOf(any)
+    return { ...objectOf(operation), responses: { ...responses, 413: { ...refusal, description: 'The body is too large.' } } }
+  }
+  return mapMembers(paths, (item) => mapMembers(objectOf(item), (operation, method) => limited(method, operation)))
+}
+
+function mapMembers(value: JsonObject, change: (member: Json, name: string) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member, name)]))
 }
 
 // A schema with a description of its own is a copy without an id. It inherits what else was said of the named one, so also this mark.

@@ -30,6 +30,7 @@ import { registerRegistries } from './routes/registries.ts'
 import { registerTemplates } from './routes/templates.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 import { registerWorkerLogs } from './routes/worker-logs.ts'
+import { REST_TAGS } from './tags.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/v2/openapi.json'
@@ -86,7 +87,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
 export function restDocument() {
   const app = restApi()
   registerJobDocumentation(app)
-  return openApiDocument(app, INFO)
+  return openApiDocument(app, INFO, REST_TAGS)
 }
 
 let documentText: string | undefined

@@ -45,6 +45,12 @@ describe('documents', () => {
     }
   })
 
+  it('[PP-264] every operation has a summary and one tag', () => {
+    for (const [name, operation] of [restDocument(), adminDocument()].flatMap(operationsOf)) {
+      expect(operation, name).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] })
+    }
+  })
+
   it('every operation of the public document names its scope', () => {
     for (const [name, operation] of operationsOf(restDocument())) expect(operation['x-scope'], name).toMatch(/^[a-z]+:(read|write)$/)
   })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
+import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../mutants/billing.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
@@ -19,6 +20,7 @@ const ALL = [
   ...SUBMIT_DOMAIN_MUTANTS,
   ...RESOURCE_DOMAIN_MUTANTS,
   ...REST_DOMAIN_MUTANTS,
+  ...BILLING_DOMAIN_MUTANTS,
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,
@@ -29,6 +31,7 @@ const ALL = [
   ...SUBMIT_OBJECT_MUTANTS,
   ...RESOURCE_WORKER_MUTANTS,
   ...REST_WORKER_MUTANTS,
+  ...BILLING_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
   ...ENGINE_MUTANTS,
   ...ENDPOINT_MUTANTS,

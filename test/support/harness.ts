@@ -22,6 +22,7 @@ import type { HostTunnelRpc } from '../../src/objects/host-tunnel.ts'
 import type { PodLogRpc } from '../../src/objects/pod-log.ts'
 import type { RateLimiterRpc } from '../../src/objects/rate-limiter.ts'
 import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
+import { answerFault } from './openapi/answers.ts'
 
 export {
   afterAll,
@@ -80,10 +81,16 @@ export interface Reply {
   body: any
 }
 
-/** Sends a request through the whole Worker. */
-export function send(path: string, init: RequestInit = {}): Promise<Response> {
+/** Sends a request through the whole Worker. An answer that its document does not describe fails the test (PP-262). */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const worker = (exports as unknown as { default: Fetcher }).default
-  return worker.fetch(new Request(path.startsWith('http') ? path : ORIGIN + path, { redirect: 'manual', ...init }))
+  const url = new URL(path.startsWith('http') ? path : ORIGIN + path)
+  const response = await worker.fetch(new Request(url, { redirect: 'manual', ...init }))
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  const text = isJson ? await response.clone().text() : null
+  const fault = answerFault({ method: init.method ?? 'GET', url, status: response.status, headers: response.headers, text })
+  if (fault !== null) throw new Error(`the answer is not as documented: ${fault}`)
+  return response
 }
 
 /** Calls the API with a key (null: without one). Bodies go out as JSON and come back parsed. */

@@ -15,6 +15,9 @@ export function makePod(change: Partial<PodState> = {}): PodState {
     ports: [],
     startedAtMs,
     chargedFromMs: startedAtMs,
+    diskChargedFromMs: null,
+    diskNanosPerHour: 0,
+    stoppedDiskNanosPerHour: 0,
     changedAtMs: 1_000,
     ...change,
   }

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
+import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -59,6 +59,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List endpoints, newest first
+     *
+     * A page of the account; follow `pagination.nextCursor` for the next one.
      */
     public listEndpoints<ThrowOnError extends boolean = true>(options?: Options<ListEndpointsData, ThrowOnError>): RequestResult<ListEndpointsAnswers, ListEndpointsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListEndpointsAnswers, ListEndpointsRefusals, ThrowOnError, 'data'>({
@@ -71,6 +73,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Create an endpoint
+     *
+     * Nothing runs before the first job, unless `workers.min` says so. A repeated `Idempotency-Key` gives the endpoint that the first call made.
      */
     public createEndpoint<ThrowOnError extends boolean = true>(options: Options<CreateEndpointData, ThrowOnError>): RequestResult<CreateEndpointAnswers, CreateEndpointRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateEndpointAnswers, CreateEndpointRefusals, ThrowOnError, 'data'>({
@@ -87,6 +91,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete an endpoint: its workers end, its jobs are cancelled
+     *
+     * Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.
      */
     public deleteEndpoint<ThrowOnError extends boolean = true>(options: Options<DeleteEndpointData, ThrowOnError>): RequestResult<DeleteEndpointAnswers, DeleteEndpointRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteEndpointAnswers, DeleteEndpointRefusals, ThrowOnError, 'data'>({
@@ -99,6 +105,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read an endpoint
+     *
+     * Its configuration and the URLs that jobs are sent to; how its workers fare is under `workers`.
      */
     public getEndpoint<ThrowOnError extends boolean = true>(options: Options<GetEndpointData, ThrowOnError>): RequestResult<GetEndpointAnswers, GetEndpointRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetEndpointAnswers, GetEndpointRefusals, ThrowOnError, 'data'>({
@@ -111,6 +119,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Change an endpoint in place
+     *
+     * What is left out stays. A change of the container or its placement makes a release and replaces workers one by one; the rest applies at once.
      */
     public updateEndpoint<ThrowOnError extends boolean = true>(options: Options<UpdateEndpointData, ThrowOnError>): RequestResult<UpdateEndpointAnswers, UpdateEndpointRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateEndpointAnswers, UpdateEndpointRefusals, ThrowOnError, 'data'>({
@@ -127,6 +137,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read the secret that signs webhooks
+     *
+     * In the form of Standard Webhooks, `whsec_…`: a receiver checks the signature of each delivery with it.
      */
     public getWebhookSigningSecret<ThrowOnError extends boolean = true>(options?: Options<GetWebhookSigningSecretData, ThrowOnError>): RequestResult<GetWebhookSigningSecretAnswers, GetWebhookSigningSecretRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetWebhookSigningSecretAnswers, GetWebhookSigningSecretRefusals, ThrowOnError, 'data'>({
@@ -139,6 +151,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Replace the secret; for 24 hours both sign
+     *
+     * Deliveries carry signatures of both secrets meanwhile, so that no receiver misses one.
      */
     public rotateWebhookSigningSecret<ThrowOnError extends boolean = true>(options?: Options<RotateWebhookSigningSecretData, ThrowOnError>): RequestResult<RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).post<RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretRefusals, ThrowOnError, 'data'>({
@@ -151,6 +165,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List deliveries of webhooks, newest first
+     *
+     * Each with its attempts and what the receiver answered; kept for a limited time.
      */
     public listWebhookDeliveries<ThrowOnError extends boolean = true>(options?: Options<ListWebhookDeliveriesData, ThrowOnError>): RequestResult<ListWebhookDeliveriesAnswers, ListWebhookDeliveriesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListWebhookDeliveriesAnswers, ListWebhookDeliveriesRefusals, ThrowOnError, 'data'>({
@@ -163,6 +179,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Send a delivery again: the same id and body, three fresh attempts
+     *
+     * Receivers know a repetition by its `webhook-id`.
      */
     public redeliverWebhook<ThrowOnError extends boolean = true>(options: Options<RedeliverWebhookData, ThrowOnError>): RequestResult<RedeliverWebhookAnswers, RedeliverWebhookRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<RedeliverWebhookAnswers, RedeliverWebhookRefusals, ThrowOnError, 'data'>({
@@ -175,6 +193,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the active workers of an endpoint
+     *
+     * Those that start, run, idle or are held back now, and a count of each kind.
      */
     public listEndpointWorkers<ThrowOnError extends boolean = true>(options: Options<ListEndpointWorkersData, ThrowOnError>): RequestResult<ListEndpointWorkersAnswers, ListEndpointWorkersRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListEndpointWorkersAnswers, ListEndpointWorkersRefusals, ThrowOnError, 'data'>({
@@ -187,6 +207,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the releases of an endpoint, newest first, and how far the newest has come
+     *
+     * A release is one change of what workers run; `rollout` says how many workers have the newest.
      */
     public listEndpointReleases<ThrowOnError extends boolean = true>(options: Options<ListEndpointReleasesData, ThrowOnError>): RequestResult<ListEndpointReleasesAnswers, ListEndpointReleasesRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListEndpointReleasesAnswers, ListEndpointReleasesRefusals, ThrowOnError, 'data'>({
@@ -199,6 +221,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the builds of an endpoint: there are none, images are built elsewhere
+     *
+     * Kept for clients that ask; the list is always empty.
      */
     public listEndpointBuilds<ThrowOnError extends boolean = true>(options: Options<ListEndpointBuildsData, ThrowOnError>): RequestResult<ListEndpointBuildsAnswers, ListEndpointBuildsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListEndpointBuildsAnswers, ListEndpointBuildsRefusals, ThrowOnError, 'data'>({
@@ -211,6 +235,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the decisions of the scaler that changed something, newest first
+     *
+     * Each with the figures that it was made from, so that a number of workers can be explained.
      */
     public listScalingDecisions<ThrowOnError extends boolean = true>(options: Options<ListScalingDecisionsData, ThrowOnError>): RequestResult<ListScalingDecisionsAnswers, ListScalingDecisionsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListScalingDecisionsAnswers, ListScalingDecisionsRefusals, ThrowOnError, 'data'>({
@@ -223,6 +249,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * A worker's log: its newest lines, then every line as it comes
+     *
+     * Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.
      */
     public getWorkerLogs<ThrowOnError extends boolean = true>(options: Options<GetWorkerLogsData, ThrowOnError, GetWorkerLogsAnswer>): Promise<ServerSentEventsResult<GetWorkerLogsAnswers>> {
         return (options.client ?? this.client).sse.get<GetWorkerLogsAnswers, GetWorkerLogsRefusals, ThrowOnError, 'data'>({
@@ -235,6 +263,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * A pod's log: its newest lines, then every line as it comes
+     *
+     * Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.
      */
     public getPodLogs<ThrowOnError extends boolean = true>(options: Options<GetPodLogsData, ThrowOnError, GetPodLogsAnswer>): Promise<ServerSentEventsResult<GetPodLogsAnswers>> {
         return (options.client ?? this.client).sse.get<GetPodLogsAnswers, GetPodLogsRefusals, ThrowOnError, 'data'>({
@@ -247,6 +277,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List pods, newest first
+     *
+     * A page of the account; members of clusters only with `includeClusterPods`.
      */
     public listPods<ThrowOnError extends boolean = true>(options?: Options<ListPodsData, ThrowOnError>): RequestResult<ListPodsAnswers, ListPodsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListPodsAnswers, ListPodsRefusals, ThrowOnError, 'data'>({
@@ -259,6 +291,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Create a pod and start it
+     *
+     * With `dryRun` nothing is made and the answer says where the pod would go. A repeated `Idempotency-Key` gives the pod that the first call made.
      */
     public createPod<ThrowOnError extends boolean = true>(options: Options<CreatePodData, ThrowOnError>): RequestResult<CreatePodAnswers, CreatePodRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreatePodAnswers, CreatePodRefusals, ThrowOnError, 'data'>({
@@ -275,6 +309,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Terminate a pod: its container and its persistent mount are destroyed
+     *
+     * Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.
      */
     public deletePod<ThrowOnError extends boolean = true>(options: Options<DeletePodData, ThrowOnError>): RequestResult<DeletePodAnswers, DeletePodRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeletePodAnswers, DeletePodRefusals, ThrowOnError, 'data'>({
@@ -287,6 +323,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read a pod, at once or when it has a status
+     *
+     * With `waitFor` the answer is held until the pod has that status, at most 25 seconds. The `ETag` goes into `If-Match` of a change.
      */
     public getPod<ThrowOnError extends boolean = true>(options: Options<GetPodData, ThrowOnError>): RequestResult<GetPodAnswers, GetPodRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetPodAnswers, GetPodRefusals, ThrowOnError, 'data'>({
@@ -299,6 +337,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Change a pod in place
+     *
+     * What is left out stays. A change of the container starts it anew; kinds of mounts and volumes are fixed at create.
      */
     public updatePod<ThrowOnError extends boolean = true>(options: Options<UpdatePodData, ThrowOnError>): RequestResult<UpdatePodAnswers, UpdatePodRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdatePodAnswers, UpdatePodRefusals, ThrowOnError, 'data'>({
@@ -333,6 +373,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List own templates, newest first
+     *
+     * Public templates of others are not among them; they are read by their ids.
      */
     public listTemplates<ThrowOnError extends boolean = true>(options?: Options<ListTemplatesData, ThrowOnError>): RequestResult<ListTemplatesAnswers, ListTemplatesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListTemplatesAnswers, ListTemplatesRefusals, ThrowOnError, 'data'>({
@@ -345,6 +387,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Create a template
+     *
+     * Pods and endpoints are made from it by `templateId`; a repeated `Idempotency-Key` gives the template that the first call made.
      */
     public createTemplate<ThrowOnError extends boolean = true>(options: Options<CreateTemplateData, ThrowOnError>): RequestResult<CreateTemplateAnswers, CreateTemplateRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateTemplateAnswers, CreateTemplateRefusals, ThrowOnError, 'data'>({
@@ -361,6 +405,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete an own template that no live pod was made from
+     *
+     * 400 while a live pod was made from it.
      */
     public deleteTemplate<ThrowOnError extends boolean = true>(options: Options<DeleteTemplateData, ThrowOnError>): RequestResult<DeleteTemplateAnswers, DeleteTemplateRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteTemplateAnswers, DeleteTemplateRefusals, ThrowOnError, 'data'>({
@@ -373,6 +419,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read an own template, or a public one, which takes no scope
+     *
+     * Of a template of another account the registry credential is not shown.
      */
     public getTemplate<ThrowOnError extends boolean = true>(options: Options<GetTemplateData, ThrowOnError>): RequestResult<GetTemplateAnswers, GetTemplateRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetTemplateAnswers, GetTemplateRefusals, ThrowOnError, 'data'>({
@@ -385,6 +433,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Change an own template; what was made from it stays as it is
+     *
+     * What is left out stays as it is.
      */
     public updateTemplate<ThrowOnError extends boolean = true>(options: Options<UpdateTemplateData, ThrowOnError>): RequestResult<UpdateTemplateAnswers, UpdateTemplateRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateTemplateAnswers, UpdateTemplateRefusals, ThrowOnError, 'data'>({
@@ -401,6 +451,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List all network volumes, newest first
+     *
+     * The list is whole: it has no pages.
      */
     public listNetworkVolumes<ThrowOnError extends boolean = true>(options?: Options<ListNetworkVolumesData, ThrowOnError>): RequestResult<ListNetworkVolumesAnswers, ListNetworkVolumesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListNetworkVolumesAnswers, ListNetworkVolumesRefusals, ThrowOnError, 'data'>({
@@ -413,6 +465,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Create a network volume
+     *
+     * It lies in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` gives the volume that the first call made.
      */
     public createNetworkVolume<ThrowOnError extends boolean = true>(options: Options<CreateNetworkVolumeData, ThrowOnError>): RequestResult<CreateNetworkVolumeAnswers, CreateNetworkVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateNetworkVolumeAnswers, CreateNetworkVolumeRefusals, ThrowOnError, 'data'>({
@@ -429,6 +483,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete a network volume that nothing uses
+     *
+     * 400 while a live pod or an endpoint uses it. Its data is not brought back.
      */
     public deleteNetworkVolume<ThrowOnError extends boolean = true>(options: Options<DeleteNetworkVolumeData, ThrowOnError>): RequestResult<DeleteNetworkVolumeAnswers, DeleteNetworkVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteNetworkVolumeAnswers, DeleteNetworkVolumeRefusals, ThrowOnError, 'data'>({
@@ -441,6 +497,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read a network volume
+     *
+     * Its name, size, data center and kind.
      */
     public getNetworkVolume<ThrowOnError extends boolean = true>(options: Options<GetNetworkVolumeData, ThrowOnError>): RequestResult<GetNetworkVolumeAnswers, GetNetworkVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetNetworkVolumeAnswers, GetNetworkVolumeRefusals, ThrowOnError, 'data'>({
@@ -453,6 +511,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Rename a network volume or let it grow
+     *
+     * At least one of `name` and `size`; a volume never shrinks.
      */
     public updateNetworkVolume<ThrowOnError extends boolean = true>(options: Options<UpdateNetworkVolumeData, ThrowOnError>): RequestResult<UpdateNetworkVolumeAnswers, UpdateNetworkVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateNetworkVolumeAnswers, UpdateNetworkVolumeRefusals, ThrowOnError, 'data'>({
@@ -469,6 +529,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List all global volumes, newest first
+     *
+     * The list is whole: it has no pages.
      */
     public listGlobalVolumes<ThrowOnError extends boolean = true>(options?: Options<ListGlobalVolumesData, ThrowOnError>): RequestResult<ListGlobalVolumesAnswers, ListGlobalVolumesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListGlobalVolumesAnswers, ListGlobalVolumesRefusals, ThrowOnError, 'data'>({
@@ -481,6 +543,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Create a global volume
+     *
+     * It can be mounted in every data center and has no size: it is billed by use.
      */
     public createGlobalVolume<ThrowOnError extends boolean = true>(options: Options<CreateGlobalVolumeData, ThrowOnError>): RequestResult<CreateGlobalVolumeAnswers, CreateGlobalVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateGlobalVolumeAnswers, CreateGlobalVolumeRefusals, ThrowOnError, 'data'>({
@@ -497,6 +561,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete a global volume that no pod mounts
+     *
+     * 400 while a live pod mounts it. Its data is not brought back.
      */
     public deleteGlobalVolume<ThrowOnError extends boolean = true>(options: Options<DeleteGlobalVolumeData, ThrowOnError>): RequestResult<DeleteGlobalVolumeAnswers, DeleteGlobalVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteGlobalVolumeAnswers, DeleteGlobalVolumeRefusals, ThrowOnError, 'data'>({
@@ -509,6 +575,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read a global volume
+     *
+     * Its name; a global volume has no size and no data center.
      */
     public getGlobalVolume<ThrowOnError extends boolean = true>(options: Options<GetGlobalVolumeData, ThrowOnError>): RequestResult<GetGlobalVolumeAnswers, GetGlobalVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetGlobalVolumeAnswers, GetGlobalVolumeRefusals, ThrowOnError, 'data'>({
@@ -521,6 +589,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Rename a global volume
+     *
+     * Only the name can change.
      */
     public updateGlobalVolume<ThrowOnError extends boolean = true>(options: Options<UpdateGlobalVolumeData, ThrowOnError>): RequestResult<UpdateGlobalVolumeAnswers, UpdateGlobalVolumeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateGlobalVolumeAnswers, UpdateGlobalVolumeRefusals, ThrowOnError, 'data'>({
@@ -537,6 +607,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the ECR repositories that are pulled from by delegation, newest first
+     *
+     * The list is whole: it has no pages.
      */
     public listDelegations<ThrowOnError extends boolean = true>(options?: Options<ListDelegationsData, ThrowOnError>): RequestResult<ListDelegationsAnswers, ListDelegationsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListDelegationsAnswers, ListDelegationsRefusals, ThrowOnError, 'data'>({
@@ -549,6 +621,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Pull from an ECR repository without a stored credential
+     *
+     * The repository grants the access; a token for each pull is exchanged when a container starts.
      */
     public createDelegation<ThrowOnError extends boolean = true>(options: Options<CreateDelegationData, ThrowOnError>): RequestResult<CreateDelegationAnswers, CreateDelegationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateDelegationAnswers, CreateDelegationRefusals, ThrowOnError, 'data'>({
@@ -565,6 +639,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Revoke a delegation: the next start pulls without it
+     *
+     * Containers that run go on.
      */
     public revokeDelegation<ThrowOnError extends boolean = true>(options: Options<RevokeDelegationData, ThrowOnError>): RequestResult<RevokeDelegationAnswers, RevokeDelegationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<RevokeDelegationAnswers, RevokeDelegationRefusals, ThrowOnError, 'data'>({
@@ -577,6 +653,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List all registry credentials, newest first
+     *
+     * User names and passwords are never shown. The list is whole: it has no pages.
      */
     public listRegistries<ThrowOnError extends boolean = true>(options?: Options<ListRegistriesData, ThrowOnError>): RequestResult<ListRegistriesAnswers, ListRegistriesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListRegistriesAnswers, ListRegistriesRefusals, ThrowOnError, 'data'>({
@@ -589,6 +667,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Store a credential for private images
+     *
+     * It is kept sealed, and pods, endpoints and templates name it by its id. A repeated `Idempotency-Key` gives the credential that the first call made.
      */
     public createRegistry<ThrowOnError extends boolean = true>(options: Options<CreateRegistryData, ThrowOnError>): RequestResult<CreateRegistryAnswers, CreateRegistryRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateRegistryAnswers, CreateRegistryRefusals, ThrowOnError, 'data'>({
@@ -605,6 +685,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete a credential that nothing pulls with; templates forget it
+     *
+     * 400 while a live pod or an endpoint pulls with it.
      */
     public deleteRegistry<ThrowOnError extends boolean = true>(options: Options<DeleteRegistryData, ThrowOnError>): RequestResult<DeleteRegistryAnswers, DeleteRegistryRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteRegistryAnswers, DeleteRegistryRefusals, ThrowOnError, 'data'>({
@@ -617,6 +699,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read the name of a registry credential
+     *
+     * User name and password are never shown.
      */
     public getRegistry<ThrowOnError extends boolean = true>(options: Options<GetRegistryData, ThrowOnError>): RequestResult<GetRegistryAnswers, GetRegistryRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetRegistryAnswers, GetRegistryRefusals, ThrowOnError, 'data'>({
@@ -629,6 +713,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read the account's SSH public keys
+     *
+     * Pods that are created with `startSsh` get them.
      */
     public getSshKeys<ThrowOnError extends boolean = true>(options?: Options<GetSshKeysData, ThrowOnError>): RequestResult<GetSshKeysAnswers, GetSshKeysRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetSshKeysAnswers, GetSshKeysRefusals, ThrowOnError, 'data'>({
@@ -641,6 +727,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Replace the whole set of SSH public keys; running pods keep theirs
+     *
+     * An empty list clears it. Each line is one key in the form of `authorized_keys`, without options.
      */
     public putSshKeys<ThrowOnError extends boolean = true>(options: Options<PutSshKeysData, ThrowOnError>): RequestResult<PutSshKeysAnswers, PutSshKeysRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).put<PutSshKeysAnswers, PutSshKeysRefusals, ThrowOnError, 'data'>({
@@ -657,6 +745,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List all secrets, newest first, or the one of a name; values are never shown
+     *
+     * The list is whole: it has no pages.
      */
     public listSecrets<ThrowOnError extends boolean = true>(options?: Options<ListSecretsData, ThrowOnError>): RequestResult<ListSecretsAnswers, ListSecretsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListSecretsAnswers, ListSecretsRefusals, ThrowOnError, 'data'>({
@@ -669,6 +759,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Store a value that the env of pods and workers can name
+     *
+     * The env of a pod, template or endpoint names it as `{{ RUNPOD_SECRET_<name> }}`; the value is kept sealed.
      */
     public createSecret<ThrowOnError extends boolean = true>(options: Options<CreateSecretData, ThrowOnError>): RequestResult<CreateSecretAnswers, CreateSecretRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateSecretAnswers, CreateSecretRefusals, ThrowOnError, 'data'>({
@@ -685,6 +777,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete a secret; what names it and boots from now on gets an empty text in its place
+     *
+     * Nothing that runs is stopped.
      */
     public deleteSecret<ThrowOnError extends boolean = true>(options: Options<DeleteSecretData, ThrowOnError>): RequestResult<DeleteSecretAnswers, DeleteSecretRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteSecretAnswers, DeleteSecretRefusals, ThrowOnError, 'data'>({
@@ -697,6 +791,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read what is known of a secret but its value
+     *
+     * Its name, description and times; no call shows the value.
      */
     public getSecret<ThrowOnError extends boolean = true>(options: Options<GetSecretData, ThrowOnError>): RequestResult<GetSecretAnswers, GetSecretRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetSecretAnswers, GetSecretRefusals, ThrowOnError, 'data'>({
@@ -709,6 +805,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Change the value or the description; what boots from now on gets the new value
+     *
+     * The name never changes. What runs now keeps the value that it started with.
      */
     public updateSecret<ThrowOnError extends boolean = true>(options: Options<UpdateSecretData, ThrowOnError>): RequestResult<UpdateSecretAnswers, UpdateSecretRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateSecretAnswers, UpdateSecretRefusals, ThrowOnError, 'data'>({
@@ -725,6 +823,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * What the account holds of each budget, and the most that it may
+     *
+     * A create beyond a budget is refused and names it; the operator can raise one.
      */
     public getAccountLimits<ThrowOnError extends boolean = true>(options?: Options<GetAccountLimitsData, ThrowOnError>): RequestResult<GetAccountLimitsAnswers, GetAccountLimitsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetAccountLimitsAnswers, GetAccountLimitsRefusals, ThrowOnError, 'data'>({
@@ -765,6 +865,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * What the account spends now and this month, and may
+     *
+     * The rate of what runs now, the month so far with an estimate of its end, and the limits that hold.
      */
     public getBillingSummary<ThrowOnError extends boolean = true>(options?: Options<GetBillingSummaryData, ThrowOnError>): RequestResult<GetBillingSummaryAnswers, GetBillingSummaryRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetBillingSummaryAnswers, GetBillingSummaryRefusals, ThrowOnError, 'data'>({
@@ -777,6 +879,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * The spend limits of the account
+     *
+     * New work beyond the limit is 402; a warning goes to the webhook before.
      */
     public getSpendLimits<ThrowOnError extends boolean = true>(options?: Options<GetSpendLimitsData, ThrowOnError>): RequestResult<GetSpendLimitsAnswers, GetSpendLimitsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetSpendLimitsAnswers, GetSpendLimitsRefusals, ThrowOnError, 'data'>({
@@ -789,6 +893,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Change the spend limits of the account, as far as the operator lets it
+     *
+     * What is left out stays as it is.
      */
     public updateSpendLimits<ThrowOnError extends boolean = true>(options: Options<UpdateSpendLimitsData, ThrowOnError>): RequestResult<UpdateSpendLimitsAnswers, UpdateSpendLimitsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateSpendLimitsAnswers, UpdateSpendLimitsRefusals, ThrowOnError, 'data'>({
@@ -805,6 +911,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Join an organization with the token of an invitation for the caller's address
+     *
+     * Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.
      */
     public acceptInvitation<ThrowOnError extends boolean = true>(options: Options<AcceptInvitationData, ThrowOnError>): RequestResult<AcceptInvitationAnswers, AcceptInvitationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<AcceptInvitationAnswers, AcceptInvitationRefusals, ThrowOnError, 'data'>({
@@ -821,6 +929,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * End an invitation for the caller's address without joining
+     *
+     * Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.
      */
     public declineInvitation<ThrowOnError extends boolean = true>(options: Options<DeclineInvitationData, ThrowOnError>): RequestResult<DeclineInvitationAnswers, DeclineInvitationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<DeclineInvitationAnswers, DeclineInvitationRefusals, ThrowOnError, 'data'>({
@@ -837,6 +947,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List open invitations, oldest first
+     *
+     * Tokens are not shown again.
      */
     public listInvitations<ThrowOnError extends boolean = true>(options: Options<ListInvitationsData, ThrowOnError>): RequestResult<ListInvitationsAnswers, ListInvitationsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListInvitationsAnswers, ListInvitationsRefusals, ThrowOnError, 'data'>({
@@ -849,6 +961,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Invite an address; the answer has the token to pass on, this once
+     *
+     * It is open for `expiresInDays`, and only while whoever made it may still give that role. An administrator invites no owner.
      */
     public createInvitation<ThrowOnError extends boolean = true>(options: Options<CreateInvitationData, ThrowOnError>): RequestResult<CreateInvitationAnswers, CreateInvitationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateInvitationAnswers, CreateInvitationRefusals, ThrowOnError, 'data'>({
@@ -865,6 +979,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Take an open invitation back
+     *
+     * Its token opens nothing from now on.
      */
     public revokeInvitation<ThrowOnError extends boolean = true>(options: Options<RevokeInvitationData, ThrowOnError>): RequestResult<RevokeInvitationAnswers, RevokeInvitationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<RevokeInvitationAnswers, RevokeInvitationRefusals, ThrowOnError, 'data'>({
@@ -877,6 +993,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Make another member the owner, and the caller an administrator
+     *
+     * Only an owner may; both change or neither does.
      */
     public handOverOrganization<ThrowOnError extends boolean = true>(options: Options<HandOverOrganizationData, ThrowOnError>): RequestResult<HandOverOrganizationAnswers, HandOverOrganizationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<HandOverOrganizationAnswers, HandOverOrganizationRefusals, ThrowOnError, 'data'>({
@@ -893,6 +1011,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Remove a member, or leave with your own id; keys of the one who goes are dead everywhere within 60 seconds
+     *
+     * `keysTo` names a member that takes over the keys instead. The last owner cannot go (409).
      */
     public removeOrganizationMember<ThrowOnError extends boolean = true>(options: Options<RemoveOrganizationMemberData, ThrowOnError>): RequestResult<RemoveOrganizationMemberAnswers, RemoveOrganizationMemberRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<RemoveOrganizationMemberAnswers, RemoveOrganizationMemberRefusals, ThrowOnError, 'data'>({
@@ -905,6 +1025,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Give a member another role; felt everywhere within 60 seconds
+     *
+     * An administrator makes and removes no owner; the last owner stays one (409).
      */
     public updateOrganizationMember<ThrowOnError extends boolean = true>(options: Options<UpdateOrganizationMemberData, ThrowOnError>): RequestResult<UpdateOrganizationMemberAnswers, UpdateOrganizationMemberRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateOrganizationMemberAnswers, UpdateOrganizationMemberRefusals, ThrowOnError, 'data'>({
@@ -921,6 +1043,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the organizations of the caller, newest first
+     *
+     * Those that the acting user belongs to, with the role there. The list is whole: it has no pages.
      */
     public listOrganizations<ThrowOnError extends boolean = true>(options?: Options<ListOrganizationsData, ThrowOnError>): RequestResult<ListOrganizationsAnswers, ListOrganizationsRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListOrganizationsAnswers, ListOrganizationsRefusals, ThrowOnError, 'data'>({
@@ -933,6 +1057,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Make an organization that the caller owns
+     *
+     * Resources, keys and bills of an organization are apart from those of its members.
      */
     public createOrganization<ThrowOnError extends boolean = true>(options: Options<CreateOrganizationData, ThrowOnError>): RequestResult<CreateOrganizationAnswers, CreateOrganizationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateOrganizationAnswers, CreateOrganizationRefusals, ThrowOnError, 'data'>({
@@ -949,6 +1075,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Delete an organization that has nothing left; its members, invitations and keys go with it
+     *
+     * Only an owner may; 409 names what is still there.
      */
     public deleteOrganization<ThrowOnError extends boolean = true>(options: Options<DeleteOrganizationData, ThrowOnError>): RequestResult<DeleteOrganizationAnswers, DeleteOrganizationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteOrganizationAnswers, DeleteOrganizationRefusals, ThrowOnError, 'data'>({
@@ -961,6 +1089,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read an organization and its members
+     *
+     * Every member may; one that the caller does not belong to is 404.
      */
     public getOrganization<ThrowOnError extends boolean = true>(options: Options<GetOrganizationData, ThrowOnError>): RequestResult<GetOrganizationAnswers, GetOrganizationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetOrganizationAnswers, GetOrganizationRefusals, ThrowOnError, 'data'>({
@@ -973,6 +1103,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Rename an organization
+     *
+     * Owners and administrators may.
      */
     public updateOrganization<ThrowOnError extends boolean = true>(options: Options<UpdateOrganizationData, ThrowOnError>): RequestResult<UpdateOrganizationAnswers, UpdateOrganizationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<UpdateOrganizationAnswers, UpdateOrganizationRefusals, ThrowOnError, 'data'>({
@@ -989,6 +1121,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * API keys of the account, or one’s own
+     *
+     * Whoever has no `account:write` sees the own ones alone. Secrets are not shown again.
      */
     public listAccountKeys<ThrowOnError extends boolean = true>(options?: Options<ListAccountKeysData, ThrowOnError>): RequestResult<ListAccountKeysAnswers, ListAccountKeysRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListAccountKeysAnswers, ListAccountKeysRefusals, ThrowOnError, 'data'>({
@@ -1001,6 +1135,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Make an API key for the account
+     *
+     * The key is shown in this answer alone, and it holds no scope that its maker lacks.
      */
     public createAccountKey<ThrowOnError extends boolean = true>(options: Options<CreateAccountKeyData, ThrowOnError>): RequestResult<CreateAccountKeyAnswers, CreateAccountKeyRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateAccountKeyAnswers, CreateAccountKeyRefusals, ThrowOnError, 'data'>({
@@ -1017,6 +1153,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Put a new key in the place of one’s own; the former is good for a while
+     *
+     * The former is good for `overlapSeconds` more; a key is rotated once.
      */
     public rotateAccountKey<ThrowOnError extends boolean = true>(options: Options<RotateAccountKeyData, ThrowOnError>): RequestResult<RotateAccountKeyAnswers, RotateAccountKeyRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<RotateAccountKeyAnswers, RotateAccountKeyRefusals, ThrowOnError, 'data'>({
@@ -1033,6 +1171,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Revoke a key: at once here, within 60 s everywhere
+     *
+     * Streams that it holds open end with it.
      */
     public revokeAccountKey<ThrowOnError extends boolean = true>(options: Options<RevokeAccountKeyData, ThrowOnError>): RequestResult<RevokeAccountKeyAnswers, RevokeAccountKeyRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<RevokeAccountKeyAnswers, RevokeAccountKeyRefusals, ThrowOnError, 'data'>({
@@ -1045,6 +1185,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * The user who acts: who has signed in, or who made the key
+     *
+     * Whose limits and audit rows a call counts for, and the account that it acts in.
      */
     public getUser<ThrowOnError extends boolean = true>(options?: Options<GetUserData, ThrowOnError>): RequestResult<GetUserAnswers, GetUserRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetUserAnswers, GetUserRefusals, ThrowOnError, 'data'>({
@@ -1141,6 +1283,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Submit a job
+     *
+     * Answers at once with the id of the job. A repeated `Idempotency-Key` gives the job that the first call made.
      */
     public runJob<ThrowOnError extends boolean = true>(options: Options<RunJobData, ThrowOnError>): RequestResult<RunJobAnswers, RunJobRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<RunJobAnswers, RunJobRefusals, ThrowOnError, 'data'>({
@@ -1157,6 +1301,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Submit a job and wait for it
+     *
+     * Held until the job is over or `wait` has passed, then its record as it is. A client that leaves cancels nothing.
      */
     public runJobSync<ThrowOnError extends boolean = true>(options: Options<RunJobSyncData, ThrowOnError>): RequestResult<RunJobSyncAnswers, RunJobSyncRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<RunJobSyncAnswers, RunJobSyncRefusals, ThrowOnError, 'data'>({
@@ -1173,6 +1319,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * State and result of a job
+     *
+     * Answers at once. A result is kept for a while after the job is over; then the job is 404.
      */
     public getJobStatus<ThrowOnError extends boolean = true>(options: Options<GetJobStatusData, ThrowOnError>): RequestResult<GetJobStatusAnswers, GetJobStatusRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetJobStatusAnswers, GetJobStatusRefusals, ThrowOnError, 'data'>({
@@ -1185,6 +1333,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * State and result of a job
+     *
+     * Answers at once. A result is kept for a while after the job is over; then the job is 404.
      */
     public getJobStatusByPost<ThrowOnError extends boolean = true>(options: Options<GetJobStatusByPostData, ThrowOnError>): RequestResult<GetJobStatusByPostAnswers, GetJobStatusByPostRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<GetJobStatusByPostAnswers, GetJobStatusByPostRefusals, ThrowOnError, 'data'>({
@@ -1197,6 +1347,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * The same, waiting until it is over
+     *
+     * Held until the job is over or `wait` has passed, then its record as it is.
      */
     public awaitJob<ThrowOnError extends boolean = true>(options: Options<AwaitJobData, ThrowOnError>): RequestResult<AwaitJobAnswers, AwaitJobRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<AwaitJobAnswers, AwaitJobRefusals, ThrowOnError, 'data'>({
@@ -1209,6 +1361,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * The same, waiting until it is over
+     *
+     * Held until the job is over or `wait` has passed, then its record as it is.
      */
     public awaitJobByPost<ThrowOnError extends boolean = true>(options: Options<AwaitJobByPostData, ThrowOnError>): RequestResult<AwaitJobByPostAnswers, AwaitJobByPostRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<AwaitJobByPostAnswers, AwaitJobByPostRefusals, ThrowOnError, 'data'>({
@@ -1221,6 +1375,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Results as they appear
+     *
+     * As JSON: the chunks that no call has taken yet. With `Accept: text/event-stream`: all of them, as they come.
      */
     public streamJob<ThrowOnError extends boolean = true>(options: Options<StreamJobData, ThrowOnError>): RequestResult<StreamJobAnswers, StreamJobRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<StreamJobAnswers, StreamJobRefusals, ThrowOnError, 'data'>({
@@ -1233,6 +1389,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Results as they appear
+     *
+     * As JSON: the chunks that no call has taken yet. With `Accept: text/event-stream`: all of them, as they come.
      */
     public streamJobByPost<ThrowOnError extends boolean = true>(options: Options<StreamJobByPostData, ThrowOnError>): RequestResult<StreamJobByPostAnswers, StreamJobByPostRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<StreamJobByPostAnswers, StreamJobByPostRefusals, ThrowOnError, 'data'>({
@@ -1245,6 +1403,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Cancel a job
+     *
+     * A job that waits never starts; the worker of one that runs is told to stop it.
      */
     public cancelJob<ThrowOnError extends boolean = true>(options: Options<CancelJobData, ThrowOnError>): RequestResult<CancelJobAnswers, CancelJobRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CancelJobAnswers, CancelJobRefusals, ThrowOnError, 'data'>({
@@ -1257,6 +1417,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Queue a failed or timed-out job again
+     *
+     * Under its own id and with its own input, as long as it is kept.
      */
     public retryJob<ThrowOnError extends boolean = true>(options: Options<RetryJobData, ThrowOnError>): RequestResult<RetryJobAnswers, RetryJobRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<RetryJobAnswers, RetryJobRefusals, ThrowOnError, 'data'>({
@@ -1269,6 +1431,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Cancel every queued job
+     *
+     * Jobs that run go on.
      */
     public purgeQueue<ThrowOnError extends boolean = true>(options: Options<PurgeQueueData, ThrowOnError>): RequestResult<PurgeQueueAnswers, PurgeQueueRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<PurgeQueueAnswers, PurgeQueueRefusals, ThrowOnError, 'data'>({
@@ -1281,6 +1445,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Why a job is where it is: what is before it, the workers, the scaler, the hosts
+     *
+     * The first reason that applies, and the figures behind it.
      */
     public explainJob<ThrowOnError extends boolean = true>(options: Options<ExplainJobData, ThrowOnError>): RequestResult<ExplainJobAnswers, ExplainJobRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ExplainJobAnswers, ExplainJobRefusals, ThrowOnError, 'data'>({
@@ -1293,6 +1459,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Counts of jobs and workers
+     *
+     * Of one moment, for dashboards and load generators.
      */
     public getQueueHealth<ThrowOnError extends boolean = true>(options: Options<GetQueueHealthData, ThrowOnError>): RequestResult<GetQueueHealthAnswers, GetQueueHealthRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetQueueHealthAnswers, GetQueueHealthRefusals, ThrowOnError, 'data'>({
@@ -1305,6 +1473,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * The newest jobs
+     *
+     * Newest first. An output that is too large to be listed is left out; `/status` has it.
      */
     public listRequests<ThrowOnError extends boolean = true>(options: Options<ListRequestsData, ThrowOnError>): RequestResult<ListRequestsAnswers, ListRequestsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListRequestsAnswers, ListRequestsRefusals, ThrowOnError, 'data'>({
@@ -1317,6 +1487,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Workers that are up
+     *
+     * Ids of those that ask for work or run it, and how many are in each state.
      */
     public getQueueMetrics<ThrowOnError extends boolean = true>(options: Options<GetQueueMetricsData, ThrowOnError>): RequestResult<GetQueueMetricsAnswers, GetQueueMetricsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetQueueMetricsAnswers, GetQueueMetricsRefusals, ThrowOnError, 'data'>({
@@ -1329,6 +1501,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * What ended when
+     *
+     * Jobs that ended, counted by the slot in which they did.
      */
     public getRequestSeries<ThrowOnError extends boolean = true>(options: Options<GetRequestSeriesData, ThrowOnError>): RequestResult<GetRequestSeriesAnswers, GetRequestSeriesRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetRequestSeriesAnswers, GetRequestSeriesRefusals, ThrowOnError, 'data'>({
@@ -1340,7 +1514,23 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * A call of the OpenAI API, answered by a worker; any method
+     * A DELETE of the OpenAI API, answered by a worker
+     *
+     * The path behind `openai` and the query reach the worker as they are.
+     */
+    public deleteOpenai<ThrowOnError extends boolean = true>(options: Options<DeleteOpenaiData, ThrowOnError>): RequestResult<DeleteOpenaiAnswers, DeleteOpenaiRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteOpenaiAnswers, DeleteOpenaiRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/openai/{route}',
+            ...options
+        });
+    }
+    
+    /**
+     * A call of the OpenAI API, answered by a worker
+     *
+     * The path behind `openai` and the query reach the worker as they are.
      */
     public callOpenai<ThrowOnError extends boolean = true>(options: Options<CallOpenaiData, ThrowOnError>): RequestResult<CallOpenaiAnswers, CallOpenaiRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<CallOpenaiAnswers, CallOpenaiRefusals, ThrowOnError, 'data'>({
@@ -1352,10 +1542,48 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * A PATCH of the OpenAI API, answered by a worker
+     *
+     * The path behind `openai` and the query reach the worker as they are.
+     */
+    public patchOpenai<ThrowOnError extends boolean = true>(options: Options<PatchOpenaiData, ThrowOnError>): RequestResult<PatchOpenaiAnswers, PatchOpenaiRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<PatchOpenaiAnswers, PatchOpenaiRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/openai/{route}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * A call of the OpenAI API with a body, answered by a worker
+     *
+     * The path behind `openai` and the query reach the worker as they are.
      */
     public postOpenai<ThrowOnError extends boolean = true>(options: Options<PostOpenaiData, ThrowOnError>): RequestResult<PostOpenaiAnswers, PostOpenaiRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<PostOpenaiAnswers, PostOpenaiRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/openai/{route}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * A PUT of the OpenAI API, answered by a worker
+     *
+     * The path behind `openai` and the query reach the worker as they are.
+     */
+    public putOpenai<ThrowOnError extends boolean = true>(options: Options<PutOpenaiData, ThrowOnError>): RequestResult<PutOpenaiAnswers, PutOpenaiRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).put<PutOpenaiAnswers, PutOpenaiRefusals, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/openai/{route}',

@@ -30,7 +30,7 @@ export type Endpoint = {
     id: string;
     name: string;
     type: EndpointType;
-    requestUrls: QueueBasedRequestUrls;
+    requestUrls: QueueBasedRequestUrls | LoadBalancerRequestUrls;
     /**
      * Command in stored form.
      */
@@ -106,6 +106,20 @@ export type QueueBasedRequestUrls = {
     cancel: string;
     retry: string;
     purgeQueue: string;
+    health: string;
+};
+
+/**
+ * Where requests are sent.
+ */
+export type LoadBalancerRequestUrls = {
+    /**
+     * Requests below it go to a worker, path and query included.
+     */
+    base: string;
+    /**
+     * The health check path of a worker.
+     */
     health: string;
 };
 
@@ -3049,6 +3063,10 @@ export type DeleteEndpointRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -3897,6 +3915,10 @@ export type DeletePodRefusals = {
      */
     412: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4275,6 +4297,10 @@ export type DeleteTemplateRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4536,6 +4562,10 @@ export type DeleteNetworkVolumeRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -4799,6 +4829,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5053,6 +5087,10 @@ export type RevokeDelegationRefusals = {
      */
     404: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5202,6 +5240,10 @@ export type DeleteRegistryRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -5436,6 +5478,10 @@ export type CreateSecretRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * The body is not JSON.
      */
     415: ErrorResponse;
@@ -5489,6 +5535,10 @@ export type DeleteSecretRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -5589,6 +5639,10 @@ export type UpdateSecretRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * The body is not JSON.
      */
@@ -6180,6 +6234,10 @@ export type RevokeInvitationRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6308,6 +6366,10 @@ export type RemoveOrganizationMemberRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * The request does not match the schema.
      */
@@ -6532,6 +6594,10 @@ export type DeleteOrganizationRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -6856,6 +6922,10 @@ export type RevokeAccountKeyRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
     /**
      * Too many requests.
      */
@@ -7339,6 +7409,9 @@ export type RunJobData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7359,6 +7432,10 @@ export type RunJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7401,6 +7478,9 @@ export type RunJobSyncData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -7425,6 +7505,10 @@ export type RunJobSyncRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7465,7 +7549,13 @@ export type RunJobSyncAnswer = RunJobSyncAnswers[keyof RunJobSyncAnswers];
 export type GetJobStatusData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7481,6 +7571,10 @@ export type GetJobStatusRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7509,7 +7603,13 @@ export type GetJobStatusAnswer = GetJobStatusAnswers[keyof GetJobStatusAnswers];
 export type GetJobStatusByPostData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7525,6 +7625,10 @@ export type GetJobStatusByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7553,7 +7657,13 @@ export type GetJobStatusByPostAnswer = GetJobStatusByPostAnswers[keyof GetJobSta
 export type AwaitJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7574,6 +7684,10 @@ export type AwaitJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7602,7 +7716,13 @@ export type AwaitJobAnswer = AwaitJobAnswers[keyof AwaitJobAnswers];
 export type AwaitJobByPostData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7623,6 +7743,10 @@ export type AwaitJobByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7657,7 +7781,13 @@ export type StreamJobData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7682,6 +7812,10 @@ export type StreamJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7716,7 +7850,13 @@ export type StreamJobByPostData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: {
@@ -7741,6 +7881,10 @@ export type StreamJobByPostRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7769,7 +7913,13 @@ export type StreamJobByPostAnswer = StreamJobByPostAnswers[keyof StreamJobByPost
 export type CancelJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7785,6 +7935,10 @@ export type CancelJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7813,7 +7967,13 @@ export type CancelJobAnswer = CancelJobAnswers[keyof CancelJobAnswers];
 export type RetryJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7829,6 +7989,10 @@ export type RetryJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7857,6 +8021,9 @@ export type RetryJobAnswer = RetryJobAnswers[keyof RetryJobAnswers];
 export type PurgeQueueData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7872,6 +8039,10 @@ export type PurgeQueueRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7900,7 +8071,13 @@ export type PurgeQueueAnswer = PurgeQueueAnswers[keyof PurgeQueueAnswers];
 export type ExplainJobData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
         jobId: string;
     };
     query?: never;
@@ -7916,6 +8093,10 @@ export type ExplainJobRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7944,6 +8125,9 @@ export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
 export type GetQueueHealthData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -7959,6 +8143,10 @@ export type GetQueueHealthRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -7987,6 +8175,9 @@ export type GetQueueHealthAnswer = GetQueueHealthAnswers[keyof GetQueueHealthAns
 export type ListRequestsData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -8007,6 +8198,10 @@ export type ListRequestsRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8035,6 +8230,9 @@ export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
 export type GetQueueMetricsData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: never;
@@ -8050,6 +8248,10 @@ export type GetQueueMetricsRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8078,6 +8280,9 @@ export type GetQueueMetricsAnswer = GetQueueMetricsAnswers[keyof GetQueueMetrics
 export type GetRequestSeriesData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
     };
     query?: {
@@ -8098,6 +8303,10 @@ export type GetRequestSeriesRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8123,9 +8332,80 @@ export type GetRequestSeriesAnswers = {
 
 export type GetRequestSeriesAnswer = GetRequestSeriesAnswers[keyof GetRequestSeriesAnswers];
 
+export type DeleteOpenaiData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type DeleteOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type DeleteOpenaiRefusal = DeleteOpenaiRefusals[keyof DeleteOpenaiRefusals];
+
+export type DeleteOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
 export type CallOpenaiData = {
     body?: never;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
         /**
          * Any path, slashes included, such as `v1/chat/completions`.
@@ -8145,6 +8425,10 @@ export type CallOpenaiRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8180,9 +8464,80 @@ export type CallOpenaiAnswers = {
     200: unknown;
 };
 
+export type PatchOpenaiData = {
+    body: OpenaiBody;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type PatchOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type PatchOpenaiRefusal = PatchOpenaiRefusals[keyof PatchOpenaiRefusals];
+
+export type PatchOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
 export type PostOpenaiData = {
     body: OpenaiBody;
     path: {
+        /**
+         * Endpoint id.
+         */
         endpointId: string;
         /**
          * Any path, slashes included, such as `v1/chat/completions`.
@@ -8202,6 +8557,10 @@ export type PostOpenaiRefusals = {
      * The key is missing, wrong or lacks the scope.
      */
     401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
     /**
      * No such endpoint or job, or the job has been deleted.
      */
@@ -8235,6 +8594,74 @@ export type PostOpenaiRefusals = {
 export type PostOpenaiRefusal = PostOpenaiRefusals[keyof PostOpenaiRefusals];
 
 export type PostOpenaiAnswers = {
+    /**
+     * What the worker answered.
+     */
+    200: unknown;
+};
+
+export type PutOpenaiData = {
+    body: OpenaiBody;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Any path, slashes included, such as `v1/chat/completions`.
+         */
+        route: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/openai/{route}';
+};
+
+export type PutOpenaiRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: OpenaiProblem;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: OpenaiProblem;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: OpenaiProblem;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: OpenaiProblem;
+    /**
+     * The job was cancelled.
+     */
+    410: OpenaiProblem;
+    /**
+     * The body is too large.
+     */
+    413: OpenaiProblem;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: OpenaiProblem;
+    /**
+     * The worker failed. It may name another status between 400 and 599.
+     */
+    500: OpenaiProblem;
+    /**
+     * No answer within an hour.
+     */
+    504: OpenaiProblem;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: OpenaiProblem;
+};
+
+export type PutOpenaiRefusal = PutOpenaiRefusals[keyof PutOpenaiRefusals];
+
+export type PutOpenaiAnswers = {
     /**
      * What the worker answered.
      */

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
+import { closeVolumeCharges } from '../billing/charges.ts'
 import type { Database } from '../client.ts'
 import { buryVolumesOf } from '../resources/volume-tombstones.ts'
 import * as schema from '../schema.ts'
@@ -64,6 +65,7 @@ export async function wipeAccount(db: Database, { userId, teamId }: { userId: st
     secrets: db.delete(secrets).where(eq(secrets.teamId, teamId)),
     templates: db.delete(templates).where(eq(templates.teamId, teamId)),
     registries: db.delete(registries).where(eq(registries.teamId, teamId)),
+    charged: closeVolumeCharges(db, eq(networkVolumes.teamId, teamId), nowMs),
     ...buryVolumesOf(db, teamId, nowMs),
     networkVolumes: db.delete(networkVolumes).where(eq(networkVolumes.teamId, teamId)),
     globalVolumes: db.delete(globalVolumes).where(eq(globalVolumes.teamId, teamId)),

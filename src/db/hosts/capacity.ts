@@ -1,9 +1,11 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Rates } from '../../domain/billing/money.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
 import { selectRequirements } from '../accounts/isolation.ts'
 import { isActive } from '../accounts/suspension.ts'
+import { closeWorkerCharge } from '../billing/charges.ts'
 import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
@@ -16,6 +18,8 @@ const DEFAULT_CLASS = 'runc'
 
 /** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation {
+  /** What a worker is charged for an hour. */
+  rates: Rates
   id: string
   teamId: string
   hostId: string
@@ -103,7 +107,8 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
   // Columns in the order of the table.
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
-    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL, 0, 0, 0
+    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL,
+    ${want.rates.gpuNanosPerHour}, ${want.rates.cpuNanosPerHour}, ${want.rates.diskNanosPerHour}
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
       AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}
       AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)} AND ${withinSpend(want.teamId, want.spend ?? NO_DEMAND)}`)
@@ -116,9 +121,10 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
   return (await findAllocation(db, want.id)) !== null
 }
 
-/** Gives a workload's capacity back. Repeating it changes nothing. */
-export async function releaseCapacity(db: Database, id: string, hostId: string): Promise<void> {
+/** Gives a workload's capacity back; a worker that is still charged is charged to `endedAtMs`. Repeating it changes nothing. */
+export async function releaseCapacity(db: Database, id: string, hostId: string, endedAtMs: number): Promise<void> {
   await db.batch([
+    closeWorkerCharge(db, id, hostId, endedAtMs),
     db.delete(allocations).where(and(eq(allocations.id, id), eq(allocations.hostId, hostId))),
     ...recomputeFree(db, hostId, notBelowZero),
   ])

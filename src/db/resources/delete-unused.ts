@@ -12,7 +12,8 @@ export interface ResourceUsers {
 
 /**
  * Deletes a team's row unless something uses it, and says why not. Decided inside the DELETE, so that no create can slip in between;
- * the reason is read in the same transaction. `together` is for statements that look at whether it was deleted.
+ * the reason is read in the same transaction. `together` is for statements that look at whether it was deleted, `inFront` makes
+ * one that reads it before, under the condition on which it is.
  */
 export async function deleteUnused(
   db: Database,
@@ -21,11 +22,15 @@ export async function deleteUnused(
   id: string,
   { byPod, byEndpoint }: ResourceUsers,
   together: readonly Statement[],
+  inFront?: (isUnused: SQL | undefined) => Statement,
 ): Promise<DeleteOutcome> {
   const owned = and(eq(table.teamId, teamId), eq(table.id, id))
   const used = or(byPod, byEndpoint) ?? byPod
-  const [result, [kept]] = await db.batch([
-    db.delete(table).where(and(owned, not(used))),
+  const isUnused = and(owned, not(used))
+  const nothing = db.select({ id: table.id }).from(table).where(sql`FALSE`)
+  const [, result, [kept]] = await db.batch([
+    inFront ? inFront(isUnused) : nothing,
+    db.delete(table).where(isUnused),
     db
       .select({ byPod: sql<number>`${byPod}` })
       .from(table)

@@ -1,5 +1,6 @@
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
+import { closeVolumeCharges } from '../billing/charges.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { networkVolumes } from '../schema.ts'
@@ -31,13 +32,13 @@ export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 export async function insertNetworkVolume(
   db: Database,
   volume: NetworkVolumeRecord,
-  nowMs: number,
+  { nowMs, nanosPerHour }: { nowMs: number; nanosPerHour: number },
   together: readonly Statement[],
 ): Promise<boolean> {
   const { id, teamId, name, sizeGb, dataCenterId, type } = volume
   const [result] = await db.batch([
     db.insert(networkVolumes).select(
-      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, NULL, 0, 0, NULL, NULL, 0
+      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, ${nowMs}, ${nanosPerHour}, 1, NULL, NULL, 0
           WHERE ${hasRoom(networkVolumes, teamId)}`,
     ),
     ...together,
@@ -69,27 +70,43 @@ export function listNetworkVolumes(db: Database, teamId: string): Promise<UsedNe
     .all()
 }
 
-/** Writes name and size if the volume still is as `before` says; false when another request was faster. */
+/**
+ * Writes name and size if the volume still is as `before` says; false when another request was faster. `resized`: what the new size costs from
+ * then on, and the charge of the old one ends (BIL-11).
+ */
 export async function updateNetworkVolume(
   db: Database,
   before: NetworkVolumeRecord,
   after: NetworkVolumeRecord,
+  resized: { nowMs: number; nanosPerHour: number } | null,
   together: readonly Statement[],
 ): Promise<boolean> {
   const unchanged = and(eq(networkVolumes.name, before.name), eq(networkVolumes.sizeGb, before.sizeGb))
-  const [result] = await db.batch([
-    db
-      .update(networkVolumes)
-      .set({ name: after.name, sizeGb: after.sizeGb })
-      .where(and(ownedBy(before.teamId, before.id), unchanged)),
-    ...together,
-  ])
+  const isIt = and(ownedBy(before.teamId, before.id), unchanged)
+  const write = db
+    .update(networkVolumes)
+    .set({ name: after.name, sizeGb: after.sizeGb, ...(resized && chargedAnew(resized)) })
+    .where(isIt)
+  const [result] = resized
+    ? (await db.batch([closeVolumeCharges(db, isIt, resized.nowMs), write, ...together])).slice(1)
+    : await db.batch([write, ...together])
   return result.meta.changes > 0
 }
 
-/** Deletes a volume that nothing uses (VOL-3). */
-export function deleteNetworkVolume(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
-  return deleteUnused(db, networkVolumes, teamId, id, usersOfNetworkVolume(teamId, id), together)
+function chargedAnew({ nowMs, nanosPerHour }: { nowMs: number; nanosPerHour: number }) {
+  return { chargedFromMs: nowMs, nanosPerHour, chargeSequence: sql`${networkVolumes.chargeSequence} + 1` }
+}
+
+/** Deletes a volume that nothing uses (VOL-3); it is charged up to then (BIL-11). */
+export function deleteNetworkVolume(
+  db: Database,
+  teamId: string,
+  id: string,
+  nowMs: number,
+  together: readonly Statement[],
+): Promise<DeleteOutcome> {
+  const close = (isUnused: SQL | undefined) => closeVolumeCharges(db, isUnused, nowMs)
+  return deleteUnused(db, networkVolumes, teamId, id, usersOfNetworkVolume(teamId, id), together, close)
 }
 
 function ownedBy(teamId: string, id: string) {

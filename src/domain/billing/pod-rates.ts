@@ -1,3 +1,4 @@
+import { diskNanosPerHour, type StoragePrices } from '../catalog/storage.ts'
 import type { PodSpec } from '../pod/record.ts'
 import { NO_RATES, nanosOfUsd, type Rates } from './money.ts'
 
@@ -9,14 +10,21 @@ export interface ChargedPod {
   stoppedDiskNanosPerHour: number
 }
 
-/** What a pod is charged for an hour in which it runs (POD-19). */
+/** What the disks of a pod cost, to be kept with it: while it runs, and while it is stopped (BIL-8). */
+export function podDiskRates(prices: StoragePrices, { container, mounts }: PodSpec) {
+  const sizes = { containerGb: container.diskGb, persistentGb: mounts.persistent?.sizeGb ?? 0 }
+  const { running, stopped } = diskNanosPerHour(prices, sizes)
+  return { diskNanosPerHour: running, stoppedDiskNanosPerHour: stopped }
+}
+
+/** What a pod is charged for an hour in which it runs (POD-19, BIL-8). */
 export function runningRates({ spec, pricePerHour, diskNanosPerHour }: ChargedPod): Rates {
   const nanos = nanosOfUsd(pricePerHour)
   const [gpuNanosPerHour, cpuNanosPerHour] = spec.compute.kind === 'gpu' ? [nanos, 0] : [0, nanos]
   return { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour }
 }
 
-/** What it is charged for an hour in which only its persistent disk is kept. */
+/** What it is charged for an hour in which only its disks are kept (BIL-8). */
 export function stoppedRates({ stoppedDiskNanosPerHour }: ChargedPod): Rates {
   return { ...NO_RATES, diskNanosPerHour: stoppedDiskNanosPerHour }
 }

@@ -59,6 +59,8 @@ export interface PlacementRequest extends PlacementNeeds {
 }
 
 export interface ComputeShape {
+  /** Which CPU machine it is, where it has a price of its own. */
+  flavorId?: string
   gpu: { typeId: string; count: number } | null
   vcpus: number
   memoryMb: number

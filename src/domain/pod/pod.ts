@@ -28,10 +28,15 @@ export interface PodState {
   startedAtMs: number | null
   /** Start of the RUNNING interval that is still open; null when nothing is charged. */
   chargedFromMs: number | null
+  /** From when on the disks of a pod that does not run are charged; null while it runs, and where they cost nothing. */
+  diskChargedFromMs: number | null
+  /** What they cost while it runs and while it is stopped, in billionths of a USD an hour. */
+  diskNanosPerHour: number
+  stoppedDiskNanosPerHour: number
   changedAtMs: number
 }
 
-/** A closed RUNNING interval, half-open (POD-19, P8). */
+/** A closed interval of what was charged, half-open: the pod ran (POD-19, P8), or only its disks were kept (BIL-8). */
 export interface UsageInterval {
   startedAtMs: number
   endedAtMs: number
@@ -231,17 +236,27 @@ function isOver({ status, hostLost }: PodState): boolean {
   return status === 'EXITED' || (status === 'ERROR' && !hostLost)
 }
 
-/** A change that ends a RUNNING interval when there is one. `atMs`: when the interval ends. */
+/** A change that ends the interval that is charged, when there is one, and begins that of disks that stay. `atMs`: when the interval ends. */
 function leaveRunning<Pod extends PodState>(pod: Pod, atMs: number, change: Partial<PodState>, changedAtMs = atMs): PodChange<Pod> {
   if (change.status === undefined) return changed(pod, change)
-  const { chargedFromMs } = pod
-  const usage = chargedFromMs === null ? null : { startedAtMs: chargedFromMs, endedAtMs: Math.max(atMs, chargedFromMs) }
-  const over = { ports: [], startedAtMs: null, chargedFromMs: null, changedAtMs: Math.max(changedAtMs, pod.changedAtMs) }
+  const fromMs = pod.chargedFromMs ?? pod.diskChargedFromMs
+  const usage = fromMs === null ? null : { startedAtMs: fromMs, endedAtMs: Math.max(atMs, fromMs) }
+  const sinceMs = Math.max(changedAtMs, pod.changedAtMs)
+  const diskChargedFromMs = isDiskCharged({ ...pod, ...change }) ? Math.max(sinceMs, usage?.endedAtMs ?? 0) : null
+  const over = { ports: [], startedAtMs: null, chargedFromMs: null, diskChargedFromMs, changedAtMs: sinceMs }
   return { ...changed(pod, { ...change, ...over }), usage }
 }
 
 function changed<Pod extends PodState>(pod: Pod, change: Partial<PodState>): PodChange<Pod> {
   return { pod: { ...pod, ...change, version: pod.version + 1 }, usage: null }
+}
+
+/**
+ * Whether only the disks of a pod are charged: it does not run, they cost something then, and its host is not lost (BIL-8). While it is being
+ * started nothing is.
+ */
+export function isDiskCharged({ status, hostLost, stoppedDiskNanosPerHour }: PodState): boolean {
+  return (status === 'EXITED' || status === 'ERROR') && !hostLost && stoppedDiskNanosPerHour > 0
 }
 
 // A host may say anything, and every answer about the pod repeats it.

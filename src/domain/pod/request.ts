@@ -2,6 +2,7 @@ import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { PodMountsRequest } from '../../contract/pods/mounts.ts'
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { podDiskRates } from '../billing/pod-rates.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
 import type { TemplateConfig } from '../resources/record.ts'
@@ -28,6 +29,7 @@ export interface PodPlan {
   templateId: string | null
   /** USD for the whole pod. */
   pricePerHour: number
+  diskRates: ReturnType<typeof podDiskRates>
   deadlines: Deadlines
 }
 
@@ -77,7 +79,13 @@ export function planPod(
   const finished = withAccess(placedByVolume(spec, references), body, references, jupyterPassword)
   return {
     ok: true,
-    plan: { spec: finished, templateId: template?.id ?? null, pricePerHour: computed.pricePerHour, deadlines: times.deadlines },
+    plan: {
+      spec: finished,
+      templateId: template?.id ?? null,
+      pricePerHour: computed.pricePerHour,
+      diskRates: podDiskRates(catalog.storage, finished),
+      deadlines: times.deadlines,
+    },
   }
 }
 

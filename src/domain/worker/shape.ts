@@ -42,7 +42,7 @@ function workerShapes(catalog: Catalog, config: Pick<EndpointConfig, 'compute'>)
   }
   return compute.options.flatMap(({ id, vcpuCount }) => {
     const flavor = findCpuFlavor(catalog, id)
-    return flavor ? [{ gpu: null, vcpus: vcpuCount, memoryMb: vcpuCount * flavor.ramGbPerVcpu * 1024 }] : []
+    return flavor ? [{ gpu: null, flavorId: id, vcpus: vcpuCount, memoryMb: vcpuCount * flavor.ramGbPerVcpu * 1024 }] : []
   })
 }
 

@@ -1,4 +1,5 @@
 import { formatTime } from '../../contract/timestamps.ts'
+import { excuseWorkersOn } from '../../db/billing/charges.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { findDeparture } from '../../db/hosts/host-cordon.ts'
 import { listPodsOfHost, movePod, type PodRow } from '../../db/pods/pods.ts'
@@ -81,9 +82,10 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
   }
 }
 
-/** A machine that was silent is heard of again: its pods ran on, and are not charged for the time between (POD-23). Repeating it changes nothing. */
+/** A machine that was silent is heard of again: what it has ran on, and is not charged for the time between (POD-23). Repeating it changes nothing. */
 export async function excuseSilence(env: Env, hostId: string, silence: Silence): Promise<void> {
   const db = openRecords(env)
+  await excuseWorkersOn(db, hostId, silence)
   const line = `host is back: not heard of from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
   for (const { id } of await listPodsOfHost(db, hostId)) {
     const decide = (row: PodRow) => (row.hostId === hostId ? decideHeardAgain(row, silence) : null)

@@ -99,8 +99,9 @@ export function isDown(state: WorkloadState | null): boolean {
 
 /** Nothing of a pod is on a host any more, and the pod is terminated or has moved on. */
 export async function releasePod(db: Database, podId: string, hostId: string): Promise<void> {
-  await releaseCapacity(db, podId, hostId)
-  await releaseCapacity(db, formerAllocationId(podId, hostId), hostId)
+  // A pod's charge is in its row: none ends here.
+  await releaseCapacity(db, podId, hostId, 0)
+  await releaseCapacity(db, formerAllocationId(podId, hostId), hostId, 0)
 }
 
 /** Allocation of a pod that was replaced elsewhere, on the host that may still run it. */

@@ -1,7 +1,15 @@
 import { readBudgets } from '../../db/accounts/budgets.ts'
 import { openDatabase } from '../../db/client.ts'
-import { type Allocation, findAllocation, listPlacementHosts, releaseCapacity, reserveCapacity } from '../../db/hosts/capacity.ts'
+import {
+  type Allocation,
+  findAllocation,
+  listPlacementHosts,
+  type Reservation,
+  releaseCapacity,
+  reserveCapacity,
+} from '../../db/hosts/capacity.ts'
 import { addCapacityWaiter } from '../../db/hosts/capacity-waiters.ts'
+import { workerRates } from '../../domain/billing/worker-rates.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { countConstraints } from '../../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../../domain/host/placement.ts'
@@ -64,16 +72,18 @@ export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Pla
 
 async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed> {
   const db = openDatabase(env.DB)
-  const request = placementRequestOf(await loadCatalog(env), placement.config)
+  const catalog = await loadCatalog(env)
+  const request = placementRequestOf(catalog, placement.config)
   const existing = await findAllocation(db, placement.workerId)
   if (existing) return resume(env, placement, existing, request.shapes)
   const hosts = await listPlacementHosts(db)
   const { candidates, refusals } = rankHosts(request, hosts)
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
-    if (!(await reserve(env, placement, candidate, request.diskGb))) continue
+    const rates = workerRates(catalog, candidate.shape, request.diskGb)
+    if (!(await reserve(env, placement, candidate, { rates, diskGb: request.diskGb }))) continue
     const placed = await assign(env, placement, candidate)
     if (placed.ok) return placed
-    await releaseCapacity(db, placement.workerId, candidate.hostId)
+    await releaseCapacity(db, placement.workerId, candidate.hostId, Date.now())
   }
   // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
   await addCapacityWaiter(db, placement.config.id, Date.now())
@@ -91,8 +101,13 @@ async function spentGpus(env: Env, { teamId, compute }: EndpointConfig): Promise
   return gpus.used + wanted > gpus.bound ? `no capacity: ${gpus.used} of the ${gpus.bound} GPUs that the account may hold are in use` : null
 }
 
-function reserve(env: Env, { config, workerId }: WorkerPlacement, { hostId, shape }: Candidate, diskGb: number): Promise<boolean> {
-  const want = { id: workerId, teamId: config.teamId, hostId, kind: 'worker' as const, ownerId: config.id, ...shape, diskGb }
+function reserve(
+  env: Env,
+  { config, workerId }: WorkerPlacement,
+  { hostId, shape }: Candidate,
+  held: Pick<Reservation, 'rates' | 'diskGb'>,
+): Promise<boolean> {
+  const want = { id: workerId, teamId: config.teamId, hostId, kind: 'worker' as const, ownerId: config.id, ...shape, ...held }
   return reserveCapacity(openDatabase(env.DB), want, Date.now())
 }
 

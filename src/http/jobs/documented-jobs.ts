@@ -25,9 +25,14 @@ import { ProblemBody } from '../../contract/problems.ts'
 import type { AppEnv } from '../app-env.ts'
 import { BEARER, RETRY_HEADERS } from '../rest-components.ts'
 
-const endpointParam = { endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' } }) }
+const endpointParam = {
+  endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' }, description: 'Endpoint id.' }),
+}
 const EndpointParams = z.object(endpointParam)
-const JobParams = z.object({ ...endpointParam, jobId: z.string().meta({ param: { name: 'jobId', in: 'path' } }) })
+const JobParams = z.object({
+  ...endpointParam,
+  jobId: z.string().meta({ param: { name: 'jobId', in: 'path' }, description: 'Job id, as `/run` answered it.' }),
+})
 
 const RouteParams = z.object({
   ...endpointParam,
@@ -38,13 +43,14 @@ const RouteParams = z.object({
 
 const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, rest: RouteParams }
 
-type Method = 'get' | 'post'
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** What the document says of an operation beyond its line in `JOB_ROUTES`: path, methods and scope stand there. */
 interface DocumentedJob {
   operation: ClientOperation
   operationId: string
   summary: string
+  description: string
   reply: z.ZodType
   /** The one segment behind an operation that may have one. */
   segment?: string
@@ -63,22 +69,43 @@ interface DocumentedJob {
 const submit = { body: SubmitJobRequest, headers: SubmitHeaders, statuses: [413, 422] } as const
 const ANY = z.unknown().meta({ description: 'What the worker answered.' })
 
+const OPENAI = { operation: 'openai', reply: ANY, problem: OpenaiProblem } as const
+const OPENAI_TEXT = 'The path behind `openai` and the query reach the worker as they are.'
+const OPENAI_EVENTS = "With `stream`: the worker's own events, then `data: [DONE]`."
+const OPENAI_STATUSES = [410, 413, 500, 504]
+
 const OPERATIONS: readonly DocumentedJob[] = [
-  { operation: 'run', operationId: 'runJob', summary: 'Submit a job', reply: JobRecord, query: SubmitQuery, ...submit },
+  {
+    operation: 'run',
+    operationId: 'runJob',
+    summary: 'Submit a job',
+    description: 'Answers at once with the id of the job. A repeated `Idempotency-Key` gives the job that the first call made.',
+    reply: JobRecord,
+    query: SubmitQuery,
+    ...submit,
+  },
   {
     operation: 'runsync',
     operationId: 'runJobSync',
     summary: 'Submit a job and wait for it',
+    description: 'Held until the job is over or `wait` has passed, then its record as it is. A client that leaves cancels nothing.',
     reply: JobRecord,
     query: SubmitQuery.extend(WaitQuery.shape),
     ...submit,
     statuses: [409, 413, 422],
   },
-  { operation: 'status', operationId: 'getJobStatus', summary: 'State and result of a job', reply: JobRecord },
+  {
+    operation: 'status',
+    operationId: 'getJobStatus',
+    summary: 'State and result of a job',
+    description: 'Answers at once. A result is kept for a while after the job is over; then the job is 404.',
+    reply: JobRecord,
+  },
   {
     operation: 'status-sync',
     operationId: 'awaitJob',
     summary: 'The same, waiting until it is over',
+    description: 'Held until the job is over or `wait` has passed, then its record as it is.',
     reply: JobRecord,
     query: WaitQuery,
   },
@@ -86,56 +113,99 @@ const OPERATIONS: readonly DocumentedJob[] = [
     operation: 'stream',
     operationId: 'streamJob',
     summary: 'Results as they appear',
+    description: 'As JSON: the chunks that no call has taken yet. With `Accept: text/event-stream`: all of them, as they come.',
     reply: StreamReply,
     query: StreamQuery,
     headers: StreamHeaders,
     events: 'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
   },
-  { operation: 'cancel', operationId: 'cancelJob', summary: 'Cancel a job', reply: JobRecord },
-  { operation: 'retry', operationId: 'retryJob', summary: 'Queue a failed or timed-out job again', reply: JobRecord },
-  { operation: 'purge-queue', operationId: 'purgeQueue', summary: 'Cancel every queued job', reply: PurgeReply },
+  {
+    operation: 'cancel',
+    operationId: 'cancelJob',
+    summary: 'Cancel a job',
+    description: 'A job that waits never starts; the worker of one that runs is told to stop it.',
+    reply: JobRecord,
+  },
+  {
+    operation: 'retry',
+    operationId: 'retryJob',
+    summary: 'Queue a failed or timed-out job again',
+    description: 'Under its own id and with its own input, as long as it is kept.',
+    reply: JobRecord,
+  },
+  {
+    operation: 'purge-queue',
+    operationId: 'purgeQueue',
+    summary: 'Cancel every queued job',
+    description: 'Jobs that run go on.',
+    reply: PurgeReply,
+  },
   {
     operation: 'explain',
     operationId: 'explainJob',
     summary: 'Why a job is where it is: what is before it, the workers, the scaler, the hosts',
+    description: 'The first reason that applies, and the figures behind it.',
     reply: ExplainReply,
   },
   {
     operation: 'health',
     operationId: 'getQueueHealth',
     summary: 'Counts of jobs and workers',
+    description: 'Of one moment, for dashboards and load generators.',
     reply: HealthReply,
   },
-  { operation: 'requests', operationId: 'listRequests', summary: 'The newest jobs', reply: RequestsReply, query: RequestsQuery },
-  { operation: 'metrics', operationId: 'getQueueMetrics', summary: 'Workers that are up', reply: MetricsReply },
+  {
+    operation: 'requests',
+    operationId: 'listRequests',
+    summary: 'The newest jobs',
+    description: 'Newest first. An output that is too large to be listed is left out; `/status` has it.',
+    reply: RequestsReply,
+    query: RequestsQuery,
+  },
+  {
+    operation: 'metrics',
+    operationId: 'getQueueMetrics',
+    summary: 'Workers that are up',
+    description: 'Ids of those that ask for work or run it, and how many are in each state.',
+    reply: MetricsReply,
+  },
   {
     operation: 'metrics',
     segment: 'request_ts_v1',
     operationId: 'getRequestSeries',
     summary: 'What ended when',
+    description: 'Jobs that ended, counted by the slot in which they did.',
     reply: RequestSeriesReply,
     query: SeriesQuery,
   },
   {
-    operation: 'openai',
+    ...OPENAI,
     operationId: 'callOpenai',
-    summary: 'A call of the OpenAI API, answered by a worker; any method',
-    reply: ANY,
+    summary: 'A call of the OpenAI API, answered by a worker',
+    description: OPENAI_TEXT,
     methods: ['get'],
-    problem: OpenaiProblem,
     statuses: [410, 500, 504],
   },
   {
-    operation: 'openai',
+    ...OPENAI,
     operationId: 'postOpenai',
     summary: 'A call of the OpenAI API with a body, answered by a worker',
-    reply: ANY,
+    description: OPENAI_TEXT,
     body: OpenaiBody,
-    events: "With `stream`: the worker's own events, then `data: [DONE]`.",
+    events: OPENAI_EVENTS,
     methods: ['post'],
-    problem: OpenaiProblem,
-    statuses: [410, 413, 500, 504],
+    statuses: OPENAI_STATUSES,
   },
+  // The same handler, for the calls of that API that replace, change or delete something.
+  ...(['put', 'patch', 'delete'] as const).map((method) => ({
+    ...OPENAI,
+    operationId: `${method}Openai`,
+    summary: `A ${method.toUpperCase()} of the OpenAI API, answered by a worker`,
+    description: OPENAI_TEXT,
+    methods: [method],
+    ...(method !== 'delete' && { body: OpenaiBody, events: OPENAI_EVENTS }),
+    statuses: OPENAI_STATUSES,
+  })),
 ]
 
 /**
@@ -157,6 +227,7 @@ function documented(job: DocumentedJob, method: Method): RouteConfig {
     path: `/v2/{endpointId}/${[job.operation, ...segmentsOf(job)].join('/')}`,
     operationId: isAlias ? `${job.operationId}ByPost` : job.operationId,
     summary: job.summary,
+    description: job.description,
     tags: ['Jobs'],
     security: BEARER,
     'x-scope': route.scope,
@@ -174,7 +245,7 @@ function documented(job: DocumentedJob, method: Method): RouteConfig {
           ...(job.events && { 'text/event-stream': { schema: z.string().meta({ description: job.events }) } }),
         },
       },
-      ...jobProblems([400, 401, 404, ...(job.statuses ?? []), 429], job.problem),
+      ...jobProblems([400, 401, 403, 404, ...(job.statuses ?? []), 429], job.problem),
     },
   }
 }
@@ -207,6 +278,7 @@ function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBod
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   400: 'The request cannot be done as it stands.',
   401: 'The key is missing, wrong or lacks the scope.',
+  403: 'The account is suspended by the operator.',
   404: 'No such endpoint or job, or the job has been deleted.',
   409: 'The first request under this `Idempotency-Key` is still running.',
   410: 'The job was cancelled.',

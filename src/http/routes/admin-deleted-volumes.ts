@@ -6,7 +6,7 @@ import { type AppEnv, operatorContext } from '../app-env.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id that the volume had.' }) })
 const common = { tags: ['Volumes'], security: BEARER }
 
 const listDeletedVolumesRoute = createRoute({
@@ -15,6 +15,7 @@ const listDeletedVolumesRoute = createRoute({
   path: '/admin/v1/deleted-volumes',
   operationId: 'listDeletedVolumes',
   summary: 'List deleted volumes whose data is to be wiped',
+  description: 'Those that wait for a host of their data center, and for 30 days those whose data is gone.',
   responses: {
     200: {
       description: 'Those that wait first, then those wiped within the last 30 days; newest first. At most 1000.',

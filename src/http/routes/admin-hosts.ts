@@ -7,7 +7,7 @@ import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Host id.' }) })
 const common = { tags: ['Hosts'], security: BEARER }
 
 const listHostsRoute = createRoute({
@@ -16,6 +16,7 @@ const listHostsRoute = createRoute({
   path: '/admin/v1/hosts',
   operationId: 'listHosts',
   summary: 'List machines',
+  description: 'Each with its health, what it offers and what is placed on it.',
   responses: {
     200: { description: 'By name; removed ones are left out.', content: { 'application/json': { schema: ListHostsResponse } } },
     ...problemResponses([401]),
@@ -28,6 +29,7 @@ const getHostRoute = createRoute({
   path: '/admin/v1/hosts/{id}',
   operationId: 'getHost',
   summary: 'Read a machine',
+  description: 'Its health, what it offers and what is placed on it.',
   request: { params: Params },
   responses: {
     200: { description: 'The machine.', content: { 'application/json': { schema: Host } } },
@@ -41,6 +43,7 @@ const removeHostRoute = createRoute({
   path: '/admin/v1/hosts/{id}',
   operationId: 'removeHost',
   summary: 'Remove a machine on which nothing is placed',
+  description: '409 while something is placed on it: drain it first.',
   request: { params: Params },
   responses: { 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409]) },
 })
@@ -54,6 +57,7 @@ const cordonHostRoute = createRoute({
   path: '/admin/v1/hosts/{id}/cordon',
   operationId: 'cordonHost',
   summary: 'Give a machine no new work',
+  description: 'What runs there goes on.',
   middleware: strictJson,
   request: { params: Params, body: cordonBody },
   responses: { 200: { description: 'What runs there stays.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422]) },

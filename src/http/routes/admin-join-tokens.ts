@@ -7,7 +7,7 @@ import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi-app.ts'
 import { BEARER } from '../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Token id.' }) })
 const common = { tags: ['Hosts'], security: BEARER }
 
 const createJoinTokenRoute = createRoute({
@@ -16,6 +16,7 @@ const createJoinTokenRoute = createRoute({
   path: '/admin/v1/join-tokens',
   operationId: 'createJoinToken',
   summary: 'Make a token with which one machine joins within 30 minutes',
+  description: 'It names the data center and the cloud of the machine, is good for one machine, and is shown in this answer alone.',
   middleware: strictJson,
   request: { body: { required: true, content: { 'application/json': { schema: CreateJoinTokenRequest } } } },
   responses: {
@@ -30,6 +31,7 @@ const listJoinTokensRoute = createRoute({
   path: '/admin/v1/join-tokens',
   operationId: 'listJoinTokens',
   summary: 'List join tokens',
+  description: 'Used, expired and open ones; tokens themselves are not shown.',
   responses: {
     200: {
       description: 'Newest first, used and expired ones of the last 30 days too; never the token itself. At most 1000.',
@@ -45,6 +47,7 @@ const revokeJoinTokenRoute = createRoute({
   path: '/admin/v1/join-tokens/{id}',
   operationId: 'revokeJoinToken',
   summary: 'Revoke a join token that no machine has used',
+  description: '409 when a machine has joined with it.',
   request: { params: Params },
   responses: { 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 409]) },
 })

@@ -19,6 +19,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listDelegations',
   summary: 'List the ECR repositories that are pulled from by delegation, newest first',
+  description: 'The list is whole: it has no pages.',
   ...scoped('registries:read', []),
   responses: { 200: ok('The delegations.', ListDelegationsResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -29,6 +30,7 @@ const createDelegationRoute = createRoute({
   path: PATH,
   operationId: 'createDelegation',
   summary: 'Pull from an ECR repository without a stored credential',
+  description: 'The repository grants the access; a token for each pull is exchanged when a container starts.',
   ...scoped('registries:write', [strictJson]),
   request: { body: json(CreateDelegationRequest), headers: CreateHeaders },
   responses: { 201: ok('The delegation.', EcrDelegation), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
@@ -40,6 +42,7 @@ const revokeRoute = createRoute({
   path: `${PATH}/{id}`,
   operationId: 'revokeDelegation',
   summary: 'Revoke a delegation: the next start pulls without it',
+  description: 'Containers that run go on.',
   ...scoped('registries:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },

@@ -19,6 +19,7 @@ const workersRoute = createRoute({
   path: '/v2/serverless/{id}/workers',
   operationId: 'listEndpointWorkers',
   summary: 'List the active workers of an endpoint',
+  description: 'Those that start, run, idle or are held back now, and a count of each kind.',
   request: { params: Params },
   responses: { 200: ok('The workers.', ListWorkersResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -29,6 +30,7 @@ const releasesRoute = createRoute({
   path: '/v2/serverless/{id}/releases',
   operationId: 'listEndpointReleases',
   summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
+  description: 'A release is one change of what workers run; `rollout` says how many workers have the newest.',
   request: { params: Params, query: PageQuery },
   responses: { 200: ok('A page of releases.', ListReleasesResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -39,6 +41,7 @@ const buildsRoute = createRoute({
   path: '/v2/serverless/{id}/builds',
   operationId: 'listEndpointBuilds',
   summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
+  description: 'Kept for clients that ask; the list is always empty.',
   request: { params: Params, query: BuildsQuery },
   responses: { 200: ok('An empty page.', ListBuildsResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -49,6 +52,7 @@ const scalingRoute = createRoute({
   path: '/v2/serverless/{id}/scaling',
   operationId: 'listScalingDecisions',
   summary: 'List the decisions of the scaler that changed something, newest first',
+  description: 'Each with the figures that it was made from, so that a number of workers can be explained.',
   request: { params: Params },
   responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -25,6 +25,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listEndpoints',
   summary: 'List endpoints, newest first',
+  description: 'A page of the account; follow `pagination.nextCursor` for the next one.',
   ...scoped('serverless:read', []),
   request: { query: PageQuery },
   responses: { 200: ok('A page of endpoints.', ListEndpointsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
@@ -36,6 +37,8 @@ const createEndpointRoute = createRoute({
   path: PATH,
   operationId: 'createEndpoint',
   summary: 'Create an endpoint',
+  description:
+    'Nothing runs before the first job, unless `workers.min` says so. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
   ...scoped('serverless:write', [strictJson]),
   request: { body: json(CreateEndpointRequest), headers: CreateHeaders },
   responses: {
@@ -50,6 +53,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getEndpoint',
   summary: 'Read an endpoint',
+  description: 'Its configuration and the URLs that jobs are sent to; how its workers fare is under `workers`.',
   ...scoped('serverless:read', []),
   request: { params: Params },
   responses: { 200: ok('The endpoint.', Endpoint), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
@@ -61,6 +65,8 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateEndpoint',
   summary: 'Change an endpoint in place',
+  description:
+    'What is left out stays. A change of the container or its placement makes a release and replaces workers one by one; the rest applies at once.',
   ...scoped('serverless:write', [strictJson]),
   request: { params: Params, body: json(UpdateEndpointRequest) },
   responses: {
@@ -75,6 +81,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteEndpoint',
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
+  description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
   ...scoped('serverless:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },

@@ -25,6 +25,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listNetworkVolumes',
   summary: 'List all network volumes, newest first',
+  description: 'The list is whole: it has no pages.',
   ...scoped('volumes:read', []),
   responses: { 200: ok('The volumes.', ListNetworkVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -35,6 +36,8 @@ const createNetworkVolumeRoute = createRoute({
   path: PATH,
   operationId: 'createNetworkVolume',
   summary: 'Create a network volume',
+  description:
+    'It lies in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` gives the volume that the first call made.',
   ...scoped('volumes:write', [strictJson]),
   request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
   responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
@@ -46,6 +49,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getNetworkVolume',
   summary: 'Read a network volume',
+  description: 'Its name, size, data center and kind.',
   ...scoped('volumes:read', []),
   request: { params: Params },
   responses: { 200: ok('The network volume.', NetworkVolume), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
@@ -57,6 +61,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateNetworkVolume',
   summary: 'Rename a network volume or let it grow',
+  description: 'At least one of `name` and `size`; a volume never shrinks.',
   ...scoped('volumes:write', [strictJson]),
   request: { params: Params, body: json(UpdateNetworkVolumeRequest) },
   responses: {
@@ -71,6 +76,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteNetworkVolume',
   summary: 'Delete a network volume that nothing uses',
+  description: '400 while a live pod or an endpoint uses it. Its data is not brought back.',
   ...scoped('volumes:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },

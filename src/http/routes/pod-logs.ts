@@ -14,6 +14,7 @@ const logsRoute = createRoute({
   path: '/v2/pods/{id}/logs',
   operationId: 'getPodLogs',
   summary: "A pod's log: its newest lines, then every line as it comes",
+  description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
   ...scoped('pods:read', [], 'id'),
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),

@@ -41,6 +41,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listPods',
   summary: 'List pods, newest first',
+  description: 'A page of the account; members of clusters only with `includeClusterPods`.',
   ...scoped(READ, []),
   request: { query: ListPodsQuery },
   responses: { 200: ok('A page of pods.', ListPodsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
@@ -52,6 +53,8 @@ const createPodRoute = createRoute({
   path: PATH,
   operationId: 'createPod',
   summary: 'Create a pod and start it',
+  description:
+    'With `dryRun` nothing is made and the answer says where the pod would go. A repeated `Idempotency-Key` gives the pod that the first call made.',
   ...scoped(WRITE, [strictJson]),
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
@@ -67,6 +70,8 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getPod',
   summary: 'Read a pod, at once or when it has a status',
+  description:
+    'With `waitFor` the answer is held until the pod has that status, at most 25 seconds. The `ETag` goes into `If-Match` of a change.',
   ...scoped(READ, [], 'id'),
   request: { params: Params, query: GetPodQuery },
   responses: { 200: taggedPod('The pod.'), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
@@ -78,6 +83,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updatePod',
   summary: 'Change a pod in place',
+  description: 'What is left out stays. A change of the container starts it anew; kinds of mounts and volumes are fixed at create.',
   ...scoped(WRITE, [strictJson], 'id'),
   request: { params: Params, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
@@ -108,6 +114,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deletePod',
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
+  description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
   ...scoped(WRITE, [], 'id'),
   request: { params: Params, headers: IfMatchHeaders },
   responses: {

@@ -20,6 +20,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listRegistries',
   summary: 'List all registry credentials, newest first',
+  description: 'User names and passwords are never shown. The list is whole: it has no pages.',
   ...scoped('registries:read', []),
   responses: {
     200: ok('The credentials, without user names and passwords.', ListRegistriesResponse),
@@ -33,6 +34,8 @@ const createRegistryRoute = createRoute({
   path: PATH,
   operationId: 'createRegistry',
   summary: 'Store a credential for private images',
+  description:
+    'It is kept sealed, and pods, endpoints and templates name it by its id. A repeated `Idempotency-Key` gives the credential that the first call made.',
   ...scoped('registries:write', [strictJson]),
   request: { body: json(CreateRegistryRequest), headers: CreateHeaders },
   responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
@@ -44,6 +47,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getRegistry',
   summary: 'Read the name of a registry credential',
+  description: 'User name and password are never shown.',
   ...scoped('registries:read', []),
   request: { params: Params },
   responses: { 200: ok('The credential.', Registry), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
@@ -55,6 +59,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteRegistry',
   summary: 'Delete a credential that nothing pulls with; templates forget it',
+  description: '400 while a live pod or an endpoint pulls with it.',
   ...scoped('registries:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },

@@ -16,6 +16,7 @@ const getSecretRoute = createRoute({
   path: '/v2/webhooks/signing-secret',
   operationId: 'getWebhookSigningSecret',
   summary: 'Read the secret that signs webhooks',
+  description: 'In the form of Standard Webhooks, `whsec_…`: a receiver checks the signature of each delivery with it.',
   ...scoped('jobs:write', []),
   responses: { 200: ok('The secret.', SigningSecret), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -26,6 +27,7 @@ const rotateSecretRoute = createRoute({
   path: '/v2/webhooks/signing-secret/rotate',
   operationId: 'rotateWebhookSigningSecret',
   summary: 'Replace the secret; for 24 hours both sign',
+  description: 'Deliveries carry signatures of both secrets meanwhile, so that no receiver misses one.',
   ...scoped('jobs:write', []),
   responses: { 200: ok('The new secret.', SigningSecret), ...problemResponses([401, 403, 413, 429], RATE_HEADERS) },
 })
@@ -36,6 +38,7 @@ const listRoute = createRoute({
   path: '/v2/webhooks/deliveries',
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries of webhooks, newest first',
+  description: 'Each with its attempts and what the receiver answered; kept for a limited time.',
   ...scoped('jobs:read', []),
   request: { query: ListDeliveriesQuery },
   responses: { 200: ok('A page of deliveries.', ListDeliveriesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
@@ -47,6 +50,7 @@ const redeliverRoute = createRoute({
   path: '/v2/webhooks/deliveries/{id}/redeliver',
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again: the same id and body, three fresh attempts',
+  description: 'Receivers know a repetition by its `webhook-id`.',
   ...scoped('jobs:write', []),
   request: { params: Params },
   responses: { 200: ok('The delivery.', WebhookDelivery), ...problemResponses([401, 403, 404, 409, 413, 429], RATE_HEADERS) },

@@ -14,6 +14,7 @@ const logsRoute = createRoute({
   path: '/v2/serverless/{id}/workers/{workerId}/logs',
   operationId: 'getWorkerLogs',
   summary: "A worker's log: its newest lines, then every line as it comes",
+  description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
   ...scoped('serverless:read', []),
   request: {
     params: z.object({

@@ -4,11 +4,13 @@ import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
-import { startNanos } from '../../domain/billing/pod-rates.ts'
+import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
+import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
 import { decideAction, decideRecreate, decideReset, isToRun, type PodChange } from '../../domain/pod/pod.ts'
 import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import { transitPod } from '../../effects/pods/pod-transitions.ts'
 import { type OwnPod, own } from '../../objects/own.ts'
 import { requireBudget } from '../accounts/budgets.ts'
@@ -72,9 +74,20 @@ export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodReq
     if (!plan.isChanged) return null
     if (namesImage(body)) await claimRegistry(ctx, plan.pod.spec.container)
     const after: PodRow = { ...before, ...plan.pod, registryId: plan.pod.spec.container.registry }
-    return plan.needsNewContainer ? decideRecreate(after, Date.now()) : { pod: { ...after, version: before.version + 1 }, usage: null }
+    const change = plan.needsNewContainer
+      ? decideRecreate(after, Date.now())
+      : { pod: { ...after, version: before.version + 1 }, usage: null }
+    return withDiskRates(before, change, await diskRatesOf(ctx, before, after), Date.now())
   })
   return showPod(ctx, pod)
+}
+
+/** Disks of another size are charged at the prices of today, others as before (BIL-7). */
+async function diskRatesOf({ env }: VerbContext, before: PodRow, { spec }: PodRow) {
+  const { diskNanosPerHour, stoppedDiskNanosPerHour } = before
+  const isSame =
+    spec.container.diskGb === before.spec.container.diskGb && spec.mounts.persistent?.sizeGb === before.spec.mounts.persistent?.sizeGb
+  return isSame ? { diskNanosPerHour, stoppedDiskNanosPerHour } : podDiskRates((await loadCatalog(env)).storage, spec)
 }
 
 /**

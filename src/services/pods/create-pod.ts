@@ -135,7 +135,11 @@ function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
 }
 
-function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templateId, pricePerHour, deadlines }: PodPlan): PodDraft {
+function draftOf(
+  { principal, nowMs }: VerbContext,
+  name: string,
+  { spec, templateId, pricePerHour, diskRates, deadlines }: PodPlan,
+): PodDraft {
   return {
     id: newResourceId(),
     teamId: principal.teamId,
@@ -162,8 +166,7 @@ function draftOf({ principal, nowMs }: VerbContext, name: string, { spec, templa
     changedAtMs: nowMs,
     createdAtMs: nowMs,
     ...deadlines,
-    diskNanosPerHour: 0,
-    stoppedDiskNanosPerHour: 0,
+    ...diskRates,
     diskChargedFromMs: null,
   }
 }

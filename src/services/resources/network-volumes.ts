@@ -5,7 +5,9 @@ import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/network-volumes.ts'
 import { buryVolume } from '../../db/resources/volume-tombstones.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
+import { networkVolumeNanosPerHour } from '../../domain/catalog/storage.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
@@ -28,7 +30,7 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
   const result = createNetworkVolume(body, ids, await findDataCenter(ctx.env, body.dataCenter))
   if (!result.ok) throw problemOf(result.problem)
   const answer = toNetworkVolume(result.volume)
-  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, ctx.nowMs, [
+  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, await chargeOf(ctx, result.volume), [
     noteCreate(ctx, answer),
     ...store(answer),
   ])
@@ -62,7 +64,8 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
       resourceId: id,
       ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
     })
-    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, [note])) ? after : null
+    const resized = result.volume.sizeGb === before.sizeGb ? null : await chargeOf(ctx, result.volume)
+    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, resized, [note])) ? after : null
   })
 }
 
@@ -73,7 +76,12 @@ export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> 
   const db = openDatabase(ctx.env.DB)
   const note = noteChange(ctx, { action: 'network-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
   const tombstone = buryVolume(db, { volumeId: id, kind: 'network', teamId, dataCenterId, sizeGb, deletedAt: ctx.nowMs })
-  assertDeleted(await table.deleteNetworkVolume(db, teamId, id, [note, tombstone]), `network volume ${id}`)
+  assertDeleted(await table.deleteNetworkVolume(db, teamId, id, ctx.nowMs, [note, tombstone]), `network volume ${id}`)
+}
+
+/** What a volume costs from now on (BIL-11). */
+async function chargeOf({ env, nowMs }: VerbContext, { type, sizeGb }: NetworkVolumeRecord) {
+  return { nowMs, nanosPerHour: networkVolumeNanosPerHour((await loadCatalog(env)).storage, type, sizeGb) }
 }
 
 function noteCreate(ctx: VerbContext, volume: NetworkVolume) {

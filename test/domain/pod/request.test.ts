@@ -45,6 +45,7 @@ describe('what a create comes to', () => {
     expect(planned()).toEqual({
       templateId: null,
       deadlines: { stopAfterMs: null, terminateAfterMs: null },
+      diskRates: { diskNanosPerHour: 1_369_863, stoppedDiskNanosPerHour: 0 },
       pricePerHour: 0.44,
       spec: {
         container: { image: 'i', args: '', diskGb: 10, env: {}, ports: [], registry: null },

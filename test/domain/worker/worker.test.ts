@@ -46,7 +46,7 @@ describe('what a worker takes of a host', () => {
   test('[PP-26, PP-21] a CPU worker takes what its flavor says, and its URLs name the GPU as CPU', () => {
     const config = endpoint({ cpu: [{ id: 'cpu3c', vcpuCount: 2 }] })
     const [shape] = placementRequestOf(SEED_CATALOG, config).shapes
-    expect(shape).toEqual({ gpu: null, vcpus: 2, memoryMb: 4_096 })
+    expect(shape).toEqual({ gpu: null, flavorId: 'cpu3c', vcpus: 2, memoryMb: 4_096 })
     if (!shape) return
     const identity = { workerId: 'w', boot: 'boot-nonce', token: 't', pingIntervalMs: 10_000, dataCenterId: 'LOCAL-1' }
     const { platformEnv } = workerWorkload(config, identity, shape)

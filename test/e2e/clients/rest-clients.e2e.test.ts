@@ -20,7 +20,11 @@ const DOCUMENT = join(PROJECT_ROOT, 'docs/openapi-v2.json')
 /** Of the agent that starts with the plane. */
 const DATA_CENTER = 'LOCAL-1'
 /** Operations that no tour calls, each with its reason. One that is new in the document belongs into the tours, or here. */
-const LEFT_OUT: Readonly<Record<string, string>> = {}
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  putOpenai: 'the same handler as postOpenai',
+  patchOpenai: 'the same handler as postOpenai',
+  deleteOpenai: 'the same handler as callOpenai',
+}
 
 const runFile = promisify(execFile)
 const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-clients-'))

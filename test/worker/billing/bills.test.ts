@@ -217,6 +217,38 @@ describe('bills', () => {
     ])
   })
 
+  it('[BIL-15] comes as lines with the same columns where `Accept` prefers them, with INTERVALS a line an interval', async () => {
+    const { key, teamId } = await newTeam()
+    await writeUsage(teamId, [
+      closed({ resourceId: '=1+1', startedAtMs: JUNE, endedAtMs: JUNE + HOUR_MS, gpuNanosPerHour: L4, diskNanosPerHour: 1 }),
+    ])
+    const read = async (path: string, accept: string) => {
+      const { status, headers, body } = await api(key).get(path, undefined, { Accept: accept })
+      return { status, type: headers.get('Content-Type'), vary: headers.get('Vary'), body }
+    }
+    const csv = { status: 200, type: 'text/csv; charset=utf-8; header=present', vary: expect.stringContaining('Accept') }
+    const pods = await read(`/v2/billing/pods?${RANGE}`, 'text/csv')
+    const head = 'startTime,endTime,podId,totalAmount,gpuAmount,cpuAmount,diskAmount'
+    expect(pods).toEqual({ ...csv, body: `${head}\r\n2026-06-01T00:00:00Z,2026-06-02T00:00:00Z,'=1+1,0.44,0.44,0,0\r\n` })
+    const listed = await read(`/v2/billing/pods?${RANGE}&include=INTERVALS`, 'text/csv, application/json;q=0.5')
+    const [names = '', first = '', end] = String(listed.body).split('\r\n')
+    const cells = Object.fromEntries(names.split(',').map((name, i) => [name, first.split(',')[i]]))
+    expect(cells).toMatchObject({
+      startTime: '2026-06-01T00:00:00Z',
+      intervalStartTime: '2026-06-01T00:00:00.000Z',
+      intervalEndTime: '2026-06-01T01:00:00.000Z',
+      gpuTypeId: '',
+      gpuPerHour: '0.44',
+      diskPerHour: '0.000000001',
+      totalAmount: '0.44',
+    })
+    expect(end).toBe('')
+    expect((await read(`/v2/billing/endpoints?${RANGE}`, 'text/csv')).body).toBe('startTime,endTime,totalAmount\r\n')
+    for (const accept of ['*/*', 'application/json', 'image/png'])
+      expect((await read(`/v2/billing?${RANGE}`, accept)).type).toBe('application/json')
+    expect((await read('/v2/billing?lastN=0', 'text/csv')).type).toBe('application/problem+json')
+  })
+
   it.for([
     ['lastN=2&startTime=2026-06-01T00:00:00Z', 400],
     ['startTime=2026-06-02T00:00:00Z&endTime=2026-06-01T00:00:00Z', 400],

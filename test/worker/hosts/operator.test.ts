@@ -2,6 +2,7 @@ import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts/hosts
 import { openDatabase, openRecords } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
+import { NO_RATES } from '../../../src/domain/billing/money.ts'
 import { placePod } from '../../../src/effects/pods/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
@@ -129,6 +130,7 @@ describe('a cordoned host', () => {
       vcpus: 1,
       memoryMb: 1,
       diskGb: 1,
+      rates: NO_RATES,
     }
     await hostsApi(host.id).post('cordon', {})
     expect(await reserveCapacity(openDatabase(env.DB), want, Date.now())).toBe(false)

@@ -1,5 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { listPlacementHosts, releaseCapacity, reserveCapacity } from '../../../src/db/hosts/capacity.ts'
+import { NO_RATES } from '../../../src/domain/billing/money.ts'
 import type { Inventory } from '../../../src/host-protocol/messages.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
@@ -58,14 +59,14 @@ describe('[HOST-85] a host that does not keep containers apart', () => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), isolation: { network: false } })
     const outcomes = await Promise.all([reserve(host, 'ada'), reserve(host, 'bob')])
     expect(outcomes.toSorted()).toEqual([false, true])
-    await releaseCapacity(db(), `${host.id}-ada`, host.id)
-    await releaseCapacity(db(), `${host.id}-bob`, host.id)
+    await releaseCapacity(db(), `${host.id}-ada`, host.id, 0)
+    await releaseCapacity(db(), `${host.id}-bob`, host.id, 0)
     expect(await reserve(host, 'bob')).toBe(true)
     host.leave()
   })
 })
 
 function reserve(host: FakeHost, teamId: string): Promise<boolean> {
-  const want = { id: `${host.id}-${teamId}`, teamId, hostId: host.id, kind: 'worker' as const, ownerId: 'e' }
+  const want = { id: `${host.id}-${teamId}`, teamId, hostId: host.id, kind: 'worker' as const, ownerId: 'e', rates: NO_RATES }
   return reserveCapacity(db(), { ...want, gpu: { typeId: TYPE, count: 1 }, vcpus: 1, memoryMb: 1, diskGb: 1 }, 1)
 }

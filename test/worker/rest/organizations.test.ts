@@ -4,6 +4,7 @@ import { openDatabase } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { apiKeys } from '../../../src/db/schema.ts'
 import type { Role } from '../../../src/domain/access.ts'
+import { NO_RATES } from '../../../src/domain/billing/money.ts'
 import { MAX_OWNED } from '../../../src/domain/team/members.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
@@ -242,7 +243,17 @@ describe('[TEAM-13] deleting an organization', () => {
     const { owner, id, path } = await teamWith('DEV')
     const host = await FakeHost.enrol()
     await host.link()
-    const want = { teamId: id, hostId: host.id, kind: 'worker' as const, ownerId: 'e1', gpu: null, vcpus: 1, memoryMb: 1, diskGb: 1 }
+    const want = {
+      teamId: id,
+      hostId: host.id,
+      kind: 'worker' as const,
+      ownerId: 'e1',
+      rates: NO_RATES,
+      gpu: null,
+      vcpus: 1,
+      memoryMb: 1,
+      diskGb: 1,
+    }
     const reserve = (workload: string) => reserveCapacity(openDatabase(env.DB), { ...want, id: workload }, Date.now())
     expect(await reserve('before-the-end')).toBe(true)
     expect((await api(owner.key).delete(path)).status).toBe(204)

@@ -21,6 +21,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listAccountKeys',
   summary: 'API keys of the account, or one’s own',
+  description: 'Whoever has no `account:write` sees the own ones alone. Secrets are not shown again.',
   responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
@@ -30,6 +31,7 @@ const createKeyRoute = createRoute({
   path: PATH,
   operationId: 'createAccountKey',
   summary: 'Make an API key for the account',
+  description: 'The key is shown in this answer alone, and it holds no scope that its maker lacks.',
   middleware: [strictJson] as const,
   request: { body: json(CreateKeyRequest), headers: CreateHeaders },
   responses: {
@@ -44,6 +46,7 @@ const rotateRoute = createRoute({
   path: `${PATH}/{id}/rotate`,
   operationId: 'rotateAccountKey',
   summary: 'Put a new key in the place of one’s own; the former is good for a while',
+  description: 'The former is good for `overlapSeconds` more; a key is rotated once.',
   middleware: [strictJson] as const,
   request: { params: Params, body: json(RotateKeyRequest) },
   responses: {
@@ -58,6 +61,7 @@ const revokeRoute = createRoute({
   path: `${PATH}/{id}`,
   operationId: 'revokeAccountKey',
   summary: 'Revoke a key: at once here, within 60 s everywhere',
+  description: 'Streams that it holds open end with it.',
   request: { params: Params },
   responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })

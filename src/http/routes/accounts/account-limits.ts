@@ -13,6 +13,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getAccountLimits',
   summary: 'What the account holds of each budget, and the most that it may',
+  description: 'A create beyond a budget is refused and names it; the operator can raise one.',
   ...scoped('account:read', []),
   responses: { 200: ok('Use and bound of each budget.', AccountLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })

@@ -9,7 +9,7 @@ import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the key.' }) })
 const common = { tags: ['Accounts'], security: BEARER }
 const withBody = { ...common, middleware: strictJson }
 
@@ -19,6 +19,7 @@ const createUserRoute = createRoute({
   path: '/admin/v1/users',
   operationId: 'createUser',
   summary: 'Create a user with a personal team',
+  description: 'Keys are made apart, and nothing is sent to the address.',
   request: { body: { required: true, content: { 'application/json': { schema: CreateUserRequest } } } },
   responses: {
     201: { description: 'The user.', content: { 'application/json': { schema: User } } },
@@ -32,6 +33,7 @@ const listUsersRoute = createRoute({
   path: '/admin/v1/users',
   operationId: 'listUsers',
   summary: 'Find users',
+  description: 'A page of all of them, or those that the query names.',
   request: { query: UserQuery },
   responses: {
     200: { description: 'At most 1000 users, by address.', content: { 'application/json': { schema: ListUsersResponse } } },
@@ -45,6 +47,7 @@ const createKeyRoute = createRoute({
   path: '/admin/v1/users/{id}/keys',
   operationId: 'createKey',
   summary: 'Make an API key',
+  description: 'The key is shown in this answer alone.',
   request: { params: Params, body: { required: true, content: { 'application/json': { schema: CreateKeyRequest } } } },
   responses: {
     201: { description: 'The key, shown this once.', content: { 'application/json': { schema: CreatedKey } } },
@@ -58,6 +61,7 @@ const listKeysRoute = createRoute({
   path: '/admin/v1/users/{id}/keys',
   operationId: 'listKeys',
   summary: "List a user's keys, without secrets",
+  description: 'Revoked and expired ones are among them.',
   request: { params: Params },
   responses: {
     200: { description: 'Newest first.', content: { 'application/json': { schema: ListKeysResponse } } },
@@ -71,6 +75,7 @@ const revokeKeyRoute = createRoute({
   path: '/admin/v1/keys/{id}',
   operationId: 'revokeKey',
   summary: 'Revoke a key; it is refused everywhere within 60 seconds',
+  description: 'Streams that it holds open end with it.',
   request: { params: Params },
   responses: { 204: { description: 'Revoked.' }, ...problemResponses([401, 404]) },
 })
@@ -81,6 +86,7 @@ const setQuotasRoute = createRoute({
   path: '/admin/v1/users/{id}/quotas',
   operationId: 'setQuotas',
   summary: "Override a user's request quotas; felt within 60 seconds",
+  description: 'Requests of REST v2 a minute, an hour and a day; `exempt` lifts them and the limits of the job API.',
   request: { params: Params, body: { required: true, content: { 'application/json': { schema: Quotas } } } },
   responses: {
     200: { description: 'The quotas as they are now.', content: { 'application/json': { schema: Quotas } } },

@@ -12,6 +12,7 @@ const listRoute = createRoute({
   path: '/admin/v1/audit',
   operationId: 'listAllAudit',
   summary: 'List changes of all accounts and of the operator, newest first',
+  description: 'Rows are written with the change itself and never altered.',
   request: { query: OperatorAuditQuery },
   responses: {
     200: { description: 'A page of changes, at most 200.', content: { 'application/json': { schema: OperatorAuditResponse } } },

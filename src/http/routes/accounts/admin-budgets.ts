@@ -7,7 +7,7 @@ import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/budgets' }
 const content = { 'application/json': { schema: BudgetOverrides } }
 
@@ -16,6 +16,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getBudgets',
   summary: "A user's budgets that differ from the defaults",
+  description: 'The defaults are those of the plane, and what the account holds is under its own limits.',
   request: { params: Params },
   responses: { 200: { description: 'The overrides.', content }, ...problemResponses([401, 404]) },
 })
@@ -26,6 +27,7 @@ const setRoute = createRoute({
   method: 'put',
   operationId: 'setBudgets',
   summary: "Override a user's budgets; what is left out is the default again",
+  description: 'What is held already stays, even above a lower budget.',
   request: { params: Params, body: { required: true, content } },
   responses: { 200: { description: 'The overrides as they are now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
 })

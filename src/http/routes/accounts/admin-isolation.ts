@@ -7,7 +7,7 @@ import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/isolation' }
 const content = { 'application/json': { schema: AccountIsolation } }
 
@@ -16,6 +16,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getIsolation',
   summary: "What must run a user's containers",
+  description: 'Hosts that cannot give it are passed over when containers of the user are placed.',
   request: { params: Params },
   responses: { 200: { description: 'The requirement.', content }, ...problemResponses([401, 404]) },
 })
@@ -26,6 +27,7 @@ const setRoute = createRoute({
   method: 'put',
   operationId: 'setIsolation',
   summary: "Require what runs a user's containers; felt by the next that is placed",
+  description: 'What runs now goes on where it is.',
   request: { params: Params, body: { required: true, content } },
   responses: { 200: { description: 'The requirement as it is now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
 })

@@ -13,7 +13,9 @@ const deleteRoute = createRoute({
   path: '/admin/v1/users/{id}',
   operationId: 'deleteUser',
   summary: 'End the work of a user and delete the account; usage stays for the bill',
-  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) }) },
+  description:
+    'It may be repeated until nothing is left. The only owner of an organization is 409: it is handed over first. It cannot be undone.',
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }) },
   responses: {
     200: { description: 'What was done.', content: { 'application/json': { schema: Offboarding } } },
     ...problemResponses([401, 404, 409]),

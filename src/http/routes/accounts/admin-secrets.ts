@@ -14,6 +14,7 @@ const resealRoute = createRoute({
   path: '/admin/v1/secrets/reseal',
   operationId: 'reseal',
   summary: 'Seal what lies open or under a former TOKEN_SECRET; one step, to be repeated with its cursor',
+  description: 'Call it with the cursor of the answer until there is none; the former master secret can be dropped then.',
   request: { body: { required: true, content: { 'application/json': { schema: ResealRequest } } } },
   responses: {
     200: { description: 'What the step has done.', content: { 'application/json': { schema: ResealResponse } } },

@@ -5,7 +5,9 @@ import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({
+  id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the organization.' }),
+})
 const common = { tags: ['Accounts'], security: BEARER, method: 'post' as const, request: { params: Params } }
 
 const suspendUserRoute = createRoute({
@@ -13,6 +15,7 @@ const suspendUserRoute = createRoute({
   path: '/admin/v1/users/{id}/suspend',
   operationId: 'suspendUser',
   summary: 'End the keys, streams, workers and pods of a user within 60 seconds; the jobs wait',
+  description: 'Nothing is deleted. Doing it again changes nothing.',
   responses: answers(Suspension),
 })
 
@@ -21,6 +24,7 @@ const resumeUserRoute = createRoute({
   path: '/admin/v1/users/{id}/resume',
   operationId: 'resumeUser',
   summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
+  description: 'Doing it again changes nothing.',
   responses: answers(Suspension),
 })
 
@@ -29,6 +33,7 @@ const suspendOrganizationRoute = createRoute({
   path: '/admin/v1/organizations/{id}/suspend',
   operationId: 'suspendOrganization',
   summary: "End the keys, streams, workers and pods of an organization within 60 seconds; its members' other accounts go on",
+  description: 'Nothing is deleted. Doing it again changes nothing.',
   responses: answers(OrganizationSuspension),
 })
 
@@ -37,6 +42,7 @@ const resumeOrganizationRoute = createRoute({
   path: '/admin/v1/organizations/{id}/resume',
   operationId: 'resumeOrganization',
   summary: 'End the suspension of an organization',
+  description: 'Jobs go on, and pods that it stopped start again where there is room. Doing it again changes nothing.',
   responses: answers(OrganizationSuspension),
 })
 

@@ -27,6 +27,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listSecrets',
   summary: 'List all secrets, newest first, or the one of a name; values are never shown',
+  description: 'The list is whole: it has no pages.',
   ...scoped('account:read', []),
   request: { query: ListSecretsQuery },
   responses: {
@@ -41,6 +42,7 @@ const createSecretRoute = createRoute({
   path: PATH,
   operationId: 'createSecret',
   summary: 'Store a value that the env of pods and workers can name',
+  description: 'The env of a pod, template or endpoint names it as `{{ RUNPOD_SECRET_<name> }}`; the value is kept sealed.',
   ...scoped('account:write', [secretBody, strictJson]),
   request: { body: json(CreateSecretRequest), headers: CreateHeaders },
   responses: {
@@ -55,6 +57,7 @@ const getRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'getSecret',
   summary: 'Read what is known of a secret but its value',
+  description: 'Its name, description and times; no call shows the value.',
   ...scoped('account:read', []),
   request: { params: Params },
   responses: { 200: ok('The secret, without its value.', Secret), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
@@ -66,6 +69,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateSecret',
   summary: 'Change the value or the description; what boots from now on gets the new value',
+  description: 'The name never changes. What runs now keeps the value that it started with.',
   ...scoped('account:write', [secretBody, strictJson]),
   request: { params: Params, body: json(UpdateSecretRequest) },
   responses: {
@@ -80,6 +84,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteSecret',
   summary: 'Delete a secret; what names it and boots from now on gets an empty text in its place',
+  description: 'Nothing that runs is stopped.',
   ...scoped('account:write', []),
   request: { params: Params },
   responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },

@@ -14,6 +14,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getSshKeys',
   summary: "Read the account's SSH public keys",
+  description: 'Pods that are created with `startSsh` get them.',
   ...scoped('account:read', []),
   responses: { 200: ok('The keys.', SshKeys), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -23,6 +24,7 @@ const putRoute = createRoute({
   method: 'put',
   operationId: 'putSshKeys',
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
+  description: 'An empty list clears it. Each line is one key in the form of `authorized_keys`, without options.',
   ...scoped('account:write', [strictJson]),
   request: { body: json(UpdateSshKeysRequest) },
   responses: { 200: ok('The keys as they are now.', SshKeys), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },

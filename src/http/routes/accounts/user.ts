@@ -13,6 +13,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getUser',
   summary: 'The user who acts: who has signed in, or who made the key',
+  description: 'Whose limits and audit rows a call counts for, and the account that it acts in.',
   responses: { 200: ok('The user.', ActingUser), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
 

@@ -7,7 +7,7 @@ import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER } from '../../rest-components.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' } }) })
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/spend-limits' }
 const content = { 'application/json': { schema: SpendCeilings } }
 
@@ -16,6 +16,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getSpendCeilings',
   summary: 'The most that a user may spend, where it is not the default',
+  description: 'The user may set limits of the own below it.',
   request: { params: Params },
   responses: { 200: { description: 'The ceilings.', content }, ...problemResponses([401, 404]) },
 })
@@ -26,6 +27,7 @@ const setRoute = createRoute({
   method: 'put',
   operationId: 'setSpendCeilings',
   summary: 'Set the most that a user may spend; what is left out is the default again',
+  description: 'It holds from the next request on, whatever limit the user has set.',
   request: { params: Params, body: { required: true, content } },
   responses: { 200: { description: 'The ceilings as they are now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
 })

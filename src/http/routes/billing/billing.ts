@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   ListBillingResponse,
   ListClusterBillingResponse,
@@ -21,8 +21,14 @@ import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { csvOf, wantsCsv } from './answer-bill.ts'
 
 const PATH = '/v2/billing'
+const BillLines = z.string().meta({
+  description:
+    'With `Accept: text/csv`: a line a record with the same columns, after one with their names; with INTERVALS a line an interval.',
+  example: 'startTime,endTime,totalAmount\r\n2026-06-01T00:00:00Z,2026-06-02T00:00:00Z,0.44\r\n',
+})
 const ABOUT =
   'One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.'
 
@@ -63,25 +69,37 @@ const clustersRoute = createRoute({
   description: ABOUT,
 })
 
-/** Registers `/v2/billing` (BIL-1). */
+/** Registers `/v2/billing` (BIL-1), as JSON or as lines (BIL-15). */
 export function registerBilling(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(billingRoute, async (c) => c.json(await listAggregate(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(billingRoute, async (c) => {
+    const query = c.req.valid('query')
+    const bill = await listAggregate(verbContext(c), query)
+    return wantsCsv(c) ? csvOf(c, bill, [], query.include) : c.json(bill, 200)
+  })
   app.openapi(podsRoute, async (c) => {
     const query = c.req.valid('query')
-    return c.json(await listBills(verbContext(c), POD_BILLS, query, query.podId), 200)
+    const bill = await listBills(verbContext(c), POD_BILLS, query, query.podId)
+    return wantsCsv(c) ? csvOf(c, bill, ['podId'], query.include) : c.json(bill, 200)
   })
   app.openapi(serverlessRoute, async (c) => {
     const query = c.req.valid('query')
-    return c.json(await listBills(verbContext(c), SERVERLESS_BILLS, query, query.serverlessId), 200)
+    const bill = await listBills(verbContext(c), SERVERLESS_BILLS, query, query.serverlessId)
+    return wantsCsv(c) ? csvOf(c, bill, ['serverlessId'], query.include) : c.json(bill, 200)
   })
-  app.openapi(endpointsRoute, async (c) => c.json(await listEndpointBills(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(endpointsRoute, async (c) => {
+    const query = c.req.valid('query')
+    const bill = await listEndpointBills(verbContext(c), query)
+    return wantsCsv(c) ? csvOf(c, bill, [], query.include) : c.json(bill, 200)
+  })
   app.openapi(volumesRoute, async (c) => {
     const query = c.req.valid('query')
-    return c.json(await listBills(verbContext(c), NETWORK_VOLUME_BILLS, query, query.networkVolumeId), 200)
+    const bill = await listBills(verbContext(c), NETWORK_VOLUME_BILLS, query, query.networkVolumeId)
+    return wantsCsv(c) ? csvOf(c, bill, ['networkVolumeId'], query.include) : c.json(bill, 200)
   })
   app.openapi(clustersRoute, async (c) => {
     const query = c.req.valid('query')
-    return c.json(await listBills(verbContext(c), CLUSTER_BILLS, query, query.clusterId), 200)
+    const bill = await listBills(verbContext(c), CLUSTER_BILLS, query, query.clusterId)
+    return wantsCsv(c) ? csvOf(c, bill, ['clusterId'], query.include) : c.json(bill, 200)
   })
 }
 
@@ -101,6 +119,12 @@ function routeOf<Path extends string, Query extends z.ZodObject, Answer extends 
     summary,
     ...scoped('billing:read', []),
     request: { query },
-    responses: { 200: ok('The bill.', answer), ...problemResponses([400, 401, 403, 422, 429], RATE_HEADERS) },
+    responses: { 200: okOrCsv(answer), ...problemResponses([400, 401, 403, 422, 429], RATE_HEADERS) },
   }
+}
+
+// JSON unless `Accept` prefers lines.
+function okOrCsv<Answer extends z.ZodType>(answer: Answer) {
+  const { content, ...bill } = ok('The bill.', answer)
+  return { ...bill, content: { ...content, 'text/csv': { schema: BillLines } } }
 }

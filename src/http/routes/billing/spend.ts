@@ -15,6 +15,7 @@ const summaryRoute = createRoute({
   path: '/v2/billing/summary',
   operationId: 'getBillingSummary',
   summary: 'What the account spends now and this month, and may',
+  description: 'The rate of what runs now, the month so far with an estimate of its end, and the limits that hold.',
   ...scoped('billing:read', []),
   responses: { 200: ok('The summary.', SpendSummary), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -25,6 +26,7 @@ const limitsRoute = createRoute({
   path: '/v2/billing/limits',
   operationId: 'getSpendLimits',
   summary: 'The spend limits of the account',
+  description: 'New work beyond the limit is 402; a warning goes to the webhook before.',
   ...scoped('billing:read', []),
   responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -35,6 +37,7 @@ const updateRoute = createRoute({
   path: '/v2/billing/limits',
   operationId: 'updateSpendLimits',
   summary: 'Change the spend limits of the account, as far as the operator lets it',
+  description: 'What is left out stays as it is.',
   ...scoped('account:write', [strictJson]),
   request: { body: json(UpdateSpendLimitsRequest) },
   responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },

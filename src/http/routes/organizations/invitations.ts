@@ -25,6 +25,8 @@ const createInvitationRoute = createRoute({
   path: LIST_PATH,
   operationId: 'createInvitation',
   summary: 'Invite an address; the answer has the token to pass on, this once',
+  description:
+    'It is open for `expiresInDays`, and only while whoever made it may still give that role. An administrator invites no owner.',
   ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, body: json(CreateInvitationRequest), headers: CreateHeaders },
   responses: {
@@ -39,6 +41,7 @@ const listRoute = createRoute({
   path: LIST_PATH,
   operationId: 'listInvitations',
   summary: 'List open invitations, oldest first',
+  description: 'Tokens are not shown again.',
   ...scoped('organizations:read', []),
   request: { params: OrganizationParams },
   responses: {
@@ -53,6 +56,7 @@ const revokeRoute = createRoute({
   path: `${LIST_PATH}/{invitationId}`,
   operationId: 'revokeInvitation',
   summary: 'Take an open invitation back',
+  description: 'Its token opens nothing from now on.',
   ...scoped('account:write', []),
   request: { params: InvitationParams },
   responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 409, 429], RATE_HEADERS) },
@@ -64,6 +68,8 @@ const acceptRoute = createRoute({
   path: `${ANSWER_PATH}/accept`,
   operationId: 'acceptInvitation',
   summary: "Join an organization with the token of an invitation for the caller's address",
+  description:
+    'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
   ...scoped('account:write', [strictJson]),
   request: { body: json(AnswerInvitationRequest) },
   responses: {
@@ -78,6 +84,8 @@ const declineRoute = createRoute({
   path: `${ANSWER_PATH}/decline`,
   operationId: 'declineInvitation',
   summary: "End an invitation for the caller's address without joining",
+  description:
+    'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
   ...scoped('account:write', [strictJson]),
   request: { body: json(AnswerInvitationRequest) },
   responses: {

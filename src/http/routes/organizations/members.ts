@@ -22,6 +22,7 @@ const handOverRoute = createRoute({
   path: `${ITEM_PATH}/hand-over`,
   operationId: 'handOverOrganization',
   summary: 'Make another member the owner, and the caller an administrator',
+  description: 'Only an owner may; both change or neither does.',
   ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, body: json(HandOverRequest) },
   responses: {
@@ -36,6 +37,7 @@ const changeRoleRoute = createRoute({
   path: MEMBER_PATH,
   operationId: 'updateOrganizationMember',
   summary: 'Give a member another role; felt everywhere within 60 seconds',
+  description: 'An administrator makes and removes no owner; the last owner stays one (409).',
   ...scoped('account:write', [strictJson]),
   request: { params: MemberParams, body: json(UpdateMemberRequest) },
   responses: {
@@ -50,6 +52,7 @@ const removeRoute = createRoute({
   path: MEMBER_PATH,
   operationId: 'removeOrganizationMember',
   summary: 'Remove a member, or leave with your own id; keys of the one who goes are dead everywhere within 60 seconds',
+  description: '`keysTo` names a member that takes over the keys instead. The last owner cannot go (409).',
   ...scoped('account:write', []),
   request: { params: MemberParams, query: RemoveMemberQuery },
   responses: {

@@ -1,0 +1,98 @@
+import { and, eq, isNotNull, lt, type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../client.ts'
+import { allocations, networkVolumes, pods, usage } from '../schema.ts'
+import { microsOf } from './amounts.ts'
+
+// Charges that are ended where they are, without being read: in the batch that ends them, before the statement that takes the row away or
+// changes it. Ending one twice finds nothing the second time.
+
+/** A worker's container runs: it is charged from then on (BIL-10). A worker is charged once only, whatever its host says later. */
+export async function beginWorkerCharge(db: Database, id: string, hostId: string, { atMs, nowMs }: { atMs: number; nowMs: number }) {
+  const isNew = sql`NOT EXISTS (SELECT 1 FROM usage WHERE workload_id = ${id})`
+  // A host's clock may be wrong.
+  const chargedFromMs = sql`MAX(${allocations.createdAt}, ${Math.floor(Math.min(atMs, nowMs))})`
+  await db
+    .update(allocations)
+    .set({ chargedFromMs })
+    .where(and(workerOn(id, hostId), sql`${allocations.chargedFromMs} IS NULL`, isNew))
+}
+
+/** A worker's container has ended (BIL-10). */
+export async function endWorkerCharge(db: Database, id: string, hostId: string, endedAtMs: number): Promise<void> {
+  const isIt = workerOn(id, hostId)
+  await db.batch([insertOfWorkers(db, isIt, endedAtMs), db.update(allocations).set({ chargedFromMs: null }).where(isIt)])
+}
+
+/** The statement that ends a worker's charge, for the batch that gives back what it held. */
+export function closeWorkerCharge(db: Database, id: string, hostId: string, endedAtMs: number) {
+  return insertOfWorkers(db, workerOn(id, hostId), endedAtMs)
+}
+
+/** The host is taken for lost: nobody knows what has become of its workers (BIL-18). */
+export async function endWorkerChargesOn(db: Database, hostId: string, lastHeardMs: number): Promise<void> {
+  const areThose = and(eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
+  await db.batch([insertOfWorkers(db, areThose, lastHeardMs), db.update(allocations).set({ chargedFromMs: null }).where(areThose)])
+}
+
+/** A silence of the host is over: its workers are not charged for it (BIL-18). Repeating it changes nothing. */
+export async function excuseWorkersOn(db: Database, hostId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<void> {
+  const on = and(eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
+  await db.batch([
+    insertOfWorkers(db, and(on, lt(allocations.chargedFromMs, fromMs)), fromMs),
+    db
+      .update(allocations)
+      .set({ chargedFromMs: toMs })
+      .where(and(on, lt(allocations.chargedFromMs, toMs))),
+  ])
+}
+
+function workerOn(id: string, hostId: string) {
+  return and(eq(allocations.id, id), eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
+}
+
+// The number of an interval is its start: those of one worker follow one another.
+function insertOfWorkers(db: Database, which: SQL | undefined, endedAtMs: number) {
+  const from = sql`${allocations.chargedFromMs}`
+  const end = sql`MAX(${from}, CAST(${Math.floor(endedAtMs)} AS INTEGER))`
+  const ms = sql`(${end} - ${from})`
+  const [gpu, cpu, disk] = [sql`${allocations.gpuNanosPerHour}`, sql`${allocations.cpuNanosPerHour}`, sql`${allocations.diskNanosPerHour}`]
+  // Columns in the order of the table.
+  return db
+    .insert(usage)
+    .select(sql`SELECT id, ${from}, 'SERVERLESS', owner_id, team_id, ${from}, ${end}, NULL, gpu_type_id, gpu_count, vcpu,
+    disk_gb, NULL, ${gpu}, ${cpu}, ${disk}, ${microsOf(gpu, ms)}, ${microsOf(cpu, ms)}, ${microsOf(disk, ms)}
+    FROM allocations WHERE ${and(which, isNotNull(allocations.chargedFromMs))}`)
+}
+
+/** The statement that ends the charge of network volumes, for the batch that resizes or deletes them (BIL-11). */
+export function closeVolumeCharges(db: Database, which: SQL | undefined, endedAtMs: number) {
+  const from = sql`${networkVolumes.chargedFromMs}`
+  const end = sql`MAX(${from}, CAST(${endedAtMs} AS INTEGER))`
+  const nanos = sql`${networkVolumes.nanosPerHour}`
+  return db
+    .insert(usage)
+    .select(sql`SELECT id, charge_sequence, 'NETWORK_VOLUME', id, team_id, ${from}, ${end}, NULL, NULL, 0, 0, size_gb, type,
+    0, 0, ${nanos}, 0, 0, ${microsOf(nanos, sql`(${end} - ${from})`)}
+    FROM network_volumes WHERE ${and(which, isNotNull(networkVolumes.chargedFromMs))}`)
+}
+
+/** The host is removed, and with it the disks of pods that do not run (BIL-18). Repeating it changes nothing. */
+export async function endDiskChargesOn(db: Database, hostId: string, endedAtMs: number): Promise<void> {
+  const areThose = and(eq(pods.hostId, hostId), sql`${pods.status} <> 'TERMINATED'`, isNotNull(pods.diskChargedFromMs))
+  const from = sql`${pods.diskChargedFromMs}`
+  const end = sql`MAX(${from}, CAST(${Math.floor(endedAtMs)} AS INTEGER))`
+  const nanos = sql`${pods.stoppedDiskNanosPerHour}`
+  const sizeGb = sql`COALESCE(json_extract(${pods.spec}, '$.mounts.persistent.sizeGb'), 0)`
+  const insert = db
+    .insert(usage)
+    .select(sql`SELECT id, version + 1, iif(cluster_id IS NULL, 'POD', 'CLUSTER'), COALESCE(cluster_id, id), team_id,
+    ${from}, ${end}, json_extract(${pods.spec}, '$.cloud'), NULL, 0, 0, ${sizeGb}, NULL, 0, 0, ${nanos}, 0, 0,
+    ${microsOf(nanos, sql`(${end} - ${from})`)} FROM pods WHERE ${areThose}`)
+  await db.batch([
+    insert,
+    db
+      .update(pods)
+      .set({ diskChargedFromMs: null, version: sql`${pods.version} + 1` })
+      .where(areThose),
+  ])
+}

@@ -1,0 +1,23 @@
+/** What groups the operations of a document: each has one of these. */
+export const REST_TAGS = [
+  { name: 'Pods', description: 'Containers on machines with GPUs or CPUs, each for as long as its owner wants.' },
+  { name: 'Serverless', description: 'Endpoints: workers that are started for the work there is, and ended after it.' },
+  { name: 'Jobs', description: 'The work of an endpoint: submit, wait for, cancel and explain it.' },
+  { name: 'Webhooks', description: 'Messages about jobs that have ended: their signing secret and their deliveries.' },
+  { name: 'Templates', description: 'Container configurations that pods and endpoints are made from.' },
+  { name: 'Volumes', description: 'Storage that outlives pods: of one data center, or of all.' },
+  { name: 'Registries', description: 'How images that are not public are pulled: credentials and delegations.' },
+  { name: 'Catalog', description: 'What can be had, where, and at what price.' },
+  { name: 'Billing', description: 'What was used, and what it costs.' },
+  { name: 'Account', description: 'Keys, secrets, limits and the audit log of the account.' },
+  { name: 'Organizations', description: 'Accounts of several people, and their roles.' },
+]
+
+export const ADMIN_TAGS = [
+  { name: 'Accounts', description: 'Users, their keys, quotas and budgets.' },
+  { name: 'Hosts', description: 'Machines, and the tokens with which they join.' },
+  { name: 'Volumes', description: 'What is left of volumes that were deleted.' },
+  { name: 'Catalog', description: 'What the plane offers, where, and at what price.' },
+  { name: 'Audit', description: 'Who changed what.' },
+  { name: 'Secrets', description: 'What the plane keeps sealed.' },
+]
