@@ -78,6 +78,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     log,
     now: Date.now,
   })
+  survey.held.bucket?.start()
   await supervisor.adopt()
   takes.adopt(supervisor.workerIds(), performance.now())
   queue.start()
@@ -96,6 +97,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     volumesKept?.close()
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
+    await survey.held.bucket?.close(outcome === 'shutdown' && options.onExit === 'keep')
     await survey.network?.close()
   }
 }

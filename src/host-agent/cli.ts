@@ -35,7 +35,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       '--network-volumes <dir|nfs://server/export>',
       'where network volumes are: a directory mounted on every host of the data center, or an NFS export',
     )
-    .option('--global-volumes <dir>', 'where global volumes are: a directory on which the bucket is mounted')
+    .option('--global-volumes <dir|s3://bucket/prefix>', 'where global volumes are: a directory, or a bucket that the agent mounts')
     .option(
       '--registry-allow <registries...>',
       'registries on private addresses, <host>[:<port>], with http:// before one without TLS (or PODPLANE_REGISTRY_ALLOW)',

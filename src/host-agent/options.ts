@@ -11,6 +11,7 @@ import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import type { RuntimeName } from './runtime.ts'
+import type { Bucket } from './volumes/bucket.ts'
 
 /** Flags as commander hands them over. */
 export interface Flags {
@@ -58,7 +59,8 @@ export interface AgentOptions {
   volumeDir: string
   /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
   networkVolumes: string | NfsExport | undefined
-  globalVolumes: string | undefined
+  /** A directory of this machine, or a bucket that the agent mounts; undefined: this host offers none. */
+  globalVolumes: string | Bucket | undefined
   /** Registries that may be on private addresses, and which of them are spoken to without TLS. */
   allowedRegistries: AllowedRegistries
   /** Whether images of the engine's own store are for every tenant. */

@@ -20,6 +20,7 @@ import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
 import { missingOfImages } from './pulls/missing.ts'
 import { EngineTrial } from './trial/engine-trial.ts'
+import { BucketMount, findMountProblem } from './volumes/bucket-mount.ts'
 import { VolumeSizes } from './volumes/volume-sizes.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
@@ -63,7 +64,13 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const devices = toolkit.offersGpus ? found.devices : []
   const confinement = await confining
   const sizes = await VolumeSizes.open(options, log)
-  const held = { owner: facts?.remappedRoot ?? null, views: await viewing, sizes }
+  const bucketProblem = typeof options.globalVolumes === 'object' ? await findMountProblem() : null
+  if (bucketProblem !== null) log.warn('this host offers no global volumes: it can mount no bucket', { reason: bucketProblem })
+  const bucket =
+    typeof options.globalVolumes === 'object' && bucketProblem === null
+      ? new BucketMount(options.globalVolumes, options.stateDir, log)
+      : undefined
+  const held = { owner: facts?.remappedRoot ?? null, views: await viewing, sizes, ...(bucket && { bucket }) }
   const kernel = readKernelFacts()
   const trial =
     engine &&
@@ -89,6 +96,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     ...(trial?.missing() ?? []),
     ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
     ...confinement.missing,
+    ...(bucketProblem === null ? [] : [`volumes: no bucket can be mounted for global volumes (${bucketProblem})`]),
     ...(facts === undefined ? [] : missingOfImages(options, facts.dataRoot)),
   ]
   const judge = () => judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel }, alsoMissing())
@@ -109,7 +117,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
       ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
-      sharedVolumes: sharedVolumesOf(options),
+      sharedVolumes: sharedVolumesOf(options, bucket !== undefined),
       sizesEnforced: sizes.enforced(),
       isolation: { ...judge(), ...network?.isolation },
     }),

@@ -413,6 +413,12 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: "const ACCOUNTING = ['prjquota', 'pquota', 'pqnoenforce']",
   },
   {
+    id: 'a bucket that is not mounted is offered as an empty directory',
+    file: 'src/host-agent/mounts/shared-volumes.ts',
+    find: 'if (problem !== null) throw new StartError',
+    replace: 'if (problem === null) throw new StartError',
+  },
+  {
     id: 'what a container has open is wiped',
     file: 'src/host-agent/volumes/exchange.ts',
     find: 'root !== undefined && isFree ?',

@@ -1,7 +1,7 @@
 import type { AgentOptions } from '../options.ts'
 import type { MountDriver, MountDrivers } from './mount-driver.ts'
 import type { PersistentVolumes } from './persistent-volumes.ts'
-import { DirectoryVolumes, type HeldVolumes, NfsVolumes, NoVolumes } from './shared-volumes.ts'
+import { BucketVolumes, DirectoryVolumes, type HeldVolumes, NfsVolumes, NoVolumes } from './shared-volumes.ts'
 
 type VolumeFlags = Pick<AgentOptions, 'networkVolumes' | 'globalVolumes'>
 
@@ -10,9 +10,12 @@ export function buildMountDrivers(options: VolumeFlags, persistent: PersistentVo
   return { persistent, network: networkDriver(options.networkVolumes, held), global: globalDriver(options.globalVolumes, held) }
 }
 
-/** Kinds of shared volumes that the operator has set up on this host (HOST-54). */
-export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags): ('network' | 'global')[] {
-  return [...(networkVolumes === undefined ? [] : (['network'] as const)), ...(globalVolumes === undefined ? [] : (['global'] as const))]
+/** Kinds of shared volumes that the operator has set up on this host (HOST-54); a bucket counts where this machine can mount one. */
+export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags, canMount = false): ('network' | 'global')[] {
+  return [
+    ...(networkVolumes === undefined ? [] : (['network'] as const)),
+    ...(globalVolumes === undefined || (typeof globalVolumes !== 'string' && !canMount) ? [] : (['global'] as const)),
+  ]
 }
 
 function networkDriver(place: AgentOptions['networkVolumes'], held: HeldVolumes): MountDriver {
@@ -23,5 +26,7 @@ function networkDriver(place: AgentOptions['networkVolumes'], held: HeldVolumes)
 
 function globalDriver(place: AgentOptions['globalVolumes'], held: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no global volumes; start its agent with --global-volumes')
+  if (typeof place !== 'string')
+    return held.bucket ? new BucketVolumes(held.bucket, held) : new NoVolumes('this host can mount no object store; its agent says why')
   return new DirectoryVolumes({ root: place, label: 'the global volume directory', owner: held.owner }, held)
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { OperatorError } from '../../node/fail.ts'
+import { type Bucket, parseBucket } from '../volumes/bucket.ts'
 
 /** `nfs://server/export`. */
 export interface NfsExport {
@@ -33,11 +34,12 @@ export function parseNetworkVolumes(text: string): string | NfsExport {
   return nfs
 }
 
-/** `--global-volumes <dir>`. */
-export function parseGlobalVolumes(text: string): string {
+/** `--global-volumes <dir | s3://bucket/prefix>`. */
+export function parseGlobalVolumes(text: string): string | Bucket {
+  if (text.startsWith('s3://')) return parseBucket(text)
   if (/^[a-z0-9+.-]+:\/\//i.test(text)) {
     throw new OperatorError(
-      `--global-volumes '${text}' is an address; mount the bucket on this machine first and name the directory (docs/volumes.md)`,
+      `--global-volumes '${text}' is an address; name a directory, or a bucket as s3://<bucket>/<prefix>?endpoint=<url> (docs/volumes.md)`,
     )
   }
   return parseDirectoryFlag('--global-volumes', text)

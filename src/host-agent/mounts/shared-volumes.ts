@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import { errorText } from '../../node/fail.ts'
 import { StartError } from '../runtime.ts'
+import type { BucketMount } from '../volumes/bucket-mount.ts'
 import type { VolumeSizes } from '../volumes/volume-sizes.ts'
 import type { GuardedViews } from './guarded-view.ts'
 import type { EngineMount, MountDriver } from './mount-driver.ts'
@@ -16,6 +17,25 @@ export interface HeldVolumes {
   views: GuardedViews
   /** What keeps them to their sizes; absent: nothing does. */
   sizes?: VolumeSizes
+  /** The bucket of global volumes; absent: there is none, or this machine can mount none. */
+  bucket?: BucketMount
+}
+
+/** Volumes in a bucket that the agent mounts: one sub-directory a volume (HOST-115). */
+export class BucketVolumes implements MountDriver {
+  private readonly mount: BucketMount
+  private readonly volumes: DirectoryVolumes
+
+  constructor(mount: BucketMount, held: HeldVolumes) {
+    this.mount = mount
+    this.volumes = new DirectoryVolumes({ root: mount.path, label: 'the mounted object store', owner: null }, held)
+  }
+
+  async provide(mount: WorkloadMount): Promise<EngineMount> {
+    const { problem } = this.mount
+    if (problem !== null) throw new StartError(`the object store of global volumes cannot be used on this host: ${problem}`)
+    return await this.volumes.provide(mount)
+  }
 }
 
 /** Volumes below a directory that the operator has mounted on every host: one sub-directory a volume (HOST-54). */

@@ -3,13 +3,13 @@ import { sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import type { VolumeMeter } from './measure.ts'
-import type { VolumeRoot } from './volume-root.ts'
+import type { VolumeHome } from './volume-home.ts'
 
 const INTERVAL_MS = 20_000
 const JITTER = 0.2
 
 export interface ExchangeDeps {
-  roots: readonly VolumeRoot[]
+  roots: readonly VolumeHome[]
   meter: Pick<VolumeMeter, 'take' | 'putBack'>
   /** Brings a request to the plane; undefined when that was not possible. */
   send(request: VolumesRequest): Promise<VolumesResponse | undefined>

@@ -1,8 +1,10 @@
 import type { VolumesRequest, VolumesResponse } from '../../host-protocol/volumes.ts'
 import type { Log } from '../log.ts'
 import type { AgentOptions } from '../options.ts'
+import { BucketRoot } from './bucket-root.ts'
 import { VolumeExchange } from './exchange.ts'
 import { VolumeMeter } from './measure.ts'
+import type { VolumeHome } from './volume-home.ts'
 import { VolumeRoot } from './volume-root.ts'
 import type { VolumeSizes } from './volume-sizes.ts'
 
@@ -17,10 +19,11 @@ export interface KeepVolumesDeps {
 /** Looks after the shared volumes that this host can get at: what is in them, and that deleted ones go. Undefined: it has none. */
 export function keepVolumes({ options, send, inUse, sizes, log }: KeepVolumesDeps): { close(): void } | undefined {
   const { networkVolumes, globalVolumes, stateDir } = options
-  const roots: VolumeRoot[] = []
+  const roots: VolumeHome[] = []
   // What the container engine mounts itself is out of the agent's reach.
   if (typeof networkVolumes === 'string') roots.push(new VolumeRoot({ kind: 'network', path: networkVolumes, stateDir, log }))
-  if (globalVolumes !== undefined) roots.push(new VolumeRoot({ kind: 'global', path: globalVolumes, stateDir, log }))
+  if (typeof globalVolumes === 'string') roots.push(new VolumeRoot({ kind: 'global', path: globalVolumes, stateDir, log }))
+  else if (globalVolumes !== undefined) roots.push(new BucketRoot(globalVolumes, log))
   if (roots.length === 0) return undefined
   const meter = new VolumeMeter(roots, (root, id) => sizes?.counted(root.kind, id) ?? Promise.resolve(undefined))
   const exchange = new VolumeExchange({

@@ -1,30 +1,27 @@
-import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { VolumeUse } from '../../host-protocol/volumes.ts'
 import { sleep } from '../../node/backoff.ts'
-import { boundedRun } from './bounded-run.ts'
-import type { VolumeRoot } from './volume-root.ts'
+import type { VolumeHome } from './volume-home.ts'
 
 /** A volume is looked at this often at most. */
 const FRESH_MS = 600_000
-const LOOK_WITHIN_MS = 300_000
 /** A look is followed by a pause of so many times its own length: a disk is read for a small part of the time. */
 const PAUSE_FACTOR = 20
 const ROUND_MS = 15_000
 
 /** Says what the file system itself has counted in a volume; undefined where it counts nothing. */
-export type CountedBytes = (root: VolumeRoot, id: string) => Promise<{ bytes: number; enforced: boolean } | undefined>
+export type CountedBytes = (root: VolumeHome, id: string) => Promise<{ bytes: number; enforced: boolean } | undefined>
 
 /** Finds out how much is in the volumes of this host, one at a time and slowly (HOST-114). */
 export class VolumeMeter {
-  private readonly roots: readonly VolumeRoot[]
+  private readonly roots: readonly VolumeHome[]
   private readonly counted: CountedBytes
   private readonly closing = new AbortController()
   /** When each was looked at, by the monotonic clock. */
   private readonly lookedAt = new Map<string, number>()
   private readonly found = new Map<string, VolumeUse>()
 
-  constructor(roots: readonly VolumeRoot[], counted: CountedBytes = async () => undefined) {
+  constructor(roots: readonly VolumeHome[], counted: CountedBytes = async () => undefined) {
     this.roots = roots
     this.counted = counted
   }
@@ -57,20 +54,13 @@ export class VolumeMeter {
     }
   }
 
-  private async look(root: VolumeRoot, id: string): Promise<void> {
+  private async look(root: VolumeHome, id: string): Promise<void> {
     const name = `${root.kind} ${id}`
     const startedAt = performance.now()
     if (startedAt - (this.lookedAt.get(name) ?? Number.NEGATIVE_INFINITY) < FRESH_MS) return
     this.lookedAt.set(name, startedAt)
-    const use = (await this.counted(root, id)) ?? (await walk(join(root.path, id)))
+    const use = (await this.counted(root, id)) ?? (await root.measure(id))
     if (use !== undefined) this.found.set(name, { kind: root.kind, id, ...use })
     await sleep((performance.now() - startedAt) * PAUSE_FACTOR, this.closing.signal)
   }
-}
-
-/** Bytes that a tree takes, without following links or leaving its file system. */
-async function walk(path: string): Promise<{ bytes: number; enforced: boolean } | undefined> {
-  const ended = await boundedRun('nice', ['-n', '19', 'du', '-s', '-x', '-B', '1', '--', path], { withinMs: LOOK_WITHIN_MS })
-  const bytes = Number(/^\d+/.exec(ended?.stdout ?? '')?.[0] ?? Number.NaN)
-  return Number.isSafeInteger(bytes) ? { bytes, enforced: false } : undefined
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
+import type { VolumeHome, WipeOutcome } from './volume-home.ts'
 
 /** Says which directory this is, so that an empty one below a missing mount is not taken for it. */
 const MARKER = '.podplane-volumes'
@@ -13,11 +14,9 @@ const TRASH_PREFIX = '.wiped-'
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 const ANSWER_WITHIN_MS = 20_000
 const REMOVED_WITHIN_MS = 600_000
+const LOOK_WITHIN_MS = 300_000
 
 const Markers = z.record(z.string(), z.string())
-
-/** What became of a volume that was to be wiped. */
-export type WipeOutcome = 'gone' | 'later'
 
 export interface VolumeRootOptions {
   kind: 'network' | 'global'
@@ -28,7 +27,7 @@ export interface VolumeRootOptions {
 }
 
 /** A directory that holds shared volumes, one sub-directory each, as the one who keeps it clean sees it (HOST-113). */
-export class VolumeRoot {
+export class VolumeRoot implements VolumeHome {
   readonly kind: 'network' | 'global'
   readonly path: string
   private readonly stateDir: string
@@ -70,6 +69,14 @@ export class VolumeRoot {
     const after = await this.entries()
     const isGone = after?.every((name) => name !== id && !name.startsWith(`${TRASH_PREFIX}${id}.`))
     return isGone === true ? 'gone' : 'later'
+  }
+
+  /** Bytes that the tree of a volume takes, without following links or leaving its file system. */
+  async measure(id: string): Promise<{ bytes: number; enforced: boolean } | undefined> {
+    const args = ['-n', '19', 'du', '-s', '-x', '-B', '1', '--', join(this.path, id)]
+    const ended = await boundedRun('nice', args, { withinMs: LOOK_WITHIN_MS })
+    const bytes = Number(/^\d+/.exec(ended?.stdout ?? '')?.[0] ?? Number.NaN)
+    return Number.isSafeInteger(bytes) ? { bytes, enforced: false } : undefined
   }
 
   private later(text: string, volume: string, error: string | undefined): 'later' {

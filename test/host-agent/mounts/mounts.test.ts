@@ -162,6 +162,6 @@ describe('flags of volumes', () => {
     for (const text of ['nfs://nas', 'nfs:///a', 'nfs://nas/a,rw', 'nfs://nas/a b', 'nfs://nas/../a', 'nfs://n as/a']) {
       expect(() => parseNetworkVolumes(text), text).toThrow('is no NFS export')
     }
-    expect(() => parseGlobalVolumes('s3://bucket')).toThrow('mount the bucket on this machine first')
+    expect(() => parseGlobalVolumes('gs://bucket')).toThrow('name a directory, or a bucket as s3://')
   })
 })

@@ -15,6 +15,7 @@ import {
   type Workload,
   type WorkloadReport,
 } from '../../../src/host-protocol/messages.ts'
+import { type VolumeRef, VolumesRequest } from '../../../src/host-protocol/volumes.ts'
 import { FakeJobs } from './fake-jobs.ts'
 
 /** A plane for one host: checks signatures as the real one does, keeps what it is told, answers what the test sets. */
@@ -39,6 +40,10 @@ export class FakePlane {
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
+  /** What the agent has said of volumes. */
+  readonly volumes: VolumesRequest[] = []
+  /** Deleted volumes that wait for the agent. */
+  toWipe: VolumeRef[] = []
   /** Answer of the logs route; lines are taken with 200 only. */
   logsStatus = 200
   private hostKey: EnrolRequest['publicKey'] | undefined
@@ -106,6 +111,13 @@ export class FakePlane {
         if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
         const { batches } = LogsRequest.parse(await json(request))
         return answer(response, this.logsStatus, { results: batches.map((batch) => this.takeLog(batch)) })
+      }
+      case '/host/v1/volumes': {
+        if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
+        const said = VolumesRequest.parse(await json(request))
+        this.volumes.push(said)
+        const gone = new Set(this.volumes.flatMap(({ wiped }) => wiped.map(({ id }) => id)))
+        return answer(response, 200, { nowMs: Date.now(), wipe: this.toWipe.filter(({ id }) => !gone.has(id)), sizes: [] })
       }
       default:
         return answer(response, 404, { detail: 'no such route' })

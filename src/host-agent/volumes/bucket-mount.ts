@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { backoffMs, sleep } from '../../node/backoff.ts'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+import { boundedRun } from './bounded-run.ts'
+import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
+
+const MOUNTS = '/run/podplane'
+const RCLONE = 'rclone'
+const TOOLS = [RCLONE, 'fusermount3']
+const ASK_WITHIN_MS = 20_000
+const MOUNT_WITHIN_MS = 20_000
+const LOOK_MS = 10_000
+const LOOK_WITHIN_MS = 10_000
+const RETRY_BASE_MS = 2_000
+const RETRY_MAX_MS = 60_000
+const POLL_MS = 100
+const REASON_MAX_CHARS = 200
+/** No words of a store, which a tenant reads too, but what it means. */
+const REASONS: readonly [RegExp, string][] = [
+  [/AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|Forbidden|\b40[13]\b|NoCredentialProviders/i, 'it refuses the credentials'],
+  [/NoSuchBucket|directory not found|bucket does not exist|\b404\b/i, 'it has no such bucket'],
+  [/connection refused|no such host|timeout|deadline|dial tcp|TLS|x509/i, 'it cannot be reached'],
+]
+
+/** Why this machine can mount no bucket; null: it can. */
+export async function findMountProblem(): Promise<string | null> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'the agent is not root on Linux'
+  for (const tool of TOOLS) {
+    const found = await boundedRun('sh', ['-c', 'command -v "$0"', tool], { withinMs: LOOK_WITHIN_MS })
+    if (found?.code !== 0) return `${tool} is not installed (packages rclone and fuse3)`
+  }
+  try {
+    accessSync('/dev/fuse', constants.R_OK | constants.W_OK)
+    return null
+  } catch {
+    return 'there is no /dev/fuse'
+  }
+}
+
+/**
+ * The bucket of global volumes, mounted by the agent itself with rclone, `nosuid,nodev` (HOST-115). It is looked at all the time: one that does
+ * not answer is taken away and mounted anew. Nothing of the agent waits for it longer than a while.
+ */
+export class BucketMount {
+  readonly path: string
+  private readonly bucket: Bucket
+  /** What has been written and not been uploaded yet; a next process goes on with it. */
+  private readonly cacheDir: string
+  private readonly log: Log
+  private readonly closing = new AbortController()
+  private child: ChildProcess | undefined
+  private why: string | null = 'it is not mounted yet'
+
+  constructor(bucket: Bucket, stateDir: string, log: Log) {
+    this.bucket = bucket
+    this.log = log
+    this.cacheDir = join(stateDir, 'bucket-cache')
+    this.path = join(MOUNTS, `bucket-${createHash('sha256').update(stateDir).digest('hex').slice(0, 16)}`)
+  }
+
+  /** Why nothing can be had of it at present; null: it is there. */
+  get problem(): string | null {
+    return this.why
+  }
+
+  start(): void {
+    void this.run()
+  }
+
+  /** Takes the mount away; with `keep`, for containers that go on without an agent, it stays. */
+  async close(keep: boolean): Promise<void> {
+    this.closing.abort()
+    if (!keep) await this.unmount()
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.closing
+    for (let failures = 0; !signal.aborted; ) {
+      const problem = (await this.answers()) ? null : await this.mount()
+      if (signal.aborted) return
+      if (problem !== this.why) this.note(problem)
+      failures = problem === null ? 0 : failures + 1
+      await sleep(problem === null ? LOOK_MS : backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), signal)
+    }
+  }
+
+  private note(problem: string | null): void {
+    this.why = problem
+    if (problem === null) this.log.info('mounted the bucket of global volumes', { bucket: this.bucket.bucket, path: this.path })
+    else this.log.warn('the bucket of global volumes cannot be used', { bucket: this.bucket.bucket, reason: problem })
+  }
+
+  /** Whether it is mounted and its file system answers; a former process of the agent may have done it. */
+  private async answers(): Promise<boolean> {
+    if (!isMounted(this.path)) return false
+    const looked = await boundedRun('stat', ['-f', '--', this.path], { withinMs: LOOK_WITHIN_MS })
+    return looked?.code === 0
+  }
+
+  /** Null: mounted. The store is asked first: rclone mounts one that lets nobody in, and then hangs in every call. */
+  private async mount(): Promise<string | null> {
+    try {
+      await this.unmount()
+      const refusal = await this.ask()
+      if (refusal !== null) return refusal
+      mkdirSync(this.path, { recursive: true, mode: 0o700 })
+      this.spawnMount()
+      for (let waitedMs = 0; waitedMs < MOUNT_WITHIN_MS && !this.closing.signal.aborted; waitedMs += POLL_MS) {
+        if (isMounted(this.path)) return (await this.answers()) ? null : 'it does not answer'
+        await sleep(POLL_MS, this.closing.signal)
+      }
+      return 'rclone does not mount it'
+    } catch (error) {
+      return errorText(error).slice(0, REASON_MAX_CHARS)
+    }
+  }
+
+  private async ask(): Promise<string | null> {
+    const args = ['lsf', '--max-depth', '1', '--retries', '1', '--low-level-retries', '1', '--contimeout', '5s', '--timeout', '10s']
+    const asked = await boundedRun(RCLONE, [...args, remoteOf(this.bucket)], { withinMs: ASK_WITHIN_MS, env: rcloneEnv(this.bucket) })
+    if (asked === undefined) return 'it cannot be reached'
+    // A prefix under which nothing lies is no directory yet.
+    if (asked.code === 0 || (this.bucket.prefix !== '' && /directory not found/.test(asked.stderr))) return null
+    this.log.debug('the object store refuses', { error: asked.stderr })
+    return REASONS.find(([pattern]) => pattern.test(asked.stderr))?.[1] ?? 'it answers with an error'
+  }
+
+  private spawnMount(): void {
+    const options = [
+      '--allow-other',
+      '--option',
+      'nosuid',
+      '--option',
+      'nodev',
+      '--umask',
+      '0',
+      '--dir-cache-time',
+      '5s',
+      '--poll-interval',
+      '0',
+    ]
+    const cache = [
+      '--vfs-cache-mode',
+      'writes',
+      '--vfs-write-back',
+      '1s',
+      '--cache-dir',
+      this.cacheDir,
+      '--timeout',
+      '30s',
+      '--contimeout',
+      '10s',
+    ]
+    const child = spawn(RCLONE, ['mount', ...options, ...cache, remoteOf(this.bucket), this.path], {
+      stdio: 'ignore',
+      detached: true,
+      env: { ...process.env, ...rcloneEnv(this.bucket) },
+    })
+    child.on('error', () => {})
+    // It does not keep the agent from ending.
+    child.unref()
+    this.child = child
+  }
+
+  private async unmount(): Promise<void> {
+    this.child?.kill('SIGTERM')
+    while (isMounted(this.path)) {
+      const gone = await boundedRun('umount', ['--lazy', this.path], { withinMs: LOOK_WITHIN_MS })
+      if (gone?.code !== 0) break
+    }
+    this.child = undefined
+  }
+}
+
+function isMounted(path: string): boolean {
+  return readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .some((line) => line.split(' ')[4] === path)
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { waitUntil } from '../support/time.ts'
+import { type ObjectStore, startClosedStore, startObjectStore } from './support/object-store.ts'
+import { freshPodAgents, IDLE, PodAgent } from './support/pod-agent.ts'
+
+// Global volumes in a bucket that the agents mount themselves, on a real S3 server.
+
+const BUCKET = 'podplane-e2e'
+const LOGIN = { AWS_ACCESS_KEY_ID: 'test-key', AWS_SECRET_ACCESS_KEY: 'test-secret' }
+const WAIT_MS = 60_000
+
+let store: ObjectStore
+let agent: PodAgent
+beforeAll(async () => {
+  store = await startObjectStore(BUCKET)
+}, 300_000)
+afterAll(() => store.close())
+freshPodAgents((fresh) => {
+  agent = fresh
+})
+
+const flags = (endpoint: string) => [
+  '--global-volumes',
+  `s3://${BUCKET}/volumes?endpoint=${endpoint}&region=us-east-1`,
+  '--on-exit',
+  'stop',
+]
+const globalMount = (id: string) => ({ mounts: [{ kind: 'global' as const, id, path: '/data' }] })
+const mountsBelow = () => readFileSync('/proc/self/mountinfo', 'utf8').match(/\/run\/podplane\/bucket-\w+/g) ?? []
+
+async function startPod(own: PodAgent, volume: string): Promise<void> {
+  await own.start(flags(store.endpoint), LOGIN)
+  await waitUntil('the bucket', () => own.log.includes('mounted the bucket'), WAIT_MS)
+  own.plane.want(own.workload(1, IDLE, globalMount(volume)))
+  await own.reaches(1, 'running')
+}
+
+test('[HOST-115][GLV-6] two hosts see one global volume, nobody another one, and a deleted one goes from the bucket', async () => {
+  const other = new PodAgent(agent.image)
+  const before = mountsBelow()
+  try {
+    await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared')])
+    const stranger = other.workload(2, IDLE, globalMount('foreign'))
+    other.plane.want(other.workload(1, IDLE, globalMount('shared')), { ...stranger, id: `${other.pod}x-1` })
+    await agent.shell(1, 'echo hello >/data/file')
+    await waitUntil('the file in the bucket', async () => (await store.keys(BUCKET)).includes('volumes/shared/file'), WAIT_MS)
+    await waitUntil('the file on the other host', async () => (await other.shell(1, 'cat /data/file || true')) === 'hello', WAIT_MS)
+    const shown = await other.shell(1, 'busybox grep " /data " /proc/self/mountinfo')
+    expect(shown).toMatch(/nosuid,nodev/)
+    await waitUntil('the other pod', () => other.plane.last(`${other.pod}x-1`)?.state === 'running', WAIT_MS)
+    const hello = agent.plane.messages.find((message) => message.type === 'hello')
+    expect(hello?.inventory.sharedVolumes).toEqual(['global'])
+
+    // It is gone where nobody has it open any more.
+    other.plane.want()
+    agent.plane.want({ ...agent.workload(1, IDLE, globalMount('shared')), desired: 'stopped' })
+    await agent.reaches(1, 'gone')
+    agent.plane.toWipe = [{ kind: 'global', id: 'shared' }]
+    const hasConfirmed = () => agent.plane.volumes.some(({ wiped }) => wiped.some(({ id }) => id === 'shared'))
+    await waitUntil('the confirmation', hasConfirmed, 60_000)
+    expect((await store.keys(BUCKET)).filter((key) => key.startsWith('volumes/shared/'))).toEqual([])
+    await Promise.all([agent.end('SIGTERM'), other.end('SIGTERM')])
+    expect(mountsBelow(), 'taken away at the end').toEqual(before)
+    for (const log of [agent.log, other.log]) expect(log).not.toContain(LOGIN.AWS_SECRET_ACCESS_KEY)
+  } finally {
+    await other.close()
+  }
+}, 150_000)
+
+test('[HOST-115] a store that refuses the credentials is the reason of the pod, in our words, and holds up nothing', async () => {
+  const closed = await startClosedStore()
+  try {
+    await agent.start(flags(closed.endpoint), LOGIN)
+    await waitUntil('the refusal', () => agent.log.includes('it refuses the credentials'), WAIT_MS).catch((error: Error) => {
+      throw new Error(`${error.message}\n${agent.log}`)
+    })
+    agent.plane.want(agent.workload(1, IDLE, globalMount('shared')))
+    const { reason } = await agent.reaches(1, 'error')
+    expect(reason).toBe('the object store of global volumes cannot be used on this host: it refuses the credentials')
+    agent.plane.want(agent.workload(2, IDLE))
+    await agent.reaches(2, 'running')
+  } finally {
+    await closed.close()
+  }
+}, 90_000)

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { silentLog } from '../../../src/host-agent/log.ts'
+import { buildMountDrivers, sharedVolumesOf } from '../../../src/host-agent/mounts/build-drivers.ts'
+import { GuardedViews } from '../../../src/host-agent/mounts/guarded-view.ts'
+import { PersistentVolumes } from '../../../src/host-agent/mounts/persistent-volumes.ts'
+import { parseBucket, rcloneEnv, remoteOf } from '../../../src/host-agent/volumes/bucket.ts'
+import { BucketMount } from '../../../src/host-agent/volumes/bucket-mount.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const BUCKET = parseBucket('s3://pods/volumes/eu?endpoint=https://s3.example.com&region=eu-1')
+const MOUNT = { kind: 'global' as const, id: 'v', path: '/data' }
+
+describe('[HOST-115] the bucket of global volumes', () => {
+  test('is named by an address, with its part, its server and its region', () => {
+    expect(BUCKET).toEqual({ bucket: 'pods', prefix: 'volumes/eu', endpoint: 'https://s3.example.com', region: 'eu-1' })
+    expect(parseBucket('s3://pods')).toEqual({ bucket: 'pods', prefix: '', endpoint: undefined, region: undefined })
+    expect([remoteOf(BUCKET), remoteOf(BUCKET, 'v'), remoteOf(parseBucket('s3://pods'), 'v')]).toEqual([
+      'store:pods/volumes/eu',
+      'store:pods/volumes/eu/v',
+      'store:pods/v',
+    ])
+  })
+
+  test.each([
+    's3://',
+    's3://Pods',
+    's3://pods/a,b',
+    's3://pods?endpoint=ftp://x',
+    's3://pods?endpoint=https://x/y?z',
+    's3://pods?secret=x',
+    's3://pods:9000',
+  ])('%s is refused, with what to write', (text) => {
+    expect(() => parseBucket(text)).toThrow('write s3://<bucket>/<prefix>?endpoint=<https://…>&region=<name>')
+  })
+
+  test('takes no login, and does not repeat one', () => {
+    expect(() => parseBucket('s3://key:secret@pods')).toThrow(/^(?!.*secret@).*set AWS_ACCESS_KEY_ID/)
+  })
+
+  test('is reached with the credentials of the environment, and with no file', () => {
+    const env = rcloneEnv(BUCKET)
+    expect(env).toMatchObject({ RCLONE_CONFIG: '/dev/null', RCLONE_CONFIG_STORE_ENV_AUTH: 'true', RCLONE_CONFIG_STORE_REGION: 'eu-1' })
+    expect(Object.keys(env).filter((name) => /KEY|SECRET/.test(name))).toEqual([])
+  })
+
+  test('is offered where the machine can mount one, and else the start says why not', async () => {
+    const options = { networkVolumes: undefined, globalVolumes: BUCKET }
+    expect([sharedVolumesOf(options), sharedVolumesOf(options, true)]).toEqual([[], ['global']])
+    const held = { owner: null, views: new GuardedViews('off') }
+    const persistent = new PersistentVolumes(tempDir('volumes'), silentLog(), held)
+    const none = buildMountDrivers(options, persistent, held)
+    await expect(none.global.provide(MOUNT)).rejects.toThrow('this host can mount no object store')
+    const bucket = new BucketMount(BUCKET, tempDir('state'), silentLog())
+    const waiting = buildMountDrivers(options, persistent, { ...held, bucket })
+    await expect(waiting.global.provide(MOUNT)).rejects.toThrow(
+      'the object store of global volumes cannot be used on this host: it is not mounted yet',
+    )
+  })
+})
