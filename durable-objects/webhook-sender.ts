@@ -8,7 +8,7 @@ import {
   type SigningSecrets,
 } from '../src/domain/webhook/delivery.ts'
 import type { WebhookAllowList } from '../src/domain/webhook/url.ts'
-import { webhookAllowOf } from '../src/effects/webhook-allow.ts'
+import { webhookAllowOf, webhookAllowOfTeam } from '../src/effects/webhook-allow.ts'
 import { type Env, readSettings, type Settings } from '../src/env.ts'
 import { type HandOver, readHandOver } from '../src/objects/hand-over.ts'
 import type { DeliveryFilter, RedeliverResult, WebhookSenderRpc } from '../src/objects/webhook-sender.ts'
@@ -76,8 +76,8 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     this.secrets.reseal()
   }
 
-  allowOf(endpointId: string): Promise<WebhookAllowList> {
-    return webhookAllowOf(this.env, endpointId)
+  allowOf({ endpointId, teamId }: Pick<Delivery, 'endpointId' | 'teamId'>): Promise<WebhookAllowList> {
+    return endpointId === null ? webhookAllowOfTeam(this.env, teamId ?? '') : webhookAllowOf(this.env, endpointId)
   }
 
   async deliveries(filter: DeliveryFilter): Promise<Delivery[]> {

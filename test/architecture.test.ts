@@ -75,6 +75,7 @@ const PROVERS: Readonly<Record<string, string>> = {
 }
 /** Who reaches objects without a tenant that asks, and why. */
 const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
+  'src/effects/billing/spend-webhook.ts': ['hands a notification over'],
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],

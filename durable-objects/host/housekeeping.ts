@@ -2,6 +2,7 @@ import { deleteOldAudit } from '../../src/db/audit-reads.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { deleteFormerPods } from '../../src/db/pods/former-pods.ts'
+import { watchSpend } from '../../src/effects/billing/watch-spend.ts'
 import { applyOverdueDeadlines } from '../../src/effects/pods/deadlines.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import type { Alarms } from '../alarms.ts'
@@ -9,12 +10,15 @@ import type { WorkloadStore } from './workload-store.ts'
 
 /** How often each host's object looks; nothing depends on which of them does it. */
 const EVERY_MS = 3_600_000
+const MINUTE_MS = 60_000
 /** Where more rows may be left. */
 const AGAIN_AFTER_MS = 10_000
 const MAX_DELETED = 500
 
 /** Timer of the host object that is about what the plane has kept long enough. */
 export const HOUSEKEEPING_TIMER = 'housekeeping'
+/** The same about what may not wait for an hour. */
+export const MINUTE_TIMER = 'minute'
 
 export interface HousekeepingDeps {
   env: Env
@@ -36,6 +40,16 @@ export class Housekeeping {
 
   async begin(): Promise<void> {
     await this.deps.alarms.setBy(HOUSEKEEPING_TIMER, this.deps.now() + EVERY_MS)
+    await this.deps.alarms.setBy(MINUTE_TIMER, this.deps.now() + MINUTE_MS)
+  }
+
+  /** Does what other objects have missed (PP-252), and looks at what accounts spend (BIL-27, BIL-28). */
+  async lookEachMinute(): Promise<void> {
+    const { env, store, alarms, now } = this.deps
+    if (store.revoked() !== null) return
+    await applyOverdueDeadlines(env, now())
+    await watchSpend(env, now())
+    await alarms.set(MINUTE_TIMER, now() + MINUTE_MS)
   }
 
   async look(): Promise<void> {
@@ -48,7 +62,6 @@ export class Housekeeping {
       await deleteExpiredKeys(db, now(), MAX_DELETED),
       await deleteOldAudit(db, now() - readSettings(env).auditKeptMs, MAX_DELETED),
     ]
-    await applyOverdueDeadlines(env, now())
     await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))
   }
 }

@@ -1,7 +1,7 @@
 import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
 import type { HostGpuHealth } from './gpu-health.ts'
-import { HOUSEKEEPING_TIMER, type Housekeeping } from './housekeeping.ts'
+import { HOUSEKEEPING_TIMER, type Housekeeping, MINUTE_TIMER } from './housekeeping.ts'
 import { DEADLINES_TIMER } from './pods/deadlines.ts'
 import { type HostPods, MARKS_TIMER, MOVES_TIMER } from './pods/pods.ts'
 import { type HostPresence, PRESENCE_TIMER } from './presence.ts'
@@ -58,6 +58,7 @@ export class HostTimers {
     if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.look(hostId)
     if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.look()
+    if (timer === MINUTE_TIMER && hostId !== null) await housekeeping.lookEachMinute()
     // Whoever waits for room on a host that beats again is told at once.
     if (timer === PRESENCE_TIMER || timer === SILENCE_TIMER) {
       await presence.check()

@@ -23,8 +23,8 @@ const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
 /** What attempts need of the object that makes them. */
 export interface AttemptsHome {
   readonly settings: Pick<Settings, 'webhooksPerReceiver'>
-  /** Private hosts that the webhooks of an endpoint may call. */
-  allowOf(endpointId: string): Promise<WebhookAllowList>
+  /** Private hosts that a delivery may go to. */
+  allowOf(delivery: Pick<Delivery, 'endpointId' | 'teamId'>): Promise<WebhookAllowList>
   readonly store: DeliveryStore
   readonly secrets: SecretStore
   readonly audit: AuditOutbox
@@ -92,7 +92,7 @@ export class Attempts {
     const outcome = await postDelivery(delivery, {
       pieces: store.pieces,
       secrets: signingSecrets(this.sender.secrets.get(), nowMs),
-      allow: await this.sender.allowOf(delivery.endpointId),
+      allow: await this.sender.allowOf(delivery),
       nowMs,
       timeoutMs: this.sender.attemptTimeoutMs,
       attempt: this.sender.attempt,

@@ -1,13 +1,16 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
 import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
-import type { HandOver } from '../../src/objects/hand-over.ts'
 import type { DeliveryFilter, LoggedDelivery } from '../../src/objects/webhook-sender.ts'
 import { AUDIT_OUTBOX_SCHEMA } from '../audit-outbox.ts'
 import { PieceStore } from '../piece-store.ts'
 
 /** A row of the delivery log. `n` is its rowid and the key of its body. */
-export interface Delivery extends HandOver, LoggedDelivery {
+export interface Delivery extends LoggedDelivery {
   n: number
+  /** Whose account a delivery is about that is about no job. */
+  teamId?: string | undefined
+  /** Length of the body. */
+  bytes: number
   /** Scheme, host and port of the receiver: what concurrency is bounded by. */
   origin: string
   /** The URL without its query: what may hang by itself at a receiver that answers elsewhere. */
@@ -42,6 +45,7 @@ export const SENDER_SCHEMA: readonly string[] = [
   `ALTER TABLE deliveries ADD COLUMN target TEXT GENERATED ALWAYS AS (substr(url, 1, instr(url || '?', '?') - 1)) VIRTUAL;
    CREATE INDEX deliveries_due ON deliveries ((failures > 0), next_at, origin, target, bytes) WHERE status = 'PENDING' AND started_at IS NULL;`,
   AUDIT_OUTBOX_SCHEMA,
+  'ALTER TABLE deliveries ADD COLUMN team_id TEXT;',
 ]
 
 const WAITING = "status = 'PENDING' AND started_at IS NULL"
@@ -52,6 +56,9 @@ const MAX_KEPT_BYTES = 512 * 2 ** 20
 /** What may wait for a receiver. A delivery beyond that is not attempted, and says so in the log. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_BYTES = 2 ** 30
+
+/** In the columns of a job, where there is none. */
+const NO_JOB = ''
 
 type Row = Record<string, SqlStorageValue>
 
@@ -89,11 +96,11 @@ export class DeliveryStore {
   }
 
   insert(delivery: Omit<Delivery, 'target'>): void {
-    const { n, id, endpointId, jobId, url, origin, traceparent, bytes, createdAtMs } = delivery
+    const { n, id, endpointId, jobId, teamId, url, origin, traceparent, bytes, createdAtMs } = delivery
     this.sql.exec(
-      `INSERT INTO deliveries (n, id, endpoint_id, job_id, url, origin, traceparent, bytes, created_at, status, attempts, failures, interruptions)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', '[]', 0, 0)`,
-      ...[n, id, endpointId, jobId, url, origin, traceparent, bytes, createdAtMs],
+      `INSERT INTO deliveries (n, id, endpoint_id, job_id, team_id, url, origin, traceparent, bytes, created_at, status, attempts, failures, interruptions)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', '[]', 0, 0)`,
+      ...[n, id, endpointId ?? NO_JOB, jobId ?? NO_JOB, teamId ?? null, url, origin, traceparent, bytes, createdAtMs],
     )
     this.count('PENDING', bytes, 1)
     this.save(delivery, delivery.state, 'PENDING')
@@ -189,12 +196,16 @@ export class DeliveryStore {
   }
 }
 
+function subjectOf(row: Row): Pick<Delivery, 'endpointId' | 'jobId' | 'teamId'> {
+  if (row.team_id !== null) return { endpointId: null, jobId: null, teamId: String(row.team_id) }
+  return { endpointId: String(row.endpoint_id), jobId: String(row.job_id) }
+}
+
 function toDelivery(row: Row): Delivery {
   return {
     n: Number(row.n),
     id: String(row.id),
-    endpointId: String(row.endpoint_id),
-    jobId: String(row.job_id),
+    ...subjectOf(row),
     url: String(row.url),
     origin: String(row.origin),
     target: String(row.target),

@@ -1,4 +1,5 @@
-import { and, asc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { union } from 'drizzle-orm/sqlite-core'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Records } from './client.ts'
 import { openConfig, sealConfig } from './endpoints/endpoint-config.ts'
@@ -7,7 +8,7 @@ import { openPod, sealPodSpec } from './pods/sealed-pod.ts'
 import type { RegistryRow } from './resources/registries.ts'
 import { openPart, placeOfPart } from './resources/secrets.ts'
 import { openTemplate, sealTemplate } from './resources/templates.ts'
-import { endpoints, hosts, pods, registries, releases, secretParts, secrets, templates } from './schema.ts'
+import { endpoints, hosts, pods, registries, releases, secretParts, secrets, spendLimits, templates } from './schema.ts'
 import type { SealedContainer } from './sealed-env.ts'
 
 // Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
@@ -35,7 +36,7 @@ export function resealRows(db: Records, table: ResealedTable, afterId: string): 
   return STEPS[table](db, afterId)
 }
 
-/** Ids of what has an object of its own, behind `afterId`: live endpoints, hosts that are not removed, teams with an endpoint. */
+/** Ids of what has an object of its own, behind `afterId`: live endpoints, hosts that are not removed, teams with an endpoint or a webhook of their own. */
 export async function listObjects(db: Records, kind: 'endpoints' | 'hosts' | 'teams', afterId: string): Promise<string[]> {
   const rows = await OBJECTS[kind](db, afterId)
   return rows.map(({ id }) => id)
@@ -61,11 +62,14 @@ const OBJECTS = {
       .orderBy(asc(hosts.id))
       .limit(STEP_ROWS),
   teams: (db: Records, afterId: string) =>
-    db
-      .selectDistinct({ id: endpoints.teamId })
-      .from(endpoints)
-      .where(gt(endpoints.teamId, afterId))
-      .orderBy(asc(endpoints.teamId))
+    union(
+      db.select({ id: endpoints.teamId }).from(endpoints).where(gt(endpoints.teamId, afterId)),
+      db
+        .select({ id: spendLimits.teamId })
+        .from(spendLimits)
+        .where(and(gt(spendLimits.teamId, afterId), isNotNull(spendLimits.webhookSealed))),
+    )
+      .orderBy(sql`1`)
       .limit(STEP_ROWS),
 }
 
@@ -146,6 +150,25 @@ export async function resealRegistries(
     const sealed = seal(row)
     if (!sealed) throw new Error(`registries ${row.id} was sealed under a TOKEN_SECRET that this plane does not have`)
     await db.update(registries).set(sealed).where(eq(registries.id, row.id))
+  })
+}
+
+/** Addresses of warnings, which the caller opens and seals. */
+export async function resealSpendWebhooks(db: Records, afterId: string, seal: (teamId: string, sealed: string) => string): Promise<Step> {
+  const { teamId, webhookSealed } = spendLimits
+  const found = await db
+    .select({ id: teamId, sealed: webhookSealed })
+    .from(spendLimits)
+    .where(and(gt(teamId, afterId), isNotNull(webhookSealed)))
+    .orderBy(asc(teamId))
+    .limit(STEP_ROWS)
+  const rows = found.flatMap(({ id, sealed }) => (sealed === null ? [] : [{ id, sealed }]))
+  const stale = rows.filter(({ sealed }) => !db.vault.isCurrent(sealed))
+  return write(rows, stale, async ({ id, sealed }) => {
+    await db
+      .update(spendLimits)
+      .set({ webhookSealed: seal(id, sealed) })
+      .where(and(eq(teamId, id), eq(webhookSealed, sealed)))
   })
 }
 

@@ -1,9 +1,10 @@
-/** What an endpoint object tells the team's sender about a delivery; the body of the request is the body to send. */
-export interface HandOver {
+/** What a delivery is about: a job of an endpoint, or else the account itself. */
+export type DeliverySubject = { endpointId: string; jobId: string; teamId?: never } | { endpointId: null; jobId: null; teamId: string }
+
+/** What an endpoint object, or whoever warns an account, tells the team's sender about a delivery; the body of the request is the body to send. */
+export type HandOver = DeliverySubject & {
   /** `webhook-id`: the same over all attempts and repeats. */
   id: string
-  endpointId: string
-  jobId: string
   url: string
   /** Length of the body. */
   bytes: number

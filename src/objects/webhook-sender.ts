@@ -27,8 +27,9 @@ export interface DeliveryFilter {
 export interface LoggedDelivery {
   /** `webhook-id`: the same over all attempts and repeats. */
   id: string
-  endpointId: string
-  jobId: string
+  /** Null of a delivery that is about no job. */
+  endpointId: string | null
+  jobId: string | null
   url: string
   createdAtMs: number
   state: DeliveryState

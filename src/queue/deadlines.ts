@@ -2,6 +2,7 @@ import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type 
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
+import { finishesByMs } from './workers/outside-calls.ts'
 import { heldCounts, tellWorker } from './workers/worker-rows.ts'
 
 /** All deadlines of a queue. Their columns are the truth; an alarm only makes sure that somebody looks. */
@@ -73,9 +74,15 @@ function workerWakeAtMs(
   inFlight: ReadonlySet<string>,
 ): number | null {
   const lostAfterMs = silenceLimitMs(state)
-  if (worker.phase === 'DRAINING' && held.has(worker.id)) return silentAtMs(worker, lostAfterMs)
-  const dueAtMs = workerDueAtMs(worker, lostAfterMs)
+  const isFinishing = worker.phase === 'DRAINING' && held.has(worker.id)
+  const dueAtMs = isFinishing
+    ? finite(Math.min(silentAtMs(worker, lostAfterMs), finishesByMs(state, worker)))
+    : workerDueAtMs(worker, lostAfterMs)
   return dueAtMs !== null && inFlight.has(worker.id) ? Math.max(dueAtMs, nowMs + IN_FLIGHT_LIMIT_MS) : dueAtMs
+}
+
+function finite(atMs: number): number | null {
+  return Number.isFinite(atMs) ? atMs : null
 }
 
 /** The earliest of some instants; null when there is none. */

@@ -8,6 +8,18 @@ const LOG_SPOOL = 'src/host-agent/logs/spool.ts'
 /** Killed by the tests of the agent's parts. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a worker that initialises gets requests',
+    file: 'src/host-agent/tunnel/health-checks.ts',
+    find: "return status === 204 ? 'initialising' : 'failing'",
+    replace: "return status < 300 ? 'healthy' : 'failing'",
+  },
+  {
+    id: 'a check that fails counts although the worker is busy with requests',
+    file: 'src/host-agent/tunnel/health-checks.ts',
+    find: 'else if (this.deps.streamsOf(id) === 0) asked.failures += 1',
+    replace: 'else asked.failures += 3',
+  },
+  {
     id: 'everybody waits for containers that take their time to end',
     file: 'src/host-agent/engine/engine-client.ts',
     find: 'this.queues[queue].take(make)',

@@ -31,6 +31,12 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'const ECR_HOST = new RegExp(`(',
   },
   {
+    id: 'the spend limit stops locked pods',
+    file: 'src/domain/billing/spend-watch.ts',
+    find: '!locked && savesNanosPerHour > 0',
+    replace: 'savesNanosPerHour > 0',
+  },
+  {
     id: 'an account sets a limit above what the operator lets it spend',
     file: 'src/domain/billing/spend.ts',
     find: 'Math.min(settings.microsPerHour ?? hourCeiling, hourCeiling)',

@@ -63,6 +63,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'if (askedTeam !== null && asked) return { teamId: askedTeam, membership: asked }',
     replace: "if (askedTeam !== null) return { teamId: askedTeam, membership: asked ?? { role: 'OWNER', isSuspended: false } }",
   },
+  {
+    id: 'an answer tells more than its document',
+    file: 'src/services/resources/secrets.ts',
+    find: 'createdAt: formatTime(createdAt), valueLastUpdatedAt }',
+    replace: 'createdAt: formatTime(createdAt), valueLastUpdatedAt, parts: 1 }',
+  },
   { id: 'a token for others is a session', file: VERIFY_TOKEN, find: 'audience: [...provider.audiences],', replace: '' },
   { id: 'any published key may sign in any way', file: VERIFY_TOKEN, find: 'algorithms: [...provider.algorithms],', replace: '' },
   {

@@ -26,6 +26,30 @@ const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'requests go to the worker with the most',
+    file: 'src/domain/balancer/choose-worker.ts',
+    find: 'if (requests >= fewest) continue',
+    replace: 'if (requests >= perWorker) continue',
+  },
+  {
+    id: 'workers see the key of their caller',
+    file: 'src/domain/balancer/headers.ts',
+    find: "['authorization', 'expect']",
+    replace: "['expect']",
+  },
+  {
+    id: 'data beyond the window of a stream is taken',
+    file: 'src/host-protocol/tunnel/stream.ts',
+    find: 'if (bytes.length > this.receivable)',
+    replace: 'if (bytes.length > this.receivable + 1e9)',
+  },
+  {
+    id: 'a sender forgets what it has sent',
+    file: 'src/host-protocol/tunnel/stream.ts',
+    find: '      this.sendable -= part.length\n',
+    replace: '',
+  },
   { id: 'words of Python are replaced one by one', file: TEXT, find: 'const PART_CHARS = 32_768', replace: 'const PART_CHARS = 1' },
   { id: '[DONE] found inside a line', file: OPENAI_TEXT, find: '/(?:^|[\\r\\n])data: ?', replace: '/data: ?' },
   { id: '[DONE] forgotten', file: OPENAI_TEXT, find: 'sent.done || DONE_LINE.test(seen)', replace: 'DONE_LINE.test(seen)' },

@@ -78,7 +78,7 @@ export async function advanceSender(sender: WebhookSetup['sender'], ms: number):
 /** Hands a delivery over as an endpoint's outbox does, without a job behind it. Returns the status of the answer. */
 export async function handOver(
   setup: WebhookSetup,
-  change: Partial<HandOver> & Pick<HandOver, 'id' | 'url'>,
+  change: Pick<HandOver, 'id' | 'url'> & Partial<Pick<HandOver, 'bytes'>> & { jobId?: string },
   body: BodyInit = '{}',
 ): Promise<number> {
   const delivery: HandOver = { endpointId: setup.queue.endpointId, jobId: 'job', bytes: 2, ...change }

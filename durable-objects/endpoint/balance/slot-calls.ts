@@ -29,7 +29,7 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
     return problemReply('unavailable', `${MAX_WAITING} requests wait for a worker already: ${waitingReason(core)}`, RETRY_AFTER)
   }
   const waitMs = core.waitMs ?? SERVED_WAIT_MS
-  const slot = await core.slots.take(entry.release, AbortSignal.any([request.signal, AbortSignal.timeout(waitMs)]))
+  const slot = await core.slots.take(entry.release, request.signal, waitMs)
   if (!core.config()) return endpointNotFound()
   if (!slot) return problemReply('unavailable', `no worker was free within ${waitMs / 1000} s: ${waitingReason(core)}`, RETRY_AFTER)
   const grant: SlotGrant = { slot, port: servingOf(config).port, timeoutMs: config.timeoutMs }

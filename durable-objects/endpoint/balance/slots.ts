@@ -33,6 +33,7 @@ interface Held {
 
 interface Waiter {
   take(slot: Slot): void
+  leave(): void
   release(): void
 }
 
@@ -60,32 +61,39 @@ export class Slots implements OpenRequests {
     return this.waiters.size
   }
 
-  /** A place at once, or one when there is one; null when the signal fires before. `release` is called when the place is given back. */
-  async take(release: () => void, signal: AbortSignal): Promise<Slot | null> {
+  /** A place at once, or one when there is one; null when the signal fires before or the time is over. `release` is called when the place is given back. */
+  async take(release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
     if (this.waiters.size === 0) {
       const slot = this.tryTake(release)
       if (slot) return slot
     }
     const { promise, resolve } = Promise.withResolvers<Slot | null>()
-    const waiter = { take: resolve, release }
-    this.waiters.add(waiter)
     const leave = () => {
       if (!this.waiters.delete(waiter)) return
       release()
       resolve(null)
     }
+    const waiter: Waiter = { take: resolve, leave, release }
+    this.waiters.add(waiter)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
+    const timer = setTimeout(leave, waitMs)
     void this.core.transact(waitingRequest)
     this.grant()
-    return promise.finally(() => signal.removeEventListener('abort', leave))
+    return promise.finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    })
   }
 
   /** Gives places to those who wait, in the order in which they came. Called after every change that may have made one. */
   grant(): void {
+    const isServed = this.waiters.size > 0 && this.core.config() !== null
     for (const waiter of this.waiters) {
+      if (!isServed) waiter.leave()
       const slot = this.tryTake(waiter.release)
-      if (!slot) return
+      if (!slot && isServed) return
+      if (!slot) continue
       this.waiters.delete(waiter)
       waiter.take(slot)
     }

@@ -27,14 +27,14 @@ export const DeliveryAttempt = z
 export const WebhookDelivery = z
   .object({
     id: z.string().meta({ description: 'The `webhook-id` of every attempt.' }),
-    endpointId: z.string(),
-    jobId: z.string(),
+    endpointId: z.string().nullable().meta({ description: 'Null for a warning of the spend limits.' }),
+    jobId: z.string().nullable().meta({ description: 'Null for a warning of the spend limits.' }),
     url: z.string(),
     status: z.enum(['PENDING', 'DELIVERED', 'FAILED']),
     attempts: z.array(DeliveryAttempt).meta({ description: 'Oldest first.' }),
     createdAt: Timestamp,
   })
-  .meta({ id: 'WebhookDelivery', description: 'One notification that a job is over.' })
+  .meta({ id: 'WebhookDelivery', description: 'One notification: that a job is over, or that a spend limit is near.' })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
 export const ListDeliveriesQuery = PageQuery.extend({

@@ -91,6 +91,14 @@ export const HealthReply = z
   .object({
     jobs: z.object({ completed: Count, failed: Count, inProgress: Count, inQueue: Count, retried: Count }),
     workers: WorkerCounts,
+    requests: z
+      .object({
+        inFlight: Count,
+        waiting: Count,
+        reason: z.string().optional().meta({ description: 'Why some wait; only while some do.' }),
+      })
+      .optional()
+      .meta({ description: 'Of load-balancing endpoints only: their requests at this moment.' }),
   })
   .meta({
     id: 'HealthReply',

@@ -6,7 +6,8 @@ import { spendLimits } from '../tables/spend.ts'
 const NANOS_PER_MICRO = 1_000
 // As the partial index has it, word for word.
 const IS_LIVE = sql`status <> 'TERMINATED'`
-const IS_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNING') OR host_lost = 1)`
+/** Of a pod's row: it is to run. */
+export const IS_POD_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNING') OR host_lost = 1)`
 
 /** What something new costs an hour, in billionths of a USD, and the limit of an account of which nothing is said. */
 export interface SpendDemand {
@@ -17,7 +18,10 @@ export interface SpendDemand {
 /** What is free needs no limit. */
 export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0 }
 
-const POD_NANOS = sql`CASE WHEN ${IS_TO_RUN} THEN CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour
+const RUNNING_NANOS = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour`
+/** What stopping a pod saves an hour. */
+export const SAVED_NANOS = sql`${RUNNING_NANOS} - stopped_disk_nanos_per_hour`
+const POD_NANOS = sql`CASE WHEN ${IS_POD_TO_RUN} THEN ${RUNNING_NANOS}
   ELSE stopped_disk_nanos_per_hour END`
 
 /** What a team has running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. */
@@ -32,8 +36,8 @@ const RATES: Record<SpendKind, (teamId: string) => SQL> = {
 export const SPEND_KINDS = ['PODS', 'SERVERLESS', 'NETWORK_VOLUMES'] as const
 export type SpendKind = (typeof SPEND_KINDS)[number]
 
-/** A condition for the statement that takes it, so that requests at once cannot pass the limit together (BIL-22). */
-export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour }: SpendDemand): SQL {
+/** A condition for the statement that takes it, so that requests at once cannot pass the limit together (BIL-22). `given`: what it replaces. */
+export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour }: SpendDemand, given: SQL = sql`0`): SQL {
   if (nanosPerHour <= 0) return sql`TRUE`
   const used = sql.join(
     SPEND_KINDS.map((kind) => RATES[kind](teamId)),
@@ -41,7 +45,7 @@ export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour
   )
   const ceiling = sql`COALESCE(ceiling_micros_per_hour, ${defaultMicrosPerHour})`
   const own = sql`(SELECT MIN(COALESCE(micros_per_hour, ${ceiling}), ${ceiling}) FROM spend_limits WHERE team_id = ${teamId})`
-  return sql`${used} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
+  return sql`${used} - ${given} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
 }
 
 /** A team's limits as they were set, and what it has running now, in billionths of a USD an hour. */

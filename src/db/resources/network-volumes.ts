@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
 import { closeVolumeCharges } from '../billing/charges.ts'
+import { type SpendDemand, withinSpend } from '../billing/spend.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { networkVolumes } from '../schema.ts'
@@ -28,18 +29,21 @@ export interface VolumeUse {
 
 export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 
-/** Stores a volume; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
+/** What a volume costs an hour from then on, and within which limit (BIL-11, BIL-22). */
+export type VolumeCharge = SpendDemand & { nowMs: number }
+
+/** Stores a volume; false when the account has as many as it may have, or its spend limit leaves no room. `together` is for statements that look at whether it was stored. */
 export async function insertNetworkVolume(
   db: Database,
   volume: NetworkVolumeRecord,
-  { nowMs, nanosPerHour }: { nowMs: number; nanosPerHour: number },
+  { nowMs, ...spend }: VolumeCharge,
   together: readonly Statement[],
 ): Promise<boolean> {
   const { id, teamId, name, sizeGb, dataCenterId, type } = volume
   const [result] = await db.batch([
     db.insert(networkVolumes).select(
-      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, ${nowMs}, ${nanosPerHour}, 1, NULL, NULL, 0
-          WHERE ${hasRoom(networkVolumes, teamId)}`,
+      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, ${nowMs}, ${spend.nanosPerHour}, 1, NULL, NULL, 0
+          WHERE ${hasRoom(networkVolumes, teamId)} AND ${withinSpend(teamId, spend)}`,
     ),
     ...together,
   ])
@@ -71,18 +75,19 @@ export function listNetworkVolumes(db: Database, teamId: string): Promise<UsedNe
 }
 
 /**
- * Writes name and size if the volume still is as `before` says; false when another request was faster. `resized`: what the new size costs from
+ * Writes name and size if the volume still is as `before` says; false when another request was faster, or the spend limit leaves no room. `resized`: what the new size costs from
  * then on, and the charge of the old one ends (BIL-11).
  */
 export async function updateNetworkVolume(
   db: Database,
   before: NetworkVolumeRecord,
   after: NetworkVolumeRecord,
-  resized: { nowMs: number; nanosPerHour: number } | null,
+  resized: VolumeCharge | null,
   together: readonly Statement[],
 ): Promise<boolean> {
   const unchanged = and(eq(networkVolumes.name, before.name), eq(networkVolumes.sizeGb, before.sizeGb))
-  const isIt = and(ownedBy(before.teamId, before.id), unchanged)
+  const hasRoomFor = resized ? withinSpend(before.teamId, resized, sql`${networkVolumes.nanosPerHour}`) : undefined
+  const isIt = and(ownedBy(before.teamId, before.id), unchanged, hasRoomFor)
   const write = db
     .update(networkVolumes)
     .set({ name: after.name, sizeGb: after.sizeGb, ...(resized && chargedAnew(resized)) })

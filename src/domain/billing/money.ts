@@ -60,3 +60,8 @@ export function usdOfNanos(nanos: number): number {
 export function usdOfMicros(micros: number): number {
   return micros / MICROS_PER_USD
 }
+
+/** All of them together. */
+export function totalNanos({ gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour }: Rates): number {
+  return gpuNanosPerHour + cpuNanosPerHour + diskNanosPerHour
+}

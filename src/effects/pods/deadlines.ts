@@ -1,15 +1,10 @@
-import { openDatabase, openRecords } from '../../db/client.ts'
+import { openDatabase } from '../../db/client.ts'
 import { listOverduePods, listTimedPodsOfHost } from '../../db/pods/deadlines.ts'
-import type { PodRow } from '../../db/pods/pods.ts'
 import { decideDeadline } from '../../domain/pod/deadlines.ts'
-import { cutAtSilence } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
-import { BY_PLATFORM } from '../../objects/cause.ts'
 import { logEvent } from '../../platform/log.ts'
-import { podStatement } from '../audit.ts'
-import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
-import { notePod } from './pod-notes.ts'
-import { changePodRow } from './pod-reports.ts'
+import { type PodHost, podHost } from './marked-pod.ts'
+import { changePodByPlatform } from './platform-change.ts'
 
 /** Pods of one look; the next one follows at once. */
 const MAX_PODS = 100
@@ -37,29 +32,10 @@ export async function applyOverdueDeadlines(env: Env, nowMs: number): Promise<vo
 // One pod that cannot be changed holds up no other.
 async function applyDeadline(env: Env, host: PodHost, podId: string, nowMs: number): Promise<boolean> {
   try {
-    await withMarkedPod([host], podId, ([mark]) => changeAtDeadline(env, host, podId, nowMs, mark?.silentSinceMs ?? null))
+    await changePodByPlatform(env, host, podId, (pod) => decideDeadline(pod, nowMs))
     return true
   } catch (error) {
     logEvent('error', 'a pod could not be stopped or terminated at its time', { hostId: host.hostId, podId, error })
     return false
   }
-}
-
-function changeAtDeadline(env: Env, { hostId }: PodHost, podId: string, nowMs: number, silentSinceMs: number | null) {
-  const decide = (pod: PodRow) => {
-    const change = pod.hostId === hostId ? decideDeadline(pod, nowMs) : null
-    return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
-  }
-  return changePodRow(
-    openRecords(env),
-    podId,
-    decide,
-    (before, after) => podStatement(env, { cause: BY_PLATFORM, action: actionOf(before, after) }, before, after),
-    (before, after) => notePod(env, after, after.status === before.status ? null : after.statusReason),
-  )
-}
-
-function actionOf(before: PodRow, after: PodRow): string {
-  if (after.status === before.status) return 'pods.update'
-  return after.status === 'TERMINATED' ? 'pods.terminate' : 'pods.stop'
 }

@@ -8,7 +8,7 @@ import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
 import type { PodMark } from '../../objects/host.ts'
 import { logEvent } from '../../platform/log.ts'
-import { spendDemand } from '../spend.ts'
+import { spendDemand } from '../billing/spend.ts'
 import { podHost, withMarkedPod } from './marked-pod.ts'
 
 /** Hosts tried for one create; each try costs a batch. */

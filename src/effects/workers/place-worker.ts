@@ -9,15 +9,18 @@ import {
   reserveCapacity,
 } from '../../db/hosts/capacity.ts'
 import { addCapacityWaiter } from '../../db/hosts/capacity-waiters.ts'
+import { totalNanos } from '../../domain/billing/money.ts'
 import { workerRates } from '../../domain/billing/worker-rates.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { countConstraints } from '../../domain/host/constraint-text.ts'
-import { type Candidate, type ComputeShape, rankHosts, type UnfitHost } from '../../domain/host/placement.ts'
+import { type Candidate, type ComputeShape, type PlacementRequest, rankHosts, type UnfitHost } from '../../domain/host/placement.ts'
 import { withoutPlatformNames } from '../../domain/resources/container.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { findSpendRefusal, spendDemand } from '../billing/spend.ts'
 import { freeCapacity } from '../capacity.ts'
 import { loadCatalog } from '../catalog.ts'
 import { grantLog } from '../log-access.ts'
@@ -76,6 +79,11 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   const request = placementRequestOf(catalog, placement.config)
   const existing = await findAllocation(db, placement.workerId)
   if (existing) return resume(env, placement, existing, request.shapes)
+  const poor = await refuseSpend(env, catalog, placement.config, request)
+  if (poor !== null) {
+    await addCapacityWaiter(db, placement.config.id, Date.now())
+    return { ok: false, reason: poor }
+  }
   const hosts = await listPlacementHosts(db)
   const { candidates, refusals } = rankHosts(request, hosts)
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
@@ -87,11 +95,19 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   }
   // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
   await addCapacityWaiter(db, placement.config.id, Date.now())
-  const spent = candidates.length > 0 ? await spentGpus(env, placement.config) : null
+  const lost = async () => (await spentGpus(env, placement.config)) ?? (await refuseSpend(env, catalog, placement.config, request))
+  const spent = candidates.length > 0 ? await lost() : null
   if (spent !== null) return { ok: false, reason: spent }
   const reason = explainRefusals(refusals, candidates.length > 0)
   const held = candidates.length > 0 ? null : await makeRoom(env, placement, request, hosts)
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
+}
+
+// Why the account may have none of the workers that its endpoint takes (BIL-26); null: it may have the cheapest.
+async function refuseSpend(env: Env, catalog: Catalog, { teamId }: EndpointConfig, request: PlacementRequest): Promise<string | null> {
+  const nanos = request.shapes.map((shape) => totalNanos(workerRates(catalog, shape, request.diskGb)))
+  const refusal = nanos.length > 0 ? await findSpendRefusal(env, teamId, Math.min(...nanos), Date.now()) : null
+  return refusal?.detail ?? null
 }
 
 // Why hosts with room were of no use: the account holds as many GPUs as it may.
@@ -107,7 +123,8 @@ function reserve(
   { hostId, shape }: Candidate,
   held: Pick<Reservation, 'rates' | 'diskGb'>,
 ): Promise<boolean> {
-  const want = { id: workerId, teamId: config.teamId, hostId, kind: 'worker' as const, ownerId: config.id, ...shape, ...held }
+  const spend = spendDemand(env, totalNanos(held.rates))
+  const want = { id: workerId, teamId: config.teamId, hostId, kind: 'worker' as const, ownerId: config.id, ...shape, ...held, spend }
   return reserveCapacity(openDatabase(env.DB), want, Date.now())
 }
 

@@ -40,7 +40,10 @@ const createNetworkVolumeRoute = createRoute({
     'It lies in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` gives the volume that the first call made.',
   ...scoped('volumes:write', [strictJson]),
   request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
-  responses: { 201: ok('The network volume.', NetworkVolume), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: {
+    201: ok('The network volume.', NetworkVolume),
+    ...problemResponses([400, 401, 402, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
 })
 
 const getRoute = createRoute({
@@ -66,7 +69,7 @@ const updateRoute = createRoute({
   request: { params: Params, body: json(UpdateNetworkVolumeRequest) },
   responses: {
     200: ok('The network volume as it is now.', NetworkVolume),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+    ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
 

@@ -1,4 +1,4 @@
-import { isThrottled, placementRetryMs, type Worker } from '../../domain/worker/worker.ts'
+import { type DrainingWorker, isThrottled, placementRetryMs, type Worker } from '../../domain/worker/worker.ts'
 import type { QueueState } from '../state.ts'
 import { drainWorker, forgetWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
@@ -19,18 +19,18 @@ export type Placement =
 export function dueCalls(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): OutsideCall[] {
   const held = heldCounts(state)
   return state.workers.all().flatMap((worker) => {
-    const call = callOf(worker, nowMs, held)
+    const call = callOf(worker, nowMs, (one) => held.has(one.id) && nowMs < finishesByMs(state, one))
     return call && !inFlight.has(worker.id) ? [call] : []
   })
 }
 
-function callOf(worker: Worker, nowMs: number, held: ReadonlyMap<string, number>): OutsideCall | null {
+function callOf(worker: Worker, nowMs: number, isFinishing: (worker: DrainingWorker) => boolean): OutsideCall | null {
   switch (worker.phase) {
     case 'PLACING':
       return worker.nextAttemptAtMs > nowMs ? null : { kind: 'place', worker }
     case 'DRAINING':
       // WRK-29: the stop signal comes after the last job, not before.
-      return worker.nextAttemptAtMs > nowMs || held.has(worker.id) ? null : { kind: 'remove', worker, graceMs: DRAIN_GRACE_MS }
+      return worker.nextAttemptAtMs > nowMs || isFinishing(worker) ? null : { kind: 'remove', worker, graceMs: DRAIN_GRACE_MS }
     case 'FAILED':
       return worker.nextAttemptAtMs > nowMs || worker.released ? null : { kind: 'remove', worker, graceMs: 0 }
     case 'STARTING':
@@ -39,6 +39,16 @@ function callOf(worker: Worker, nowMs: number, held: ReadonlyMap<string, number>
     default:
       return worker satisfies never
   }
+}
+
+/**
+ * Until when a draining worker may finish what it holds. Jobs have deadlines of their own. Requests may stay open for days, so a worker that drains
+ * waits for them no longer than their endpoint's `timeout`, and not at all when the endpoint is deleted (LB-18).
+ */
+export function finishesByMs({ meta }: Pick<QueueState, 'meta'>, { attempts, nextAttemptAtMs }: DrainingWorker): number {
+  const config = meta.config()
+  if (config?.type !== 'LOAD_BALANCER') return Number.POSITIVE_INFINITY
+  return attempts > 0 || meta.deleted() ? nextAttemptAtMs : nextAttemptAtMs + config.timeoutMs
 }
 
 /** Whether a job waits that no worker on its way will take: only that displaces workers of others (PP-181). */

@@ -10,10 +10,12 @@ import {
   resealReleases,
   resealRows,
   resealSecretParts,
+  resealSpendWebhooks,
   STEP_PARTS,
   type Step,
 } from '../../db/reseal.ts'
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
+import { openSpendWebhook, sealSpendWebhook } from '../../effects/billing/spend-webhook.ts'
 import { openSealedLogin, sealLogin } from '../../effects/registry-login.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/as-plane.ts'
@@ -24,7 +26,16 @@ import type { OperatorContext } from '../context.ts'
 import { digestOf } from '../endpoints/endpoints.ts'
 
 type StepName = (typeof STEPS)[number]
-const STEPS = [...RESEALED_TABLES, 'registries', 'releases', 'secrets', 'endpoint objects', 'host objects', 'sender objects'] as const
+const STEPS = [
+  ...RESEALED_TABLES,
+  'registries',
+  'spend limits',
+  'releases',
+  'secrets',
+  'endpoint objects',
+  'host objects',
+  'sender objects',
+] as const
 
 /**
  * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
@@ -47,6 +58,9 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   const db = openRecords(env)
   if (isTable(step)) return resealRows(db, step, afterId)
   if (step === 'registries') return resealRegistries(db, afterId, (row) => resealLogin(env, row))
+  if (step === 'spend limits') {
+    return resealSpendWebhooks(db, afterId, (teamId, sealed) => sealSpendWebhook(env, teamId, openSpendWebhook(env, teamId, sealed)))
+  }
   if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
   if (step === 'secrets') return resealSecretParts(db, afterId)
   if (step === 'endpoint objects')

@@ -5,7 +5,6 @@ import { openDatabase, openRecords } from '../../db/client.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
 import { findPod, type PodRow, specBytes } from '../../db/pods/pods.ts'
 import { hasScope } from '../../domain/access.ts'
-import { nanosOfUsd } from '../../domain/billing/money.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import type { UnfitHost } from '../../domain/host/placement.ts'
@@ -64,8 +63,8 @@ function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
 /** Where the pod of a body would go now, or what each host lacks; nothing is written (PP-83). Throws what the create would. */
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
   requireScope(ctx.principal, 'pods:write')
-  const { spec, pricePerHour } = await planOrThrow(ctx, body)
-  await requireSpend(ctx, nanosOfUsd(pricePerHour))
+  const { spec, pricePerHour, diskRates } = await planOrThrow(ctx, body)
+  await requireSpend(ctx, runningNanos({ pricePerHour, ...diskRates }))
   const { candidates, refusals } = await rankPod(ctx.env, ctx.principal.teamId, spec)
   const [best] = candidates
   const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))

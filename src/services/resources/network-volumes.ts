@@ -7,9 +7,11 @@ import { buryVolume } from '../../db/resources/volume-tombstones.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
 import { networkVolumeNanosPerHour } from '../../domain/catalog/storage.ts'
 import { createNetworkVolume, type NetworkVolumeRecord, patchNetworkVolume } from '../../domain/resources/network-volume.ts'
+import { spendDemand } from '../../effects/billing/spend.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
+import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
@@ -19,7 +21,7 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 
 const KIND = 'network-volume'
 
-/** Creates a network volume (VOL-2, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
+/** Creates a network volume (VOL-2, PP-125). Throws 400, 402, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
   return onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))
@@ -30,11 +32,16 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
   const result = createNetworkVolume(body, ids, await findDataCenter(ctx.env, body.dataCenter))
   if (!result.ok) throw problemOf(result.problem)
   const answer = toNetworkVolume(result.volume)
-  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, await chargeOf(ctx, result.volume), [
+  const charge = await chargeOf(ctx, result.volume)
+  await requireSpend(ctx, charge.nanosPerHour)
+  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, charge, [
     noteCreate(ctx, answer),
     ...store(answer),
   ])
-  if (!isWritten) throw tooMany('network volumes')
+  if (!isWritten) {
+    await requireSpend(ctx, charge.nanosPerHour)
+    throw tooMany('network volumes')
+  }
   return answer
 }
 
@@ -50,7 +57,7 @@ export async function listVolumes(ctx: VerbContext): Promise<NetworkVolume[]> {
   return (await table.listNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toNetworkVolume)
 }
 
-/** Renames or grows a volume (VOL-3). Throws 400, 403, 404, and 409 when others kept changing it meanwhile. */
+/** Renames or grows a volume (VOL-3). Throws 400, 402, 403, 404, and 409 when others kept changing it meanwhile. */
 export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
   return decideAgain('network volume', async () => {
@@ -65,6 +72,7 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
       ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
     })
     const resized = result.volume.sizeGb === before.sizeGb ? null : await chargeOf(ctx, result.volume)
+    if (resized) await requireSpend(ctx, resized.nanosPerHour - (await chargeOf(ctx, before)).nanosPerHour)
     return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, resized, [note])) ? after : null
   })
 }
@@ -80,8 +88,8 @@ export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> 
 }
 
 /** What a volume costs from now on (BIL-11). */
-async function chargeOf({ env, nowMs }: VerbContext, { type, sizeGb }: NetworkVolumeRecord) {
-  return { nowMs, nanosPerHour: networkVolumeNanosPerHour((await loadCatalog(env)).storage, type, sizeGb) }
+async function chargeOf({ env, nowMs }: VerbContext, { type, sizeGb }: NetworkVolumeRecord): Promise<table.VolumeCharge> {
+  return { nowMs, ...spendDemand(env, networkVolumeNanosPerHour((await loadCatalog(env)).storage, type, sizeGb)) }
 }
 
 function noteCreate(ctx: VerbContext, volume: NetworkVolume) {

@@ -260,6 +260,31 @@ describe('its workers', () => {
     await scene.host.waitFor((one) => one.id === old && one.desired === 'stopped')
   })
 
+  it('[LB-18] one that drains waits for its requests as long as `timeout`, and for none when its endpoint is deleted', async () => {
+    const isStopped = (scene: Scene, id: string) => scene.host.desired().some((one) => one.id === id && one.desired === 'stopped')
+    const hold: Serve = ({ stream }) => stream.accept()
+    const drained = await setUp({ workers: { min: 1, max: 1 }, timeout: 60_000 }, hold)
+    const first = await startWorker(drained)
+    const asked = drained.ask('/').catch(() => null)
+    await until(() => drained.tunnel.served.length === 1)
+    const stub = endpointStub(env, drained.endpointId)
+    await stub.hostChanged([first], { kind: 'draining' })
+    await advance(drained.endpointId, 40_000)
+    expect(isStopped(drained, first)).toBe(false)
+    await stub.renewSlots([{ endpointId: drained.endpointId, workerId: first, lease: 'open' }])
+    await advance(drained.endpointId, 21_000)
+    await until(() => isStopped(drained, first))
+    const deleted = await setUp({ workers: { min: 1, max: 1 } }, hold)
+    const second = await startWorker(deleted)
+    const last = deleted.ask('/').catch(() => null)
+    await until(() => deleted.tunnel.served.length === 1)
+    await api(deleted.account.key).delete(`/v2/serverless/${deleted.endpointId}`)
+    await until(() => isStopped(deleted, second))
+    // The tunnel of the first one was replaced by that of the second.
+    for (const { stream } of deleted.tunnel.served) stream.reset({ code: 'broken', detail: 'over' })
+    await Promise.all([asked, last])
+  })
+
   it('[HOST-127] a host whose tunnel has said nothing for 30 s is not reached', async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 } })
     await startWorker(scene)

@@ -106,7 +106,7 @@ describe('a pod whose time has come', () => {
     const { chargedFromMs } = await readPod(id)
     made.leave()
     await advanceHost(made.host.id, 21_000)
-    const usage = await env.DB.prepare('SELECT started_at AS s, ended_at AS e FROM pod_usage WHERE pod_id = ?').bind(id).all()
+    const usage = await env.DB.prepare('SELECT started_at AS s, ended_at AS e FROM usage WHERE workload_id = ?').bind(id).all()
     expect(usage.results).toEqual([{ s: chargedFromMs, e: chargedFromMs }])
     expect(await readPod(id)).toMatchObject({
       status: 'TERMINATED',

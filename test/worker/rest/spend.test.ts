@@ -16,6 +16,8 @@ import {
   teamOf,
 } from '../../support/harness.ts'
 import { PODS, podBody, podScene } from '../../support/pod-scene.ts'
+import { run, setUpQueue } from '../../support/queue.ts'
+import { until } from '../../support/time.ts'
 import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
 
 const LIMITS = '/v2/billing/limits'
@@ -208,7 +210,7 @@ describe('past the limit', () => {
 
   it('[BIL-22] creates at once never pass it together', async () => {
     const scene = await podScene(gpus(60))
-    await scene.call.patch(LIMITS, { perHour: 10 * PRICE })
+    await scene.call.patch(LIMITS, { perHour: 10.1 * PRICE })
     const replies = await Promise.all(Array.from({ length: 50 }, () => scene.call.post(PODS, podBody())))
     const statuses = Map.groupBy(replies, ({ status }) => status)
     expect(statuses.get(201)).toHaveLength(10)
@@ -217,15 +219,44 @@ describe('past the limit', () => {
     scene.leave()
   })
 
-  it('[BIL-22] what costs nothing is free, and so is whatever another account spends', async () => {
-    const scene = await podScene(gpus(2))
-    const free = await podScene({ ...gpus(2, 'NVIDIA A30') })
-    const { call } = scene
-    await call.patch(LIMITS, { perHour: 0 })
-    expect((await call.post(PODS, podBody())).status).toBe(402)
-    expect((await call.post(PODS, podBody({ gpu: { id: 'NVIDIA A30' } }))).status).toBe(201)
-    expect((await free.call.post(PODS, podBody())).status).toBe(201)
+  it('[BIL-22] is of one account: what another one spends does not count', async () => {
+    const [scene, other] = [await podScene(gpus(2)), await podScene(gpus(2))]
+    await scene.call.patch(LIMITS, { perHour: 0 })
+    expect((await scene.call.post(PODS, podBody())).status).toBe(402)
+    expect((await other.call.post(PODS, podBody())).status).toBe(201)
     scene.leave()
-    free.leave()
+    other.leave()
+  })
+
+  it('[BIL-22] network volumes count, when they are made and when they grow', async () => {
+    const { key } = await createAccount()
+    const call = api(key)
+    // 0.07 USD a GB and month, so 0.0959 an hour for a TB.
+    await call.patch(LIMITS, { perHour: 0.05 })
+    const body = { name: 'data', size: 1000, dataCenter: 'EU-RO-1' }
+    expect(await call.post('/v2/network-volumes', body)).toMatchObject({ status: 402, body: { code: 'SPEND_LIMIT' } })
+    const { id } = (await call.post('/v2/network-volumes', { ...body, size: 400 })).body
+    const path = `/v2/network-volumes/${id}`
+    expect(await call.patch(path, { size: 1000 })).toMatchObject({ status: 402, body: { code: 'SPEND_LIMIT' } })
+    expect((await call.get(path)).body.size).toBe(400)
+    expect((await call.patch(path, { size: 500 })).status).toBe(200)
+    expect((await call.get(SUMMARY)).body.rate).toMatchObject({ networkVolumes: expect.closeTo(0.0479, 3), pods: 0 })
+    expect((await call.patch(path, { name: 'renamed' })).status).toBe(200)
+  })
+
+  it('[BIL-26] a worker waits with the reason, and its job with it, until there is room', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 5 } })
+    const call = api(queue.account.key)
+    await call.patch(LIMITS, { perHour: 1 })
+    const jobId = await run(queue)
+    const reason = /^spend limit: 0\.00 of 1\.00 USD per hour in use, this needs 1\.1\d; /
+    const workers = async () => (await call.get(`/v2/serverless/${queue.endpointId}/workers`)).body.workers
+    await until(async () => (await workers()).some((worker: { reason: string | null }) => reason.test(worker.reason ?? '')))
+    expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_QUEUE')
+    expect(JSON.stringify((await queue.get(`/explain/${jobId}`)).body)).toContain('spend limit: 0.00 of 1.00 USD per hour in use')
+    await call.patch(LIMITS, { perHour: 2 })
+    const worker = await queue.host.startWorker(queue.endpointId)
+    expect((await worker.take())?.id).toBe(jobId)
+    expect((await call.get(SUMMARY)).body.rate).toMatchObject({ serverless: expect.closeTo(1.1, 1), pods: 0 })
   })
 })

@@ -1,9 +1,9 @@
-import type { Refusal } from '../contract/problems.ts'
-import { readMonthSpend } from '../db/billing/month-spend.ts'
-import { readSpend, type SpendDemand, type SpendState } from '../db/billing/spend.ts'
-import { openDatabase } from '../db/client.ts'
-import { monthOf, refuseSpend, type SpendLimits, type SpendSettings, spendLimitsOf } from '../domain/billing/spend.ts'
-import { type Env, readSettings } from '../env.ts'
+import type { Refusal } from '../../contract/problems.ts'
+import { readMonthSpend } from '../../db/billing/month-spend.ts'
+import { readSpend, type SpendDemand, type SpendState } from '../../db/billing/spend.ts'
+import { openDatabase } from '../../db/client.ts'
+import { monthOf, refuseSpend, type SpendLimits, type SpendSettings, spendLimitsOf } from '../../domain/billing/spend.ts'
+import { type Env, readSettings } from '../../env.ts'
 
 /** What something costs an hour, for the statement that takes it (BIL-22). */
 export function spendDemand(env: Env, nanosPerHour: number): SpendDemand {

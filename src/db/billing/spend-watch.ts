@@ -1,0 +1,52 @@
+import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import type { PaidPod, Warned } from '../../domain/billing/spend-watch.ts'
+import type { Database } from '../client.ts'
+import { pods } from '../schema.ts'
+import { spendLimits } from '../tables/spend.ts'
+import { IS_POD_TO_RUN, SAVED_NANOS } from './spend.ts'
+
+/** An account whose limits want something done. */
+export interface WatchedTeam extends Warned {
+  teamId: string
+  stopsPods: boolean
+  webhookSealed: string | null
+  /** When its limits were set: a warning of others is another. */
+  updatedAt: number
+}
+
+// As the partial index has it, word for word.
+const IS_WATCHED = sql`(${spendLimits.stopsPods} = 1 OR ${spendLimits.webhookSealed} IS NOT NULL)`
+
+/** Accounts that nobody has looked at lately, longest ago first. Whoever looks at once with another gets others. */
+export async function claimSpendChecks(
+  db: Database,
+  { nowMs, notSinceMs, limit }: { nowMs: number; notSinceMs: number; limit: number },
+): Promise<WatchedTeam[]> {
+  const isDue = and(IS_WATCHED, lte(spendLimits.checkedAt, notSinceMs))
+  const due = await db.select({ teamId: spendLimits.teamId }).from(spendLimits).where(isDue).orderBy(spendLimits.checkedAt).limit(limit)
+  if (due.length === 0) return []
+  const ids = due.map(({ teamId }) => teamId)
+  const { teamId, stopsPods, webhookSealed, updatedAt, warnedMonth, warnedRate } = spendLimits
+  return db
+    .update(spendLimits)
+    .set({ checkedAt: nowMs })
+    .where(and(inArray(teamId, ids), isDue))
+    .returning({ teamId, stopsPods, webhookSealed, updatedAt, warnedMonth, warnedRate })
+}
+
+/** Remembers what was warned of, unless the limits have been set anew meanwhile. */
+export async function saveWarned(db: Database, { teamId, updatedAt }: WatchedTeam, warned: Warned): Promise<void> {
+  await db
+    .update(spendLimits)
+    .set({ warnedMonth: warned.warnedMonth, warnedRate: warned.warnedRate })
+    .where(and(eq(spendLimits.teamId, teamId), eq(spendLimits.updatedAt, updatedAt)))
+}
+
+/** Pods of a team that are to run, and what stopping each would save. */
+export function listPaidPods(db: Database, teamId: string): Promise<PaidPod[]> {
+  const { id, hostId, createdAtMs, locked } = pods
+  return db
+    .select({ id, hostId, createdAtMs, locked, savesNanosPerHour: sql<number>`${SAVED_NANOS}` })
+    .from(pods)
+    .where(and(eq(pods.teamId, teamId), sql`${pods.status} <> 'TERMINATED' AND ${IS_POD_TO_RUN}`))
+}

@@ -1,0 +1,38 @@
+import type { WatchedTeam } from '../../db/billing/spend-watch.ts'
+import type { SpendWarning } from '../../domain/billing/spend-watch.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/as-plane.ts'
+import { handOverHeaders } from '../../objects/hand-over.ts'
+import { webhookSenderStub } from '../../objects/stubs.ts'
+import { type Place, vaultOf } from '../../platform/seal.ts'
+
+/** Where an account's warnings go, as it is kept: an address may hold a secret. */
+export function sealSpendWebhook(env: Env, teamId: string, url: string): string {
+  return vaultOf(env).seal(placeOf(teamId), url)
+}
+
+/** The address again. Throws when it was sealed under a secret that is gone. */
+export function openSpendWebhook(env: Env, teamId: string, sealed: string): string {
+  const url = vaultOf(env).open(placeOf(teamId), sealed)
+  if (url === null) throw new Error(`the webhook of spend_limits ${teamId} was sealed under a TOKEN_SECRET that this plane does not have`)
+  return url
+}
+
+/** Hands a warning to the account's sender, which signs and repeats it like those of jobs. Throws when that cannot take it. */
+export async function sendSpendWarning(env: Env, { teamId, webhookSealed, updatedAt }: WatchedTeam, warning: SpendWarning): Promise<void> {
+  if (webhookSealed === null) return
+  const body = new TextEncoder().encode(JSON.stringify(warning))
+  const { limit, month } = warning.data
+  // Of a month there is one for each setting of the limits; a rate may come near again.
+  const id = limit === 'MONTH' ? `msg_spend_${month}_${updatedAt}` : `msg_spend_${Date.parse(warning.timestamp)}`
+  const about = { endpointId: null, jobId: null, teamId }
+  const handOver = { id, ...about, url: openSpendWebhook(env, teamId, webhookSealed), bytes: body.length }
+  const sender = webhookSenderStub(env, asPlane('team', teamId, 'hands a notification over'))
+  const init = { method: 'POST', headers: handOverHeaders(handOver), body }
+  const response = await sender.fetch('https://webhook-sender/deliveries', init)
+  if (!response.ok) throw new Error(`the webhook sender answered ${response.status}`)
+}
+
+function placeOf(teamId: string): Place {
+  return ['spend_limits', teamId, 'webhook']
+}

@@ -1,0 +1,62 @@
+import { readMonthSpend } from '../../db/billing/month-spend.ts'
+import { claimSpendChecks, listPaidPods, saveWarned, type WatchedTeam } from '../../db/billing/spend-watch.ts'
+import { openDatabase } from '../../db/client.ts'
+import { monthOf, type SpendUse } from '../../domain/billing/spend.ts'
+import { decideStops, decideWarnings, type PaidPod } from '../../domain/billing/spend-watch.ts'
+import { decideStop, isToRun } from '../../domain/pod/pod.ts'
+import type { Env } from '../../env.ts'
+import { logEvent } from '../../platform/log.ts'
+import { podHost } from '../pods/marked-pod.ts'
+import { changePodByPlatform } from '../pods/platform-change.ts'
+import { type SpendView, viewSpend } from './spend.ts'
+import { sendSpendWarning } from './spend-webhook.ts'
+
+/** How often an account that wants something done is looked at. */
+const CHECK_EVERY_MS = 60_000
+/** Accounts of one look; the others are looked at by the next one, whoever makes it. */
+const MAX_TEAMS = 20
+
+/** Looks at the accounts whose limits stop pods or warn somebody, each once a minute however many look (BIL-27, BIL-28). */
+export async function watchSpend(env: Env, nowMs: number): Promise<void> {
+  for (const team of await claimSpendChecks(openDatabase(env.DB), { nowMs, notSinceMs: nowMs - CHECK_EVERY_MS, limit: MAX_TEAMS })) {
+    try {
+      await checkSpend(env, team, nowMs)
+    } catch (error) {
+      logEvent('error', 'the spending of an account could not be looked at', { teamId: team.teamId, error })
+    }
+  }
+}
+
+async function checkSpend(env: Env, team: WatchedTeam, nowMs: number): Promise<void> {
+  const db = openDatabase(env.DB)
+  const month = monthOf(nowMs)
+  const view = await viewSpend(env, team.teamId)
+  const monthMicros = view.limits.month.limitMicros === null ? null : await readMonthSpend(db, team.teamId, month, nowMs)
+  const use = { nanosPerHour: view.nanosPerHour, monthMicros }
+  if (team.webhookSealed !== null) await warn(env, team, { limits: view.limits, use, warned: team, month: month.name }, nowMs)
+  if (team.stopsPods) await stopPods(env, team.teamId, view, use)
+}
+
+// Sent before it is remembered: who dies in between sends it again, under the same id.
+async function warn(env: Env, team: WatchedTeam, watched: Parameters<typeof decideWarnings>[0], nowMs: number): Promise<void> {
+  const { warnings, warned } = decideWarnings(watched, nowMs)
+  for (const warning of warnings) await sendSpendWarning(env, team, warning)
+  if (warned.warnedRate === team.warnedRate && warned.warnedMonth === team.warnedMonth) return
+  await saveWarned(openDatabase(env.DB), team, warned)
+}
+
+async function stopPods(env: Env, teamId: string, { limits }: SpendView, use: SpendUse): Promise<void> {
+  const stops = decideStops(limits, use, await listPaidPods(openDatabase(env.DB), teamId))
+  for (const pod of stops?.pods ?? []) await stopPod(env, pod, stops?.reason ?? '')
+}
+
+// One pod that cannot be stopped holds up no other; the next look finds it again.
+async function stopPod(env: Env, { id, hostId }: PaidPod, reason: string): Promise<void> {
+  try {
+    await changePodByPlatform(env, podHost(env, hostId), id, (pod) =>
+      isToRun(pod) && !pod.locked ? decideStop(pod, reason, Date.now()) : null,
+    )
+  } catch (error) {
+    logEvent('error', 'a pod could not be stopped by the spend limit', { podId: id, error })
+  }
+}

@@ -1,0 +1,38 @@
+import { openRecords } from '../../db/client.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { cutAtSilence, type PodChange } from '../../domain/pod/pod.ts'
+import type { Env } from '../../env.ts'
+import { BY_PLATFORM } from '../../objects/cause.ts'
+import { podStatement } from '../audit.ts'
+import { type PodHost, withMarkedPod } from './marked-pod.ts'
+import { notePod } from './pod-notes.ts'
+import { changePodRow } from './pod-reports.ts'
+
+/**
+ * Changes a pod as the platform decides by itself, on the row as it is, and has its host act on it; the pod's log and the audit log say so.
+ * Null of `decide`: there is nothing to change, as for a pod that has left this host.
+ */
+export async function changePodByPlatform(
+  env: Env,
+  host: PodHost,
+  podId: string,
+  decide: (pod: PodRow) => PodChange<PodRow> | null,
+): Promise<void> {
+  await withMarkedPod([host], podId, ([mark]) =>
+    changePodRow(
+      openRecords(env),
+      podId,
+      (pod) => {
+        const change = pod.hostId === host.hostId ? decide(pod) : null
+        return change && { ...change, usage: cutAtSilence(change.usage, mark?.silentSinceMs ?? null) }
+      },
+      (before, after) => podStatement(env, { cause: BY_PLATFORM, action: actionOf(before, after) }, before, after),
+      (before, after) => notePod(env, after, after.status === before.status ? null : after.statusReason),
+    ),
+  )
+}
+
+function actionOf(before: PodRow, after: PodRow): string {
+  if (after.status === before.status) return 'pods.update'
+  return after.status === 'TERMINATED' ? 'pods.terminate' : 'pods.stop'
+}

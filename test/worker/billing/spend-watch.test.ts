@@ -1,0 +1,177 @@
+import { openRecords } from '../../../src/db/client.ts'
+import { resealSpendWebhooks } from '../../../src/db/reseal.ts'
+import { monthOf } from '../../../src/domain/billing/spend.ts'
+import { openSpendWebhook, sealSpendWebhook } from '../../../src/effects/billing/spend-webhook.ts'
+import { watchSpend } from '../../../src/effects/billing/watch-spend.ts'
+import type { Env } from '../../../src/env.ts'
+import { signWebhook } from '../../../src/platform/webhook-signature.ts'
+import { auditRows } from '../../support/audited.ts'
+import { gpus } from '../../support/gpus.ts'
+import { describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
+import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { hostStub } from '../../support/stubs.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { newHost, receivedBy, waitForReceived } from '../../support/webhooks.ts'
+
+const LIMITS = '/v2/billing/limits'
+const MINUTE_MS = 60_000
+
+/** Looks as the timer of a host does; the limits are as if nobody had looked for a while. */
+const look = (nowMs = Date.now()) => watchSpend(env, nowMs)
+
+/** An account with pods that run, oldest first. */
+async function runningPods(count: number, inventory = gpus(count)): Promise<{ scene: PodScene; ids: string[] }> {
+  const scene = await podScene(inventory)
+  const ids: string[] = []
+  for (let i = 0; i < count; i += 1) {
+    const { id } = await scene.create()
+    await scene.run(id)
+    await env.DB.prepare('UPDATE pods SET created_at = created_at + ? WHERE id = ?').bind(i, id).run()
+    ids.push(id)
+  }
+  return { scene, ids }
+}
+
+const statusesOf = async ({ scene, ids }: { scene: PodScene; ids: string[] }) =>
+  Promise.all(ids.map(async (id) => (await scene.get(id)).status))
+const spend = async (scene: PodScene, usd: number) => {
+  const { startMs } = monthOf(Date.now())
+  await writeUsage(await scene.team(), [
+    closed({ startedAtMs: startMs, endedAtMs: startMs + HOUR_MS, gpuNanosPerHour: usd * 1_000_000_000 }),
+  ])
+}
+
+describe('an account that has its pods stopped', () => {
+  it('[BIL-27] past the limit of an hour: the newest, as few as need be, with the reason and a row by the platform', async () => {
+    const pods = await runningPods(3)
+    const { scene, ids } = pods
+    await scene.call.patch(LIMITS, { perHour: 0.5 })
+    await look()
+    expect(await statusesOf(pods)).toEqual(['RUNNING', 'RUNNING', 'RUNNING'])
+    await scene.call.patch(LIMITS, { stopsPods: true })
+    await look()
+    expect(await statusesOf(pods)).toEqual(['RUNNING', 'EXITED', 'EXITED'])
+    const { statusReason } = await scene.get(ids[2] ?? '')
+    expect(statusReason).toMatch(/^stopped by the spend limit: 1\.3\d of 0\.50 USD per hour were in use$/)
+    expect(await auditRows("resource_id = ? AND actor_kind = 'PLATFORM'", ids[2])).toMatchObject([
+      { action: 'pods.stop', before: { wanted: 'RUNNING' }, after: { wanted: 'STOPPED' } },
+    ])
+    await scene.host.waitFor((workload) => workload.id === `${ids[2]}-1` && workload.desired === 'held')
+    await look(Date.now() + MINUTE_MS)
+    expect(await statusesOf(pods)).toEqual(['RUNNING', 'EXITED', 'EXITED'])
+    scene.leave()
+  })
+
+  it('[BIL-27] once a month is spent: all but the locked ones', async () => {
+    const pods = await runningPods(3)
+    const { scene, ids } = pods
+    await scene.call.patch(`/v2/pods/${ids[1]}`, { locked: true })
+    await scene.call.patch(LIMITS, { perMonth: 5, stopsPods: true })
+    await look()
+    expect(await statusesOf(pods)).toEqual(['RUNNING', 'RUNNING', 'RUNNING'])
+    await spend(scene, 5)
+    await look(Date.now() + MINUTE_MS)
+    expect(await statusesOf(pods)).toEqual(['EXITED', 'RUNNING', 'EXITED'])
+    expect((await scene.get(ids[0] ?? '')).statusReason).toMatch(
+      /^stopped by the spend limit: 5\.\d\d of 5\.00 USD of this month are spent$/,
+    )
+    scene.leave()
+  })
+
+  it('[BIL-27] the alarm of a host looks every minute, each account once however many look', async () => {
+    const pods = await runningPods(1)
+    const { scene } = pods
+    await scene.call.patch(LIMITS, { perHour: 0.1, stopsPods: true })
+    const stub = hostStub(env, scene.host.id)
+    const ring = async () => {
+      await runInDurableObject(stub, (_, { storage }) => {
+        expect(storage.sql.exec("UPDATE timers SET due_at = 1 WHERE name = 'minute'").rowsWritten).toBeGreaterThan(0)
+      })
+      await runDurableObjectAlarm(stub)
+    }
+    await ring()
+    expect(await statusesOf(pods)).toEqual(['EXITED'])
+    const checkedAt = async () =>
+      (
+        await env.DB.prepare('SELECT checked_at AS at FROM spend_limits WHERE team_id = ?')
+          .bind(await scene.team())
+          .first()
+      )?.at
+    const first = await checkedAt()
+    await ring()
+    expect(await checkedAt()).toBe(first)
+    scene.leave()
+  })
+})
+
+describe('an account that wants to be warned', () => {
+  it('[BIL-28] gets one signed call at 80 % of the rate, and one a month at 80 % of that', async () => {
+    const { scene } = await runningPods(1)
+    const host = newHost()
+    await scene.call.patch(LIMITS, { perHour: 0.5, perMonth: 10, webhook: `https://${host}/ok?token=secret` })
+    await look()
+    const [rate] = await waitForReceived(host, 1)
+    const { secret } = (await scene.call.get('/v2/webhooks/signing-secret')).body
+    const headers = rate?.headers ?? {}
+    const signed = signWebhook([secret], headers['webhook-id'] ?? '', Number(headers['webhook-timestamp']), [
+      new TextEncoder().encode(rate?.body ?? ''),
+    ])
+    expect(headers['webhook-signature']).toBe(signed)
+    expect(JSON.parse(rate?.body ?? '')).toEqual({
+      type: 'spend.warning',
+      timestamp: expect.stringMatching(/Z$/),
+      data: { limit: 'HOUR', used: expect.closeTo(0.44, 2), bound: 0.5, share: expect.closeTo(0.88, 1), month: null },
+    })
+    await spend(scene, 8)
+    await look(Date.now() + MINUTE_MS)
+    const [, month] = await waitForReceived(host, 2)
+    expect(JSON.parse(month?.body ?? '')).toMatchObject({
+      type: 'spend.warning',
+      data: { limit: 'MONTH', bound: 10, month: monthOf(Date.now()).name },
+    })
+    await look(Date.now() + 2 * MINUTE_MS)
+    const { deliveries } = (await scene.call.get('/v2/webhooks/deliveries')).body
+    expect(deliveries).toMatchObject([
+      { endpointId: null, jobId: null, status: 'DELIVERED' },
+      { endpointId: null, jobId: null, status: 'DELIVERED' },
+    ])
+    expect(await receivedBy(host)).toHaveLength(2)
+    scene.leave()
+  })
+
+  it('[BIL-28] again when the limits are set anew, and after the rate has gone down', async () => {
+    const { scene, ids } = await runningPods(1)
+    const host = newHost()
+    await scene.call.patch(LIMITS, { perHour: 0.5, webhook: `https://${host}/ok` })
+    await look()
+    await waitForReceived(host, 1)
+    await scene.act(ids[0] ?? '', 'stop')
+    await look(Date.now() + MINUTE_MS)
+    await scene.act(ids[0] ?? '', 'start')
+    await look(Date.now() + 2 * MINUTE_MS)
+    await waitForReceived(host, 2)
+    await scene.call.patch(LIMITS, { perHour: 0.51 })
+    await look(Date.now() + 3 * MINUTE_MS)
+    await waitForReceived(host, 3)
+    scene.leave()
+  })
+
+  it('[BIL-24] [PP-213] the address is sealed anew with everything else', async () => {
+    const scene = await podScene(gpus(1))
+    const teamId = await scene.team()
+    await scene.call.patch(LIMITS, { webhook: 'https://example.com/spend?token=hunter2' })
+    const former: Env = { ...env }
+    const present: Env = { ...env, TOKEN_SECRET: 'another-secret-of-32-characters-or-so', TOKEN_SECRET_PREVIOUS: env.TOKEN_SECRET }
+    const before = teamId.slice(0, -1)
+    await resealSpendWebhooks(openRecords(present), before, (id, sealed) =>
+      sealSpendWebhook(present, id, openSpendWebhook(present, id, sealed)),
+    )
+    const row = await env.DB.prepare('SELECT webhook_sealed AS sealed FROM spend_limits WHERE team_id = ?')
+      .bind(teamId)
+      .first<{ sealed: string }>()
+    expect(openSpendWebhook(present, teamId, row?.sealed ?? '')).toBe('https://example.com/spend?token=hunter2')
+    expect(() => openSpendWebhook(former, teamId, row?.sealed ?? '')).toThrow('sealed under a TOKEN_SECRET')
+    await env.DB.prepare('DELETE FROM spend_limits WHERE team_id = ?').bind(teamId).run()
+    scene.leave()
+  })
+})
