@@ -3,6 +3,7 @@ import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
 import { measureBeats } from './sections/beats.ts'
 import { measureBilling } from './sections/billing.ts'
+import { measureCatalog } from './sections/catalog.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -25,6 +26,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   neighbours: measureNeighbours,
   beats: measureBeats,
   billing: measureBilling,
+  catalog: measureCatalog,
   peers: measurePeers,
 }
 

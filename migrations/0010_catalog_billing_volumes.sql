@@ -20,16 +20,6 @@ CREATE TABLE `delegations` (
 );
 --> statement-breakpoint
 CREATE INDEX `delegations_team_created` ON `delegations` (`team_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `object_stores` (
-	`id` text PRIMARY KEY NOT NULL,
-	`endpoint` text NOT NULL,
-	`region` text NOT NULL,
-	`bucket` text NOT NULL,
-	`prefix` text NOT NULL,
-	`credentials_sealed` text NOT NULL,
-	`updated_at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `spend_limits` (
 	`team_id` text PRIMARY KEY NOT NULL,
 	`micros_per_hour` integer,
@@ -102,6 +92,7 @@ ALTER TABLE `pods` ADD `stopped_disk_nanos_per_hour` integer DEFAULT 0 NOT NULL;
 ALTER TABLE `pods` ADD `disk_charged_from` integer;--> statement-breakpoint
 CREATE INDEX `pods_due` ON `pods` (`stop_after`) WHERE "pods"."stop_after" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `pods_end_due` ON `pods` (`terminate_after`) WHERE "pods"."terminate_after" IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `templates_public` ON `templates` (`created_at`,`id`) WHERE "templates"."is_public" = 1;--> statement-breakpoint
 -- By hand: rows of the former table of usage come over, with what they amount to.
 INSERT INTO `usage` (`workload_id`, `sequence`, `kind`, `resource_id`, `team_id`, `started_at`, `ended_at`, `cloud`, `gpu_type_id`, `gpu_count`,
 	`vcpus`, `disk_gb`, `gpu_nanos_per_hour`, `cpu_nanos_per_hour`, `gpu_micros`, `cpu_micros`)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type ApiClient, ApiError, createApiClient } from '../local/api-client.ts'
 import { newOperatorKey } from '../local/data-dir.ts'
 import { errorText, OperatorError } from '../node/fail.ts'
+import { addCatalogCommands } from './catalog.ts'
 import { printAnswer } from './output.ts'
 import { resealAll, rotateMaster } from './reseal.ts'
 import { findTarget } from './target.ts'
@@ -127,6 +128,8 @@ spend
   .action((user: string, body: { perHour?: number; perMonth?: number }) => {
     return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/spend-limits`, body))
   })
+
+addCatalogCommands(program, call)
 
 const joinTokens = program.command('join-tokens').description('tokens with which machines join')
 joinTokens

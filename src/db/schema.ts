@@ -16,7 +16,7 @@ import { spendLimits } from './tables/spend.ts'
 import { sshKeys } from './tables/ssh-keys.ts'
 import { templates } from './tables/templates.ts'
 import { usage } from './tables/usage.ts'
-import { globalVolumes, networkVolumes, objectStores, volumeTombstones } from './tables/volumes.ts'
+import { globalVolumes, networkVolumes, volumeTombstones } from './tables/volumes.ts'
 
 export {
   allocations,
@@ -36,7 +36,6 @@ export {
   joinTokens,
   memberships,
   networkVolumes,
-  objectStores,
   pods,
   quotas,
   registries,

@@ -19,6 +19,7 @@ import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
+import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
 import { ADMIN_TAGS } from './tags.ts'
 import { unmatched } from './unmatched.ts'
 
@@ -43,6 +44,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminBudgets(app)
   registerAdminSpend(app)
   registerAdminAudit(app)
+  registerAdminCatalog(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
   registerAdminSecrets(app)

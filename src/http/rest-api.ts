@@ -16,6 +16,7 @@ import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
 import { registerSpend } from './routes/billing/spend.ts'
+import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
@@ -62,6 +63,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWorkerLogs(app)
   registerPodLogs(app)
   registerPods(app)
+  registerCatalog(app)
   registerTemplates(app)
   registerNetworkVolumes(app)
   registerGlobalVolumes(app)

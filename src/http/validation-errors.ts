@@ -78,6 +78,8 @@ function locationOf(path: readonly PropertyKey[]): string {
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => {
+    // A list of a query is one text with commas (ERR-5).
+    if (typeof value === 'string' && typeof key === 'number') return value.split(',')[key]
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
     return (value as Record<PropertyKey, unknown>)[key]
   }, input)
@@ -101,6 +103,7 @@ function boundName(bound: 'min' | 'max', origin: string): string {
 
 function sizeOf(value: unknown, origin: string): string {
   if (Array.isArray(value)) return String(value.length)
+  if (typeof value === 'string' && origin === 'array') return String(value.split(',').length)
   // A number of a query or a header comes as text.
   return typeof value === 'string' && origin === 'string' ? String(value.length) : String(value)
 }

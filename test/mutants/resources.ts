@@ -6,6 +6,10 @@ const VOLUME = 'src/domain/resources/network-volume.ts'
 const TEMPLATE = 'src/domain/resources/template.ts'
 const CENTERS = 'src/domain/catalog/data-centers.ts'
 
+const AVAILABILITY = 'src/domain/catalog/availability.ts'
+const CATALOG = 'src/domain/catalog/catalog.ts'
+const STORAGE = 'src/domain/catalog/storage.ts'
+
 const FILL = 'src/domain/endpoint/template.ts'
 const REFERENCES = 'src/domain/resources/secret-references.ts'
 const SECRETS = 'src/db/resources/secrets.ts'
@@ -90,6 +94,10 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'patch.mounts === undefined',
     replace: '!patch.mounts?.persistent',
   },
+  { id: 'what is counted is not taken', file: AVAILABILITY, find: 'free: one.free - gpu.count', replace: 'free: one.free' },
+  { id: 'three placements are many', file: AVAILABILITY, find: 'const MEDIUM_FROM = 4', replace: 'const MEDIUM_FROM = 3' },
+  { id: 'what is withdrawn is sold', file: CATALOG, find: 'if (!type.offered) return null', replace: '' },
+  { id: 'a volume has one price', file: STORAGE, find: 'const FIRST_TIER_GB = 1_000', replace: 'const FIRST_TIER_GB = 100_000' },
   { id: 'four fast data centers', file: CENTERS, find: 'storage < HIGH_PERFORMANCE_COUNT', replace: 'storage <= HIGH_PERFORMANCE_COUNT' },
 ]
 

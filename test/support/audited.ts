@@ -93,7 +93,22 @@ const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
     await api(key).delete(`/v2/global-volumes/${id}`)
     return id
   },
+  '/admin/v1/catalog/gpus/': () => catalogId('gpus', 'NVIDIA L4'),
+  '/admin/v1/catalog/cpus/': () => catalogId('cpus', 'cpu3c'),
+  '/admin/v1/catalog/datacenters/': () => catalogId('datacenters', 'EU-RO-1'),
+  '/admin/v1/catalog/storage/': () => catalogId('storage', 'persistentDisk'),
+  '/admin/v1/catalog/publishers/': async () => {
+    const id = await teamOf(await createAccount())
+    await admin().put(`/admin/v1/catalog/publishers/${id}`, { source: 'verified' })
+    return id
+  },
   '/admin/v1/join-tokens/': async () => (await admin().post('/admin/v1/join-tokens', { name: 'spare' })).body.id,
+}
+
+/** An entry that says nothing, so that there is one to change and to take back. */
+async function catalogId(part: string, id: string): Promise<string> {
+  await admin().put(`/admin/v1/catalog/${part}/${encodeURIComponent(id)}`, {})
+  return id
 }
 
 async function adminCall(path: string): Promise<Call> {

@@ -46,8 +46,13 @@ export const OF_WORKERS: readonly Operation[] = Object.entries<JobRoute>(JOB_ROU
 
 const kindOf = (path: string) => path.slice(0, path.indexOf('{'))
 
-/** What resources are called: their paths before the first parameter. */
-export const KINDS = [...new Set(DOCUMENTED.filter(({ path }) => path.includes('{')).map(({ path }) => kindOf(path)))]
+/** The scope of what every key may read, because it is nobody's (AUT-4). */
+export const UNSCOPED = 'none'
+
+/** What resources of accounts are called: their paths before the first parameter. */
+export const KINDS = [
+  ...new Set(DOCUMENTED.filter(({ path, scope }) => path.includes('{') && scope !== UNSCOPED).map(({ path }) => kindOf(path))),
+]
 
 /** The documented operations on a kind. What ends what it is called for comes last. */
 export function operationsOf(kind: string): Operation[] {

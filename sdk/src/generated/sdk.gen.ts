@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
+import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -368,6 +368,111 @@ export class Operations extends HeyApiClient {
                 'Content-Type': 'application/json',
                 ...options.headers
             }
+        });
+    }
+    
+    /**
+     * List the GPU types and their prices
+     */
+    public listGpuTypes<ThrowOnError extends boolean = true>(options?: Options<ListGpuTypesData, ThrowOnError>): RequestResult<ListGpuTypesAnswers, ListGpuTypesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListGpuTypesAnswers, ListGpuTypesRefusals, ThrowOnError, 'data'>({
+            querySerializer: { parameters: {
+                    include: { array: { explode: false } },
+                    product: { array: { explode: false } },
+                    countryCodes: { array: { explode: false } },
+                    cudaVersions: { array: { explode: false } }
+                } },
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/gpus',
+            ...options
+        });
+    }
+    
+    /**
+     * Read a GPU type
+     */
+    public getGpuType<ThrowOnError extends boolean = true>(options: Options<GetGpuTypeData, ThrowOnError>): RequestResult<GetGpuTypeAnswers, GetGpuTypeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetGpuTypeAnswers, GetGpuTypeRefusals, ThrowOnError, 'data'>({
+            querySerializer: { parameters: {
+                    include: { array: { explode: false } },
+                    product: { array: { explode: false } },
+                    countryCodes: { array: { explode: false } },
+                    cudaVersions: { array: { explode: false } }
+                } },
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/gpus/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * List the CPU flavors and their prices
+     */
+    public listCpuTypes<ThrowOnError extends boolean = true>(options?: Options<ListCpuTypesData, ThrowOnError>): RequestResult<ListCpuTypesAnswers, ListCpuTypesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListCpuTypesAnswers, ListCpuTypesRefusals, ThrowOnError, 'data'>({
+            querySerializer: { parameters: { include: { array: { explode: false } }, product: { array: { explode: false } } } },
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/cpus',
+            ...options
+        });
+    }
+    
+    /**
+     * Read a CPU flavor
+     */
+    public getCpuType<ThrowOnError extends boolean = true>(options: Options<GetCpuTypeData, ThrowOnError>): RequestResult<GetCpuTypeAnswers, GetCpuTypeRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetCpuTypeAnswers, GetCpuTypeRefusals, ThrowOnError, 'data'>({
+            querySerializer: { parameters: { include: { array: { explode: false } }, product: { array: { explode: false } } } },
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/cpus/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * List the data centers
+     */
+    public listDataCenters<ThrowOnError extends boolean = true>(options?: Options<ListDataCentersData, ThrowOnError>): RequestResult<ListDataCentersAnswers, ListDataCentersRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListDataCentersAnswers, ListDataCentersRefusals, ThrowOnError, 'data'>({
+            querySerializer: { parameters: {
+                    include: { array: { explode: false } },
+                    regions: { array: { explode: false } },
+                    networkVolumeTypes: { array: { explode: false } },
+                    compliance: { array: { explode: false } }
+                } },
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/datacenters',
+            ...options
+        });
+    }
+    
+    /**
+     * Read a data center
+     */
+    public getDataCenter<ThrowOnError extends boolean = true>(options: Options<GetDataCenterData, ThrowOnError>): RequestResult<GetDataCenterAnswers, GetDataCenterRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetDataCenterAnswers, GetDataCenterRefusals, ThrowOnError, 'data'>({
+            querySerializer: { parameters: { include: { array: { explode: false } } } },
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/datacenters/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * List public templates, newest first
+     */
+    public listPublicTemplates<ThrowOnError extends boolean = true>(options?: Options<ListPublicTemplatesData, ThrowOnError>): RequestResult<ListPublicTemplatesAnswers, ListPublicTemplatesRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListPublicTemplatesAnswers, ListPublicTemplatesRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/catalog/templates',
+            ...options
         });
     }
     

@@ -473,15 +473,21 @@ export type ListWebhookDeliveriesResponse = {
 };
 
 /**
- * One notification that a job is over.
+ * One notification: that a job is over, or that a spend limit is near.
  */
 export type WebhookDelivery = {
     /**
      * The `webhook-id` of every attempt.
      */
     id: string;
-    endpointId: string;
-    jobId: string;
+    /**
+     * Null for a warning of the spend limits.
+     */
+    endpointId: string | null;
+    /**
+     * Null for a warning of the spend limits.
+     */
+    jobId: string | null;
     url: string;
     status: 'PENDING' | 'DELIVERED' | 'FAILED';
     /**
@@ -1178,9 +1184,159 @@ export type PodActionRequest = {
     action: PodAction;
 };
 
-export type ListTemplatesResponse = {
+export type ListGpuTypesResponse = {
+    gpus: Array<GpuType>;
+};
+
+/**
+ * How many more of the asked size fit now: none, 1 to 3, 4 to 15, 16 and more. At most 5 seconds old.
+ */
+export type AvailabilityLevel = 'NONE' | 'LOW' | 'MEDIUM' | 'HIGH';
+
+export type GpuType = {
+    id: string;
+    name: string;
+    /**
+     * What endpoints ask for; null: no worker runs on it.
+     */
+    pool: string | null;
+    manufacturer: GpuManufacturer;
+    /**
+     * GB.
+     */
+    memory: number;
+    /**
+     * Sold in this cloud.
+     */
+    secure: boolean;
+    /**
+     * Sold in this cloud.
+     */
+    community: boolean;
+    price: GpuPrice;
+    maxCount: GpuMaxCount;
+    /**
+     * Only with `include=AVAILABILITY`.
+     */
+    availability?: AvailabilityLevel;
+    /**
+     * Where it fits; absent when it fits nowhere. Only with `include=AVAILABILITY`.
+     */
+    dataCenters?: Array<DataCenterAvailability>;
+    /**
+     * What its hosts report; absent when they report none. Only with `include=AVAILABILITY`.
+     */
+    cudaVersions?: Array<CudaVersionAvailability>;
+};
+
+export type GpuManufacturer = 'NVIDIA' | 'AMD' | 'UNKNOWN';
+
+/**
+ * USD for one GPU and hour; 0 where it is not sold.
+ */
+export type GpuPrice = {
+    secure: number;
+    community: number;
+    /**
+     * Absent: no worker runs on it.
+     */
+    serverless?: number;
+};
+
+/**
+ * Most in one pod.
+ */
+export type GpuMaxCount = {
+    secure: number;
+    community: number;
+};
+
+export type DataCenterAvailability = {
+    id: string;
+    name: string;
+    availability: AvailabilityLevel;
+};
+
+export type CudaVersionAvailability = {
+    version: string;
+    available: boolean;
+};
+
+export type CatalogInclude = 'AVAILABILITY';
+
+export type Product = 'POD' | 'CLUSTER' | 'SERVERLESS';
+
+export type ListCpuTypesResponse = {
+    cpus: Array<CpuType>;
+};
+
+export type CpuType = {
+    id: string;
+    name: string;
+    group: string;
+    vcpu: CpuVcpuRange;
+    ramGbPerVcpu: number;
+    price: CpuPrice;
+    /**
+     * Only with `include=AVAILABILITY`.
+     */
+    availability?: AvailabilityLevel;
+    /**
+     * Where it fits; absent when it fits nowhere. Only with `include=AVAILABILITY`.
+     */
+    dataCenters?: Array<DataCenterAvailability>;
+};
+
+export type CpuVcpuRange = {
+    min: number;
+    max: number;
+};
+
+/**
+ * USD for one vCPU and hour; 0 when it is not sold.
+ */
+export type CpuPrice = {
+    securePerVcpu: number;
+    serverlessPerVcpu: number;
+};
+
+export type CpuProduct = 'POD' | 'SERVERLESS';
+
+export type ListDataCentersResponse = {
+    dataCenters: Array<DataCenter>;
+};
+
+export type DataCenter = {
+    id: string;
+    name: string;
+    region: DataCenterRegion;
+    globalNetwork: boolean;
+    networkVolumeTypes: Array<'STANDARD' | 'HIGH_PERFORMANCE'>;
+    compliance: Array<Compliance>;
+    /**
+     * Types of the hosts there, for pods with one GPU of either cloud. Only with `include=GPU_AVAILABILITY`.
+     */
+    gpuAvailability?: Array<CatalogResourceAvailability>;
+    /**
+     * For pods of the smallest size; empty where no host is. Only with `include=CPU_AVAILABILITY`.
+     */
+    cpuAvailability?: Array<CatalogResourceAvailability>;
+};
+
+export type DataCenterRegion = 'NORTH_AMERICA' | 'SOUTH_AMERICA' | 'EUROPE' | 'ASIA' | 'MIDDLE_EAST' | 'AFRICA' | 'OCEANIA' | 'ANTARCTICA' | 'UNKNOWN';
+
+export type Compliance = 'GDPR' | 'ISO_IEC_27001' | 'ISO_14001' | 'PCI_DSS' | 'HITRUST' | 'SOC_1_TYPE_2' | 'SOC_2_TYPE_2' | 'SOC_3_TYPE_2' | 'ITAR' | 'FISMA_HIGH' | 'HIPAA' | 'RENEWABLE';
+
+export type CatalogResourceAvailability = {
+    id: string;
+    name: string;
+    availability: AvailabilityLevel;
+};
+
+export type DataCenterInclude = 'GPU_AVAILABILITY' | 'CPU_AVAILABILITY';
+
+export type ListPublicTemplatesResponse = {
     templates: Array<Template>;
-    pagination: Pagination;
 };
 
 /**
@@ -1240,6 +1396,11 @@ export type TemplateMounts = {
  * For display only.
  */
 export type TemplateCategory = 'CPU' | 'NVIDIA' | 'AMD';
+
+export type ListTemplatesResponse = {
+    templates: Array<Template>;
+    pagination: Pagination;
+};
 
 export type CreateTemplateRequest = {
     /**
@@ -2884,6 +3045,8 @@ export type OpenaiBody = {
 
 export type LogSource = 'container' | 'system';
 
+export type GpuCloudFilter = 'SECURE' | 'COMMUNITY';
+
 export type CreateRegistryRequestWritable = {
     name: string;
     username: string;
@@ -4154,6 +4317,442 @@ export type ActOnPodAnswers = {
 
 export type ActOnPodAnswer = ActOnPodAnswers[keyof ActOnPodAnswers];
 
+export type ListGpuTypesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Adds how many more could be placed now; needs `product`.
+         */
+        include?: Array<CatalogInclude>;
+        /**
+         * For what; of several, the one with most room counts. Needs `include`.
+         */
+        product?: Array<Product>;
+        /**
+         * GPUs of one pod or worker; 1 when left out. Needs `include`.
+         */
+        count?: number;
+        /**
+         * Needs `include`.
+         */
+        cloud?: GpuCloudFilter;
+        /**
+         * Data centers of one of these countries only. Needs `include`.
+         */
+        countryCodes?: Array<string>;
+        /**
+         * One of exactly these. Excludes `minCudaVersion`; needs `include`.
+         */
+        cudaVersions?: Array<string>;
+        /**
+         * This one or later. Needs `include`.
+         */
+        minCudaVersion?: string;
+    };
+    url: '/v2/catalog/gpus';
+};
+
+export type ListGpuTypesRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListGpuTypesRefusal = ListGpuTypesRefusals[keyof ListGpuTypesRefusals];
+
+export type ListGpuTypesAnswers = {
+    /**
+     * The GPU types.
+     */
+    200: ListGpuTypesResponse;
+};
+
+export type ListGpuTypesAnswer = ListGpuTypesAnswers[keyof ListGpuTypesAnswers];
+
+export type GetGpuTypeData = {
+    body?: never;
+    path: {
+        /**
+         * Id, percent-encoded.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Adds how many more could be placed now; needs `product`.
+         */
+        include?: Array<CatalogInclude>;
+        /**
+         * For what; of several, the one with most room counts. Needs `include`.
+         */
+        product?: Array<Product>;
+        /**
+         * GPUs of one pod or worker; 1 when left out. Needs `include`.
+         */
+        count?: number;
+        /**
+         * Needs `include`.
+         */
+        cloud?: GpuCloudFilter;
+        /**
+         * Data centers of one of these countries only. Needs `include`.
+         */
+        countryCodes?: Array<string>;
+        /**
+         * One of exactly these. Excludes `minCudaVersion`; needs `include`.
+         */
+        cudaVersions?: Array<string>;
+        /**
+         * This one or later. Needs `include`.
+         */
+        minCudaVersion?: string;
+    };
+    url: '/v2/catalog/gpus/{id}';
+};
+
+export type GetGpuTypeRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetGpuTypeRefusal = GetGpuTypeRefusals[keyof GetGpuTypeRefusals];
+
+export type GetGpuTypeAnswers = {
+    /**
+     * The GPU type.
+     */
+    200: GpuType;
+};
+
+export type GetGpuTypeAnswer = GetGpuTypeAnswers[keyof GetGpuTypeAnswers];
+
+export type ListCpuTypesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Adds how many more could be placed now; needs `product`.
+         */
+        include?: Array<CatalogInclude>;
+        /**
+         * For what; of several, the one with most room counts. Needs `include`.
+         */
+        product?: Array<CpuProduct>;
+        /**
+         * A power of two; the least that the flavor has when left out. Needs `include`.
+         */
+        vcpuCount?: number;
+    };
+    url: '/v2/catalog/cpus';
+};
+
+export type ListCpuTypesRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListCpuTypesRefusal = ListCpuTypesRefusals[keyof ListCpuTypesRefusals];
+
+export type ListCpuTypesAnswers = {
+    /**
+     * The CPU flavors.
+     */
+    200: ListCpuTypesResponse;
+};
+
+export type ListCpuTypesAnswer = ListCpuTypesAnswers[keyof ListCpuTypesAnswers];
+
+export type GetCpuTypeData = {
+    body?: never;
+    path: {
+        /**
+         * Id, percent-encoded.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Adds how many more could be placed now; needs `product`.
+         */
+        include?: Array<CatalogInclude>;
+        /**
+         * For what; of several, the one with most room counts. Needs `include`.
+         */
+        product?: Array<CpuProduct>;
+        /**
+         * A power of two; the least that the flavor has when left out. Needs `include`.
+         */
+        vcpuCount?: number;
+    };
+    url: '/v2/catalog/cpus/{id}';
+};
+
+export type GetCpuTypeRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetCpuTypeRefusal = GetCpuTypeRefusals[keyof GetCpuTypeRefusals];
+
+export type GetCpuTypeAnswers = {
+    /**
+     * The CPU flavor.
+     */
+    200: CpuType;
+};
+
+export type GetCpuTypeAnswer = GetCpuTypeAnswers[keyof GetCpuTypeAnswers];
+
+export type ListDataCentersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        include?: Array<DataCenterInclude>;
+        /**
+         * In one of these.
+         */
+        regions?: Array<DataCenterRegion>;
+        /**
+         * With all of these.
+         */
+        networkVolumeTypes?: Array<'STANDARD' | 'HIGH_PERFORMANCE'>;
+        /**
+         * With all of these.
+         */
+        compliance?: Array<Compliance>;
+        globalNetwork?: boolean;
+    };
+    url: '/v2/catalog/datacenters';
+};
+
+export type ListDataCentersRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListDataCentersRefusal = ListDataCentersRefusals[keyof ListDataCentersRefusals];
+
+export type ListDataCentersAnswers = {
+    /**
+     * The data centers.
+     */
+    200: ListDataCentersResponse;
+};
+
+export type ListDataCentersAnswer = ListDataCentersAnswers[keyof ListDataCentersAnswers];
+
+export type GetDataCenterData = {
+    body?: never;
+    path: {
+        /**
+         * Id, percent-encoded.
+         */
+        id: string;
+    };
+    query?: {
+        include?: Array<DataCenterInclude>;
+    };
+    url: '/v2/catalog/datacenters/{id}';
+};
+
+export type GetDataCenterRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetDataCenterRefusal = GetDataCenterRefusals[keyof GetDataCenterRefusals];
+
+export type GetDataCenterAnswers = {
+    /**
+     * The data center.
+     */
+    200: DataCenter;
+};
+
+export type GetDataCenterAnswer = GetDataCenterAnswers[keyof GetDataCenterAnswers];
+
+export type ListPublicTemplatesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Whose: `official` and `verified` are accounts that the operator names, `community` everybody else.
+         */
+        source?: 'official' | 'verified' | 'community';
+    };
+    url: '/v2/catalog/templates';
+};
+
+export type ListPublicTemplatesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListPublicTemplatesRefusal = ListPublicTemplatesRefusals[keyof ListPublicTemplatesRefusals];
+
+export type ListPublicTemplatesAnswers = {
+    /**
+     * At most 100 templates.
+     */
+    200: ListPublicTemplatesResponse;
+};
+
+export type ListPublicTemplatesAnswer = ListPublicTemplatesAnswers[keyof ListPublicTemplatesAnswers];
+
 export type ListTemplatesData = {
     body?: never;
     path?: never;
@@ -4493,6 +5092,10 @@ export type CreateNetworkVolumeRefusals = {
      */
     401: ErrorResponse;
     /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
+    /**
      * The key lacks the scope.
      */
     403: ErrorResponse;
@@ -4654,6 +5257,10 @@ export type UpdateNetworkVolumeRefusals = {
      * The bearer token is missing or not valid.
      */
     401: ErrorResponse;
+    /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
     /**
      * The key lacks the scope.
      */

@@ -1,5 +1,7 @@
-import type { KeyedEntry } from '../../domain/catalog/entries.ts'
-import type { Database } from '../client.ts'
+import { and, eq } from 'drizzle-orm'
+import type { CatalogKind, KeyedEntry } from '../../domain/catalog/entries.ts'
+import type { Database, Statement } from '../client.ts'
+import { teams } from '../tables/accounts.ts'
 import { catalogEntries } from '../tables/catalog.ts'
 
 /** Everything that the operator says of the catalog, by id. */
@@ -8,4 +10,26 @@ export async function listCatalogEntries(db: Database): Promise<KeyedEntry[]> {
   const rows = await db.select({ kind, id, body }).from(catalogEntries).orderBy(kind, id)
   // The body is of the kind that its row names: nothing else writes one.
   return rows as KeyedEntry[]
+}
+
+/** Writes what the operator says of an id, in place of what was said. */
+export async function putCatalogEntry(db: Database, { kind, id, body }: KeyedEntry, nowMs: number, note: Statement): Promise<void> {
+  const set = { body, updatedAt: nowMs }
+  await db.batch([
+    db
+      .insert(catalogEntries)
+      .values({ kind, id, ...set })
+      .onConflictDoUpdate({ target: [catalogEntries.kind, catalogEntries.id], set }),
+    note,
+  ])
+}
+
+/** Whether there is an account of that id. */
+export async function hasTeam(db: Database, id: string): Promise<boolean> {
+  return (await db.select({ id: teams.id }).from(teams).where(eq(teams.id, id)).get()) !== undefined
+}
+
+/** Takes it back. */
+export async function deleteCatalogEntry(db: Database, kind: CatalogKind, id: string, note: Statement): Promise<void> {
+  await db.batch([db.delete(catalogEntries).where(and(eq(catalogEntries.kind, kind), eq(catalogEntries.id, id))), note])
 }

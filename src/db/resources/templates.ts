@@ -150,7 +150,8 @@ export function openTemplate(vault: Vault, kept: Sealed<TemplateConfig>): Templa
   return openContainer<TemplateConfig>(vault, placeOf(kept), kept)
 }
 
-function toTemplate(vault: Vault, { config, registryId }: typeof templates.$inferSelect): TemplateConfig {
+/** A row as the plane works with it. */
+export function toTemplate(vault: Vault, { config, registryId }: typeof templates.$inferSelect): TemplateConfig {
   const template = openTemplate(vault, config)
   return { ...template, container: { ...template.container, registry: registryId } }
 }

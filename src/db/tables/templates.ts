@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 import type { Sealed } from '../sealed-env.ts'
@@ -24,6 +25,7 @@ export const templates = sqliteTable(
   (t) => [
     uniqueIndex('templates_team_name').on(t.teamId, t.name),
     index('templates_team_created').on(t.teamId, t.createdAt, t.id),
+    index('templates_public').on(t.createdAt, t.id).where(sql`${t.isPublic} = 1`),
     index('templates_registry').on(t.registryId),
   ],
 )

@@ -65,14 +65,3 @@ export const volumeTombstones = sqliteTable(
     index('volume_tombstones_wiped').on(t.wipedAt),
   ],
 )
-
-/** The bucket that holds global volumes; at most one row. Its credentials are sealed. */
-export const objectStores = sqliteTable('object_stores', {
-  id: text('id').primaryKey(),
-  endpoint: text('endpoint').notNull(),
-  region: text('region').notNull(),
-  bucket: text('bucket').notNull(),
-  prefix: text('prefix').notNull(),
-  credentialsSealed: text('credentials_sealed').notNull(),
-  updatedAt: integer('updated_at').notNull(),
-})

@@ -3,7 +3,7 @@ import type { DataCenter } from './data-centers.ts'
 import type { StoragePrices } from './storage.ts'
 
 /** The parts of the catalog that an operator keeps. */
-export const CATALOG_KINDS = ['GPU', 'CPU', 'DATA_CENTER', 'STORAGE'] as const
+export const CATALOG_KINDS = ['GPU', 'CPU', 'DATA_CENTER', 'STORAGE', 'PUBLISHER'] as const
 export type CatalogKind = (typeof CATALOG_KINDS)[number]
 
 /** What an entry says in place of the seed, by its kind. For an id that the seed does not know it says everything. */
@@ -12,6 +12,8 @@ export interface EntryBodies {
   CPU: Partial<Omit<CpuFlavor, 'id'>>
   DATA_CENTER: Partial<Omit<DataCenter, 'id'>>
   STORAGE: Partial<StoragePrices[keyof StoragePrices]>
+  /** An account whose public templates the operator shows as official or verified ones (CAT-6). */
+  PUBLISHER: { source: 'official' | 'verified' }
 }
 
 export type CatalogEntry = EntryBodies[CatalogKind]

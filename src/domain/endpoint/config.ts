@@ -13,11 +13,12 @@ import { refuseServing } from './serving.ts'
 /** Defaults of END-2, END-6, END-7 and POD-6. */
 const { idleTimeout: idleTimeoutSeconds, ...bounds } = ENDPOINT_DEFAULTS.workers
 const DEFAULT_WORKERS: EndpointConfig['workers'] = { ...bounds, idleTimeoutSeconds }
-const DEFAULT_DISK_GB = 10
 const DEFAULT_SCALING: Record<EndpointConfig['type'], EndpointConfig['scaling']> = {
   QUEUE: ENDPOINT_DEFAULTS.scaling,
   LOAD_BALANCER: { type: 'REQUEST_COUNT', requestCount: 4 },
 }
+/** Container disk of a worker when nobody says, GB. */
+export const DEFAULT_WORKER_DISK_GB = 10
 
 export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
 /** `releaseDiff` is null when no release is made, and `changed` is false when the request asks for what already holds. */
@@ -48,7 +49,7 @@ export function createEndpointConfig(
     container: {
       image: body.image ?? '',
       args,
-      diskGb: body.disk ?? DEFAULT_DISK_GB,
+      diskGb: body.disk ?? DEFAULT_WORKER_DISK_GB,
       env: body.env ?? {},
       ports: body.ports ?? [],
       registry: body.registry || null,

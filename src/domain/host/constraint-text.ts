@@ -33,6 +33,7 @@ const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> 
   runtimeClass: (wanted) => `needs a container in ${wanted}, which the operator requires of this account`,
   dataCenter: (wanted) => `needs data center ${wanted.replaceAll('|', ' or ')}`,
   cloud: (wanted) => `needs ${wanted} hardware`,
+  compute: () => 'needs a type that the operator still offers',
   vcpu: (wanted) => `needs ${wanted} free vCPUs`,
   vcpuPerGpu: (wanted) => `needs ${wanted} vCPUs for each GPU`,
   memoryMb: (wanted) => `needs ${inGb(wanted)} GB of free memory`,

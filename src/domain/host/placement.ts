@@ -79,6 +79,9 @@ export interface UnfitHost {
   failed: string[]
 }
 
+/** Of an endpoint for which the operator offers nothing any more (CAT-10). */
+const NOTHING_OFFERED = ['compute: offered > none']
+
 /** Every host × shape that fits, best first, and for hosts where nothing fits what failed. */
 export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: UnfitHost[] } {
   const candidates: (Candidate & { order: number; left: number })[] = []
@@ -92,7 +95,10 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
         candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, left: leftOver(shape, host) })
     }
     if (failures.every((failed) => failed.length > 0)) {
-      refusals.push({ hostId: host.id, failed: failures.reduce((best, next) => (next.length < best.length ? next : best)) })
+      refusals.push({
+        hostId: host.id,
+        failed: failures.reduce((best, next) => (next.length < best.length ? next : best), failures[0] ?? NOTHING_OFFERED),
+      })
     }
   }
   // Bin-packing: the preferred shape first, then the host that is fuller afterwards; the id makes the order total.

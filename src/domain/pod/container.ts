@@ -6,7 +6,7 @@ import { decodeArgs, mergeArgs } from '../resources/container.ts'
 import type { PodSpec } from './record.ts'
 
 /** Container disk when nobody says, GB (POD-6). */
-const DEFAULT_DISK_GB = 10
+export const DEFAULT_POD_DISK_GB = 10
 /** Ports of one pod: each takes one of its host's. */
 const MAX_PORTS = 64
 const MAX_PORT = 65_535
@@ -18,7 +18,7 @@ const MAX_SYMMETRIC_PORT = 99_999
 export type ContainerRequest = Pick<CreatePodRequest, 'args' | 'cmd' | 'entrypoint' | 'disk' | 'env' | 'image' | 'ports' | 'registry'>
 export type ContainerResult = { ok: true; container: ContainerSpec } | { ok: false; problem: Refusal }
 
-const NOTHING: ContainerSpec = { image: '', args: '', diskGb: DEFAULT_DISK_GB, env: {}, ports: [], registry: null }
+const NOTHING: ContainerSpec = { image: '', args: '', diskGb: DEFAULT_POD_DISK_GB, env: {}, ports: [], registry: null }
 
 /** The container of a create (POD-6, POD-11): the template's, or none, with what the body names put over it; `env` merges name by name. */
 export function createContainer(body: ContainerRequest, template: ContainerSpec | null): ContainerResult {

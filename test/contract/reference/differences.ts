@@ -40,11 +40,4 @@ export const NOT_YET: readonly string[] = [
   'answer PodGlobalNetworking.ip',
   'answer PodGlobalNetworking.internalDns',
   'answer LoadBalancingRequestUrls.base',
-  'GET /v2/catalog/gpus',
-  'GET /v2/catalog/gpus/{id}',
-  'GET /v2/catalog/cpus',
-  'GET /v2/catalog/cpus/{id}',
-  'GET /v2/catalog/datacenters',
-  'GET /v2/catalog/datacenters/{id}',
-  'GET /v2/catalog/templates',
 ]

@@ -17,6 +17,7 @@ describe('[PP-128] a constraint as a tenant reads it: what is wanted, not what t
     ['diskGb: 50 > 7', 'needs 50 GB of free disk'],
     ['gpu NVIDIA GeForce RTX 4090: 2 > 1', 'needs 2 free NVIDIA GeForce RTX 4090'],
     ['cuda: 12.4|12.8 > unknown', 'needs CUDA 12.4 or 12.8'],
+    ['compute: offered > none', 'needs a type that the operator still offers'],
     ['networkVolumes: yes > none', 'needs a host with network volumes'],
     ['globalVolumes: yes > none', 'needs a host with global volumes'],
     ['capacity: taken by another request, or its host does not answer', 'needs room that another request has just taken'],

@@ -73,6 +73,13 @@ describe('[HOST-85] a host that cannot keep accounts apart', () => {
 })
 
 describe('placement', () => {
+  test('[CAT-10] a workload of which nothing is offered any more fits nowhere, and is told so', () => {
+    expect(rankHosts({ ...request, shapes: [] }, [host('a')])).toEqual({
+      candidates: [],
+      refusals: [{ hostId: 'a', failed: ['compute: offered > none'] }],
+    })
+  })
+
   test('[PP-27] the fuller host wins among those that fit', () => {
     const hosts = [host('roomy', { vcpuFree: 64 }), host('full', { gpus: [{ typeId: 'NVIDIA L4', total: 4, free: 1, cudaVersion: null }] })]
     expect(rankHosts(request, hosts).candidates.map((c) => c.hostId)).toEqual(['full', 'roomy'])

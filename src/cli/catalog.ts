@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import type { ApiClient } from '../local/api-client.ts'
+import { OperatorError } from '../node/fail.ts'
+
+const PARTS = ['gpus', 'cpus', 'datacenters', 'storage', 'publishers']
+const API = '/admin/v1/catalog'
+
+/** Adds `admin catalog …`: prices, types, pools and data centers. */
+export function addCatalogCommands(program: Command, call: (send: (api: ApiClient) => Promise<unknown>) => Promise<void>): void {
+  const catalog = program.command('catalog').description(`what is offered and for how much; a part is one of ${PARTS.join(', ')}`)
+  catalog
+    .command('list <part>')
+    .description('list a part of the catalog')
+    .action((part: string) => call((api) => api.request('GET', pathOf(part))))
+  catalog
+    .command('get <part> <id>')
+    .description('show one entry')
+    .action((part: string, id: string) => call((api) => api.request('GET', pathOf(part, id))))
+  catalog
+    .command('set <part> <id> <json>')
+    .description('say what differs from the seed, such as \'{"price":{"secure":0.5}}\'; replaces what was said before')
+    .action((part: string, id: string, json: string) => call((api) => api.request('PUT', pathOf(part, id), parseJson(json))))
+  catalog
+    .command('reset <part> <id>')
+    .description('return to the seed, or remove an entry of your own')
+    .action((part: string, id: string) => call((api) => api.request('DELETE', pathOf(part, id))))
+}
+
+function pathOf(part: string, id?: string): string {
+  if (!PARTS.includes(part)) throw new OperatorError(`${part}: there are ${PARTS.join(', ')}`)
+  return id === undefined ? `${API}/${part}` : `${API}/${part}/${encodeURIComponent(id)}`
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new OperatorError(`${text}: it must be JSON such as {"price":{"secure":0.5}}`)
+  }
+}

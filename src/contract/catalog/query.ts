@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { CLOUDS, COMPLIANCES, REGIONS, VOLUME_TYPES } from '../enums.ts'
+import { CudaVersion } from '../fields.ts'
+import { form } from '../forms.ts'
+import { queryInteger } from '../query-values.ts'
+
+// Filters of the catalog (CAT-2, CAT-4, CAT-5, CAT-6). What is wrong in itself is 422; what does not go together is 400.
+
+/** Most names in one list of a query. */
+const MAX_LISTED = 64
+/** No machine has more, so that more is refused by the type itself, not by its form. */
+const MAX_COUNT = 1_024
+const MAX_VERSION_LENGTH = 16
+const COUNTRY_CODE = form(/^[A-Z]{2}$/, 'two capital letters such as DE')
+const VERSION_FLOOR = form(/^\d+(\.\d+)?$/, 'a version such as 12 or 12.8')
+
+export const PRODUCTS = ['POD', 'CLUSTER', 'SERVERLESS'] as const
+export const TEMPLATE_SOURCES = ['official', 'verified', 'community'] as const
+export type TemplateSource = (typeof TEMPLATE_SOURCES)[number]
+export const CPU_PRODUCTS = ['POD', 'SERVERLESS'] as const
+
+/** Values with commas between them in one parameter, which may be sent once only (ERR-5). */
+function commaList<Item extends z.ZodType>(name: string, item: Item, max = MAX_LISTED) {
+  const read = (value: unknown, ctx: z.RefinementCtx): unknown => {
+    if (!Array.isArray(value)) return typeof value === 'string' ? value.split(',') : value
+    ctx.addIssue({ code: 'custom', message: `parameter '${name}' is not exploded, but is specified multiple times` })
+    return z.NEVER
+  }
+  return z
+    .preprocess(read, z.array(item).max(max))
+    .optional()
+    .meta({ param: { name, in: 'query', style: 'form', explode: false } })
+}
+
+/** A whole number that may be left out: whether it was sent decides what goes with it. */
+function sentInteger(name: string, min: number, meta: object) {
+  return queryInteger(min, MAX_COUNT, min)
+    .removeDefault()
+    .optional()
+    .meta({ ...meta, param: { name, in: 'query' } })
+}
+
+const include = commaList('include', z.enum(['AVAILABILITY']).meta({ id: 'CatalogInclude', example: 'AVAILABILITY' }), 1)
+
+export const GpuCatalogQuery = z.object({
+  include: include.meta({ description: 'Adds how many more could be placed now; needs `product`.' }),
+  product: commaList('product', z.enum(PRODUCTS).meta({ id: 'Product', example: 'POD' })).meta({
+    description: 'For what; of several, the one with most room counts. Needs `include`.',
+  }),
+  count: sentInteger('count', 1, { description: 'GPUs of one pod or worker; 1 when left out. Needs `include`.', default: 1 }),
+  cloud: z
+    .enum(CLOUDS)
+    .meta({ id: 'GpuCloudFilter', example: 'SECURE' })
+    .optional()
+    .meta({ description: 'Needs `include`.', default: 'SECURE', param: { name: 'cloud', in: 'query' } }),
+  countryCodes: commaList('countryCodes', z.string().regex(COUNTRY_CODE)).meta({
+    description: 'Data centers of one of these countries only. Needs `include`.',
+  }),
+  cudaVersions: commaList('cudaVersions', CudaVersion).meta({
+    description: 'One of exactly these. Excludes `minCudaVersion`; needs `include`.',
+  }),
+  minCudaVersion: z
+    .string()
+    .regex(VERSION_FLOOR)
+    .max(MAX_VERSION_LENGTH)
+    .optional()
+    .meta({ description: 'This one or later. Needs `include`.', param: { name: 'minCudaVersion', in: 'query' } }),
+})
+export type GpuCatalogQuery = z.infer<typeof GpuCatalogQuery>
+
+export const CpuCatalogQuery = z.object({
+  include: include.meta({ description: 'Adds how many more could be placed now; needs `product`.' }),
+  product: commaList('product', z.enum(CPU_PRODUCTS).meta({ id: 'CpuProduct', example: 'POD' })).meta({
+    description: 'For what; of several, the one with most room counts. Needs `include`.',
+  }),
+  vcpuCount: sentInteger('vcpuCount', 2, {
+    description: 'A power of two; the least that the flavor has when left out. Needs `include`.',
+  }).refine((count) => count === undefined || Number.isInteger(Math.log2(count)), { error: 'want a power of two' }),
+})
+export type CpuCatalogQuery = z.infer<typeof CpuCatalogQuery>
+
+export const DATA_CENTER_INCLUDES = ['GPU_AVAILABILITY', 'CPU_AVAILABILITY'] as const
+const dataCenterInclude = commaList('include', z.enum(DATA_CENTER_INCLUDES).meta({ id: 'DataCenterInclude', example: 'GPU_AVAILABILITY' }))
+
+export const DataCenterQuery = z.object({ include: dataCenterInclude })
+export type DataCenterQuery = z.infer<typeof DataCenterQuery>
+
+export const Region = z.enum(REGIONS).meta({ id: 'DataCenterRegion', example: 'EUROPE' })
+export const ComplianceMark = z.enum(COMPLIANCES).meta({ id: 'Compliance', example: 'GDPR' })
+
+export const DataCenterListQuery = z.object({
+  include: dataCenterInclude,
+  regions: commaList('regions', Region).meta({ description: 'In one of these.' }),
+  networkVolumeTypes: commaList('networkVolumeTypes', z.enum(VOLUME_TYPES)).meta({ description: 'With all of these.' }),
+  compliance: commaList('compliance', ComplianceMark).meta({ description: 'With all of these.' }),
+  globalNetwork: z
+    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'insensitive' })
+    .optional()
+    .meta({ type: 'boolean', param: { name: 'globalNetwork', in: 'query' } }),
+})
+export type DataCenterListQuery = z.infer<typeof DataCenterListQuery>
+
+export const TemplateCatalogQuery = z.object({
+  source: z
+    .enum(TEMPLATE_SOURCES)
+    .default('official')
+    .meta({
+      description: 'Whose: `official` and `verified` are accounts that the operator names, `community` everybody else.',
+      param: { name: 'source', in: 'query' },
+    }),
+})

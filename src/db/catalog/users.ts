@@ -1,0 +1,43 @@
+import { and, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import type { Lost } from '../../domain/catalog/change.ts'
+import type { Database } from '../client.ts'
+import { endpoints } from '../tables/endpoints.ts'
+import { allocations } from '../tables/hosts.ts'
+import { pods } from '../tables/pods.ts'
+import { networkVolumes } from '../tables/volumes.ts'
+
+/** The first that is found to use something of this, in words; null: nothing does. Reads whole tables: for the operator's rare changes. */
+export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlavorIds, dataCenterIds }: Lost): Promise<string | null> {
+  const typeOf = sql`json_extract(${pods.spec}, '$.compute.typeId')`
+  const flavorOf = sql`json_extract(${pods.spec}, '$.compute.flavorId')`
+  const [pod, worker, endpoint, volume] = await Promise.all([
+    db
+      .select({ id: pods.id })
+      .from(pods)
+      .where(and(ne(pods.status, 'TERMINATED'), or(inArray(typeOf, gpuTypeIds), inArray(flavorOf, cpuFlavorIds))))
+      .limit(1)
+      .get(),
+    db.select({ id: allocations.id }).from(allocations).where(inArray(allocations.gpuTypeId, gpuTypeIds)).limit(1).get(),
+    db
+      .select({ id: endpoints.id })
+      .from(endpoints)
+      .where(
+        and(
+          isNull(endpoints.deletedAt),
+          or(names('pools', sql`value`, pools), names('options', sql`json_extract(value, '$.id')`, cpuFlavorIds)),
+        ),
+      )
+      .limit(1)
+      .get(),
+    db.select({ id: networkVolumes.id }).from(networkVolumes).where(inArray(networkVolumes.dataCenterId, dataCenterIds)).limit(1).get(),
+  ])
+  if (pod) return `pod ${pod.id}`
+  if (worker) return `workload ${worker.id}`
+  if (endpoint) return `endpoint ${endpoint.id}`
+  return volume ? `network volume ${volume.id}` : null
+}
+
+function names(list: 'pools' | 'options', value: SQL, wanted: readonly string[]): SQL {
+  if (wanted.length === 0) return sql`0`
+  return sql`EXISTS (SELECT 1 FROM json_each(${endpoints.config}, ${`$.compute.${list}`}) WHERE ${inArray(value, [...wanted])})`
+}

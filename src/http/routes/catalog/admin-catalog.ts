@@ -1,0 +1,140 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { z } from 'zod'
+import {
+  CatalogItem,
+  CatalogParams,
+  DataCenterParams,
+  ListCatalogItems,
+  PutCatalogCpu,
+  PutCatalogDataCenter,
+  PutCatalogGpu,
+  PutCatalogPublisher,
+  PutCatalogStorage,
+  StorageParams,
+} from '../../../contract/catalog/entries.ts'
+import type { CatalogKind, KeyedEntry } from '../../../domain/catalog/entries.ts'
+import { deleteItem, getItem, listItems, putItem } from '../../../services/catalog/entries.ts'
+import { cpuEntry, dataCenterEntry, gpuEntry, publisherEntry, storageEntry } from '../../../services/catalog/entry-bodies.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER } from '../../rest-components.ts'
+
+const common = { tags: ['Catalog'], security: BEARER }
+const itemContent = { 'application/json': { schema: CatalogItem } }
+
+/** The routes of one part of the catalog: what its ids are, and what may be said of them. */
+interface Part<Id extends string, Body> {
+  kind: CatalogKind
+  path: string
+  /** In the ids of the operations. */
+  noun: string
+  words: string
+  params: z.ZodObject<{ id: z.ZodType<Id> }>
+  body: z.ZodType<Body>
+  entry: (id: Id, body: Body) => KeyedEntry
+}
+
+/** Registers what the operator says of the catalog (CAT-15). */
+export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
+  register(app, {
+    kind: 'GPU',
+    path: 'gpus',
+    noun: 'Gpu',
+    words: 'GPU type',
+    params: CatalogParams,
+    body: PutCatalogGpu,
+    entry: gpuEntry,
+  })
+  register(app, {
+    kind: 'CPU',
+    path: 'cpus',
+    noun: 'Cpu',
+    words: 'CPU flavor',
+    params: CatalogParams,
+    body: PutCatalogCpu,
+    entry: cpuEntry,
+  })
+  register(app, {
+    kind: 'DATA_CENTER',
+    path: 'datacenters',
+    noun: 'DataCenter',
+    words: 'data center',
+    params: DataCenterParams,
+    body: PutCatalogDataCenter,
+    entry: dataCenterEntry,
+  })
+  register(app, {
+    kind: 'STORAGE',
+    path: 'storage',
+    noun: 'Storage',
+    words: 'storage price',
+    params: StorageParams,
+    body: PutCatalogStorage,
+    entry: storageEntry,
+  })
+  register(app, {
+    kind: 'PUBLISHER',
+    path: 'publishers',
+    noun: 'Publisher',
+    words: 'publisher of templates',
+    params: CatalogParams,
+    body: PutCatalogPublisher,
+    entry: publisherEntry,
+  })
+}
+
+function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<Id, Body>): void {
+  const { kind, noun, words, params, body, entry } = part
+  const path = `/admin/v1/catalog/${part.path}`
+  const item = { ...common, path: `${path}/{id}`, request: { params } }
+  const routes = {
+    list: createRoute({
+      ...common,
+      path,
+      method: 'get',
+      operationId: `listCatalog${noun}s`,
+      summary: `Every ${words}, and what is said of it`,
+      responses: {
+        200: { description: 'What is in force.', content: { 'application/json': { schema: ListCatalogItems } } },
+        ...problemResponses([401]),
+      },
+    }),
+    get: createRoute({
+      ...item,
+      method: 'get',
+      operationId: `getCatalog${noun}`,
+      summary: `One ${words}`,
+      responses: { 200: { description: 'What is in force.', content: itemContent }, ...problemResponses([401, 404, 422]) },
+    }),
+    put: createRoute({
+      ...item,
+      method: 'put',
+      operationId: `putCatalog${noun}`,
+      summary: `Change or add a ${words}; what runs goes on at the price that it began with`,
+      middleware: strictJson,
+      request: { params, body: { required: true, content: { 'application/json': { schema: body } } } },
+      responses: {
+        200: { description: 'What is in force now.', content: itemContent },
+        ...problemResponses([400, 401, 404, 409, 413, 415, 422]),
+      },
+    }),
+    delete: createRoute({
+      ...item,
+      method: 'delete',
+      operationId: `deleteCatalog${noun}`,
+      summary: `Return to the ${words} of the seed, or remove one of your own`,
+      responses: { 204: { description: 'Taken back.' }, ...problemResponses([401, 404, 409, 422]) },
+    }),
+  }
+  app.openapi(routes.list, async (c) => c.json({ entries: await listItems(c.env, kind) }, 200))
+  app.openapi(routes.get, async (c) => c.json(await getItem(c.env, kind, params.parse(c.req.param()).id), 200))
+  app.openapi(routes.put, async (c) => {
+    const given = entry(params.parse(c.req.param()).id, body.parse(await c.req.json()))
+    return c.json(await putItem(operatorContext(c), given), 200)
+  })
+  app.openapi(routes.delete, async (c) => {
+    await deleteItem(operatorContext(c), kind, params.parse(c.req.param()).id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,113 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  CpuType,
+  DataCenter,
+  GpuType,
+  ListCpuTypesResponse,
+  ListDataCentersResponse,
+  ListGpuTypesResponse,
+  ListPublicTemplatesResponse,
+} from '../../../contract/catalog/catalog.ts'
+import {
+  CpuCatalogQuery,
+  DataCenterListQuery,
+  DataCenterQuery,
+  GpuCatalogQuery,
+  TemplateCatalogQuery,
+} from '../../../contract/catalog/query.ts'
+import { getCpuType, listCpuTypes } from '../../../services/catalog/cpus.ts'
+import { getShownDataCenter, listShownDataCenters } from '../../../services/catalog/data-centers.ts'
+import { getGpuType, listGpuTypes } from '../../../services/catalog/gpus.ts'
+import { listCatalogTemplates } from '../../../services/catalog/templates.ts'
+import { toTemplate } from '../../../services/resources/template-view.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id, percent-encoded.' }) })
+/** Every key reads it, whatever it may do (AUT-4). */
+const common = { tags: ['Catalog'], security: BEARER, method: 'get' as const, 'x-scope': 'none' }
+const listProblems = problemResponses([400, 401, 403, 422, 429], RATE_HEADERS)
+const itemProblems = problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS)
+
+const listGpusRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/gpus',
+  operationId: 'listGpuTypes',
+  summary: 'List the GPU types and their prices',
+  request: { query: GpuCatalogQuery, TemplateCatalogQuery },
+  responses: { 200: ok('The GPU types.', ListGpuTypesResponse), ...listProblems },
+})
+
+const getGpuRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/gpus/{id}',
+  operationId: 'getGpuType',
+  summary: 'Read a GPU type',
+  request: { params: Params, query: GpuCatalogQuery, TemplateCatalogQuery },
+  responses: { 200: ok('The GPU type.', GpuType), ...itemProblems },
+})
+
+const listCpusRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/cpus',
+  operationId: 'listCpuTypes',
+  summary: 'List the CPU flavors and their prices',
+  request: { query: CpuCatalogQuery },
+  responses: { 200: ok('The CPU flavors.', ListCpuTypesResponse), ...listProblems },
+})
+
+const getCpuRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/cpus/{id}',
+  operationId: 'getCpuType',
+  summary: 'Read a CPU flavor',
+  request: { params: Params, query: CpuCatalogQuery },
+  responses: { 200: ok('The CPU flavor.', CpuType), ...itemProblems },
+})
+
+const listDataCentersRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/datacenters',
+  operationId: 'listDataCenters',
+  summary: 'List the data centers',
+  request: { query: DataCenterListQuery },
+  responses: { 200: ok('The data centers.', ListDataCentersResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const getDataCenterRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/datacenters/{id}',
+  operationId: 'getDataCenter',
+  summary: 'Read a data center',
+  request: { params: Params, query: DataCenterQuery },
+  responses: { 200: ok('The data center.', DataCenter), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+const listTemplatesRoute = createRoute({
+  ...common,
+  path: '/v2/catalog/templates',
+  operationId: 'listPublicTemplates',
+  summary: 'List public templates, newest first',
+  request: { query: TemplateCatalogQuery },
+  responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/catalog` (CAT-1 to CAT-6). */
+export function registerCatalog(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listGpusRoute, async (c) => c.json({ gpus: await listGpuTypes(verbContext(c), c.req.valid('query')) }, 200))
+  app.openapi(getGpuRoute, async (c) => c.json(await getGpuType(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200))
+  app.openapi(listCpusRoute, async (c) => c.json({ cpus: await listCpuTypes(verbContext(c), c.req.valid('query')) }, 200))
+  app.openapi(getCpuRoute, async (c) => c.json(await getCpuType(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200))
+  app.openapi(listDataCentersRoute, async (c) => {
+    return c.json({ dataCenters: await listShownDataCenters(verbContext(c), c.req.valid('query')) }, 200)
+  })
+  app.openapi(getDataCenterRoute, async (c) => {
+    return c.json(await getShownDataCenter(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200)
+  })
+  app.openapi(listTemplatesRoute, async (c) => {
+    const templates = await listCatalogTemplates(verbContext(c), c.req.valid('query').source)
+    return c.json({ templates: templates.map(toTemplate) }, 200)
+  })
+}

@@ -1,0 +1,51 @@
+import type { CpuType } from '../../contract/catalog/catalog.ts'
+import type { CpuCatalogQuery } from '../../contract/catalog/query.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { bestRoom, cpuPodPlacer, cpuWorkerPlacer, findRoom, levelOf } from '../../domain/catalog/availability.ts'
+import { type Catalog, type CpuFlavor, findCpuFlavor } from '../../domain/catalog/catalog.ts'
+import { refuseQuery } from '../../domain/catalog/query.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
+import type { VerbContext } from '../context.ts'
+import { listDataCenters, loadFleet } from './fleet.ts'
+import { placesOf } from './rooms.ts'
+
+/** The CPU flavors (CAT-4). Throws 400. */
+export async function listCpuTypes(ctx: VerbContext, query: CpuCatalogQuery): Promise<CpuType[]> {
+  const { catalog, show } = await viewer(ctx, query)
+  return catalog.cpuFlavors.map(show)
+}
+
+/** One of them. Throws 404, then 400. */
+export async function getCpuType(ctx: VerbContext, id: string, query: CpuCatalogQuery): Promise<CpuType> {
+  const flavor = findCpuFlavor(await loadCatalog(ctx.env), id)
+  if (!flavor) throw new Problem('notFound')
+  return (await viewer(ctx, query)).show(flavor)
+}
+
+async function viewer(ctx: VerbContext, query: CpuCatalogQuery): Promise<{ catalog: Catalog; show: (flavor: CpuFlavor) => CpuType }> {
+  const refusal = refuseQuery(query)
+  if (refusal) throw problemOf(refusal)
+  const catalog = await loadCatalog(ctx.env)
+  if (!query.include) return { catalog, show: toCpuType }
+  const [hosts, dataCenters] = await Promise.all([loadFleet(ctx.env), listDataCenters(ctx.env, catalog)])
+  const { teamId } = ctx.principal
+  const { product = [], vcpuCount } = query
+  const show = (flavor: CpuFlavor) => {
+    const size = vcpuCount ?? flavor.minVcpu
+    const placers = [
+      product.includes('POD') ? cpuPodPlacer(catalog, teamId, flavor.id, size) : null,
+      product.includes('SERVERLESS') ? cpuWorkerPlacer(catalog, teamId, flavor.id, size) : null,
+    ]
+    const room = bestRoom(placers.map((place) => findRoom(place, hosts, null)))
+    return { ...toCpuType(flavor), availability: levelOf(room.placements), ...placesOf(room, dataCenters) }
+  }
+  return { catalog, show }
+}
+
+function toCpuType({ id, name, group, minVcpu, maxVcpu, ramGbPerVcpu, ...flavor }: CpuFlavor): CpuType {
+  const price = {
+    securePerVcpu: flavor.offered ? flavor.securePricePerVcpu : 0,
+    serverlessPerVcpu: flavor.offered ? flavor.serverlessPricePerVcpu : 0,
+  }
+  return { id, name, group, vcpu: { min: minVcpu, max: maxVcpu }, ramGbPerVcpu, price }
+}

@@ -1,0 +1,108 @@
+import type { CatalogItem } from '../../contract/catalog/entries.ts'
+import { Problem } from '../../contract/problems.ts'
+import { deleteCatalogEntry, hasTeam, listCatalogEntries, putCatalogEntry } from '../../db/catalog/entries.ts'
+import { findCatalogUser } from '../../db/catalog/users.ts'
+import { openDatabase } from '../../db/client.ts'
+import { completeEntry, lostBetween, refuseCatalog } from '../../domain/catalog/change.ts'
+import type { CatalogKind, KeyedEntry } from '../../domain/catalog/entries.ts'
+import { mergeCatalog } from '../../domain/catalog/merge.ts'
+import { SEED_CATALOG } from '../../domain/catalog/seed.ts'
+import { forgetCatalog } from '../../effects/catalog.ts'
+import type { Env } from '../../env.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
+
+/** Entries that an operator may write: each is read with the whole catalog. */
+const MAX_ENTRIES = 1_000
+
+/** Everything of a kind that the plane knows (CAT-15), whatever it comes from. */
+export async function listItems(env: Env, kind: CatalogKind): Promise<CatalogItem[]> {
+  const entries = await listCatalogEntries(openDatabase(env.DB))
+  return known(entries, kind).map(({ id }) => itemOf(entries, kind, id))
+}
+
+/** One of them. Throws 404. */
+export async function getItem(env: Env, kind: CatalogKind, id: string): Promise<CatalogItem> {
+  const entries = await listCatalogEntries(openDatabase(env.DB))
+  if (!has(entries, kind, id)) throw new Problem('notFound')
+  return itemOf(entries, kind, id)
+}
+
+/** Says it, in place of what was said before; what runs goes on at the price that it began with (CAT-16). Throws 400, 404 (a publisher that is no account), and 409 (in use). */
+export async function putItem(ctx: OperatorContext, given: KeyedEntry): Promise<CatalogItem> {
+  const { kind, id } = given
+  const entries = await listCatalogEntries(openDatabase(ctx.env.DB))
+  const entry = completeEntry(SEED_CATALOG, given)
+  if (kind === 'PUBLISHER' && !(await hasTeam(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
+  const former = entries.find((one) => one.kind === kind && one.id === id)
+  if (!former && entries.length >= MAX_ENTRIES) {
+    throw new Problem('badRequest', { detail: `the catalog has ${MAX_ENTRIES} entries, the most that it may have`, code: 'RULE' })
+  }
+  const next = [...entries.filter((one) => one !== former), entry]
+  const refusal = refuseCatalog(mergeCatalog(SEED_CATALOG, next), entry)
+  if (refusal !== null) throw new Problem('badRequest', { detail: refusal, code: 'RULE' })
+  await requireUnused(ctx, entries, next, `${kind} ${id}`)
+  const change = {
+    action: 'catalog.set',
+    resourceKind: 'catalog',
+    resourceId: `${kind}/${id}`,
+    before: former?.body ?? {},
+    after: entry.body,
+  }
+  await putCatalogEntry(openDatabase(ctx.env.DB), entry, ctx.nowMs, noteByOperator(ctx, null, { ...change }))
+  forgetCatalog()
+  return itemOf(next, kind, id)
+}
+
+/** Takes back what was said: the seed holds again, and what only the entry knew is gone. Throws 404, and 409 (in use). */
+export async function deleteItem(ctx: OperatorContext, kind: CatalogKind, id: string): Promise<void> {
+  const entries = await listCatalogEntries(openDatabase(ctx.env.DB))
+  const former = entries.find((one) => one.kind === kind && one.id === id)
+  if (!former) throw new Problem('notFound')
+  const next = entries.filter((one) => one !== former)
+  await requireUnused(ctx, entries, next, `${kind} ${id}`)
+  const change = { action: 'catalog.delete', resourceKind: 'catalog', resourceId: `${kind}/${id}`, before: former.body, after: null }
+  await deleteCatalogEntry(openDatabase(ctx.env.DB), kind, id, noteByOperator(ctx, null, { ...change }))
+  forgetCatalog()
+}
+
+// What is in use must not become unknown; that it is offered no longer is always possible.
+async function requireUnused(
+  ctx: OperatorContext,
+  before: readonly KeyedEntry[],
+  after: readonly KeyedEntry[],
+  what: string,
+): Promise<void> {
+  const lost = lostBetween(mergeCatalog(SEED_CATALOG, before), mergeCatalog(SEED_CATALOG, after))
+  const user = await findCatalogUser(openDatabase(ctx.env.DB), lost)
+  if (user === null) return
+  throw new Problem('conflict', {
+    detail: `${what} is in use by ${user}; set offered to false, so that nothing new uses it`,
+    code: 'IN_USE',
+  })
+}
+
+function itemOf(entries: readonly KeyedEntry[], kind: CatalogKind, id: string): CatalogItem {
+  const entry = entries.find((one) => one.kind === kind && one.id === id)
+  const { id: _id, ...inForce } = known(entries, kind).find((one) => one.id === id) ?? { id }
+  const origin = has([], kind, id) ? (entry ? 'CHANGED' : 'SEED') : 'OWN'
+  return { id, origin, entry: { ...entry?.body }, inForce }
+}
+
+const has = (entries: readonly KeyedEntry[], kind: CatalogKind, id: string) => known(entries, kind).some((one) => one.id === id)
+
+function known(entries: readonly KeyedEntry[], kind: CatalogKind): readonly { id: string }[] {
+  const { gpuTypes, cpuFlavors, dataCenters, storage } = mergeCatalog(SEED_CATALOG, entries)
+  switch (kind) {
+    case 'GPU':
+      return gpuTypes
+    case 'CPU':
+      return cpuFlavors
+    case 'DATA_CENTER':
+      return dataCenters
+    case 'STORAGE':
+      return Object.entries(storage).map(([id, prices]) => ({ id, ...prices }))
+    case 'PUBLISHER':
+      return entries.flatMap((one) => (one.kind === kind ? [{ id: one.id, ...one.body }] : []))
+  }
+}

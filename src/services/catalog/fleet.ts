@@ -1,0 +1,42 @@
+import { openDatabase } from '../../db/client.ts'
+import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import { listHostDataCenters } from '../../db/hosts/data-centers.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import { type DataCenter, joinedDataCenter } from '../../domain/catalog/data-centers.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
+import type { Env } from '../../env.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+
+/** How old the hosts may be that availability is computed from (CAT-13). */
+export const FLEET_TTL_MS = 5_000
+
+const KEY = 'fleet'
+const hosts = new ExpiringCache<readonly PlacementHost[]>(FLEET_TTL_MS, 1)
+const places = new ExpiringCache<readonly string[]>(FLEET_TTL_MS, 1)
+
+/** The hosts that placement would choose from, at most `FLEET_TTL_MS` old. */
+export function loadFleet(env: Env): Promise<readonly PlacementHost[]> {
+  return remembered(hosts, () => listPlacementHosts(openDatabase(env.DB)))
+}
+
+/** Every data center that a pod may name (RES-2): those of the catalog, then those that only machines named. */
+export async function listDataCenters(env: Env, { dataCenters }: Catalog): Promise<DataCenter[]> {
+  const joined = await remembered(places, () => listHostDataCenters(openDatabase(env.DB)))
+  const listed = new Set(dataCenters.map(({ id }) => id))
+  return [...dataCenters, ...joined.filter((id) => !listed.has(id)).map(joinedDataCenter)]
+}
+
+/** Forgets what this isolate knows of the hosts. */
+export function forgetFleet(): void {
+  hosts.clear()
+  places.clear()
+}
+
+async function remembered<Value>(cache: ExpiringCache<Value>, read: () => Promise<Value>): Promise<Value> {
+  const known = cache.get(KEY, Date.now())
+  if (known !== undefined) return known
+  const readAtMs = Date.now()
+  const value = await read()
+  cache.set(KEY, value, readAtMs)
+  return value
+}

@@ -1,0 +1,114 @@
+import type { GpuType as ShownGpuType } from '../../contract/catalog/catalog.ts'
+import type { GpuCatalogQuery } from '../../contract/catalog/query.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import {
+  bestRoom,
+  cudaOf,
+  findRoom,
+  type GpuAsked,
+  gpuPodPlacer,
+  gpuWorkerPlacer,
+  levelOf,
+  type Room,
+} from '../../domain/catalog/availability.ts'
+import { type Catalog, findGpuType, type GpuType, podGpuPrice } from '../../domain/catalog/catalog.ts'
+import type { DataCenter } from '../../domain/catalog/data-centers.ts'
+import { refuseQuery } from '../../domain/catalog/query.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
+import type { VerbContext } from '../context.ts'
+import { listDataCenters, loadFleet } from './fleet.ts'
+import { placesOf } from './rooms.ts'
+
+/** The GPU types, with `countryCodes` only those that fit there (CAT-1, CAT-3). Throws 400. */
+export async function listGpuTypes(ctx: VerbContext, query: GpuCatalogQuery): Promise<ShownGpuType[]> {
+  const { catalog, show } = await viewer(ctx, query)
+  const shown = catalog.gpuTypes.map(show)
+  return query.countryCodes ? shown.filter(({ dataCenters }) => dataCenters !== undefined) : shown
+}
+
+/** One of them. Throws 404, then 400. */
+export async function getGpuType(ctx: VerbContext, id: string, query: GpuCatalogQuery): Promise<ShownGpuType> {
+  const type = findGpuType(await loadCatalog(ctx.env), id)
+  if (!type) throw new Problem('notFound')
+  return (await viewer(ctx, query)).show(type)
+}
+
+async function viewer(ctx: VerbContext, query: GpuCatalogQuery): Promise<{ catalog: Catalog; show: (type: GpuType) => ShownGpuType }> {
+  const refusal = refuseQuery(query)
+  if (refusal) throw problemOf(refusal)
+  const catalog = await loadCatalog(ctx.env)
+  if (!query.include) return { catalog, show: toGpuType }
+  const [fleet, everywhere] = await Promise.all([loadFleet(ctx.env), listDataCenters(ctx.env, catalog)])
+  const { countryCodes } = query
+  const near = countryCodes ? everywhere.filter(({ country }) => country !== null && countryCodes.includes(country)) : everywhere
+  const nearIds = new Set(near.map(({ id }) => id))
+  const hosts = fleet.filter(({ dataCenterId }) => nearIds.has(dataCenterId))
+  const byType = groupByType(hosts)
+  const show = (type: GpuType) => {
+    const offering = byType.get(type.id) ?? []
+    const room = findGpuRoom(catalog, offering, askedOf(ctx, type, query), query.product ?? [])
+    return { ...toGpuType(type), ...shownRoom(room, near, offering, type.id) }
+  }
+  return { catalog, show }
+}
+
+function askedOf({ principal }: VerbContext, { id }: GpuType, { count, cloud, cudaVersions, minCudaVersion }: GpuCatalogQuery): GpuAsked {
+  return {
+    teamId: principal.teamId,
+    typeId: id,
+    count: count ?? 1,
+    cloud: cloud ?? 'SECURE',
+    cudaVersions: cudaVersions ?? [],
+    minCudaVersion: minCudaVersion ?? null,
+  }
+}
+
+// No cluster is made on this plane, so none fits anywhere (CAT-14).
+function findGpuRoom(catalog: Catalog, hosts: readonly PlacementHost[], asked: GpuAsked, products: readonly string[]): Room {
+  const placers = [
+    products.includes('POD') ? gpuPodPlacer(catalog, asked) : null,
+    products.includes('SERVERLESS') ? gpuWorkerPlacer(catalog, asked) : null,
+  ]
+  return bestRoom(placers.map((place) => findRoom(place, hosts, asked.typeId)))
+}
+
+function shownRoom(room: Room, near: readonly DataCenter[], hosts: readonly PlacementHost[], typeId: string) {
+  const versions = [...new Set(hosts.flatMap((host) => cudaOf(host, typeId) ?? []))].sort((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  )
+  return {
+    availability: levelOf(room.placements),
+    ...placesOf(room, near),
+    ...(versions.length > 0 && { cudaVersions: versions.map((version) => ({ version, available: room.cudaVersions.has(version) })) }),
+  }
+}
+
+/** Hosts by each type of GPU that they have. */
+export function groupByType(hosts: readonly PlacementHost[]): Map<string, PlacementHost[]> {
+  const byType = new Map<string, PlacementHost[]>()
+  for (const host of hosts) {
+    for (const { typeId } of host.gpus) {
+      const others = byType.get(typeId)
+      if (others) others.push(host)
+      else byType.set(typeId, [host])
+    }
+  }
+  return byType
+}
+
+function toGpuType(type: GpuType): ShownGpuType {
+  const [secure, community] = [podGpuPrice(type, 'SECURE'), podGpuPrice(type, 'COMMUNITY')]
+  const isServerless = type.offered && type.pool !== null && type.serverlessPrice !== null
+  return {
+    id: type.id,
+    name: type.name,
+    pool: type.pool,
+    manufacturer: type.manufacturer,
+    memory: type.memoryGb,
+    secure: secure !== null,
+    community: community !== null,
+    price: { secure: secure ?? 0, community: community ?? 0, ...(isServerless && { serverless: type.serverlessPrice ?? 0 }) },
+    maxCount: { secure: secure === null ? 0 : type.maxCount, community: community === null ? 0 : type.maxCount },
+  }
+}

@@ -1,0 +1,41 @@
+import { admin, api, createAccount, describe, expect, it, teamOf } from '../../support/harness.ts'
+
+const list = async (key: string, source?: string) => api(key).get(`/v2/catalog/templates${source === undefined ? '' : `?source=${source}`}`)
+const names = async (key: string, source?: string) => (await list(key, source)).body.templates.map(({ name }: { name: string }) => name)
+
+describe('[CAT-6][CAT-18] public templates', () => {
+  it('are those of official, of verified and of all other accounts, newest first and without the credentials of others', async () => {
+    const [official, verified, other] = [await createAccount(), await createAccount(), await createAccount()]
+    await admin().put(`/admin/v1/catalog/publishers/${await teamOf(official)}`, { source: 'official' })
+    await admin().put(`/admin/v1/catalog/publishers/${await teamOf(verified)}`, { source: 'verified' })
+    const registry = (await api(official.key).post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
+    const create = async ({ key }: { key: string }, name: string, more: object = {}) => {
+      const { status } = await api(key).post('/v2/templates', { name, image: 'acme/idle:1', public: true, ...more })
+      expect(status).toBe(201)
+    }
+    await create(official, 'first')
+    await create(official, 'second', { registry: { id: registry }, serverless: true })
+    await create(official, 'private', { public: false })
+    await create(verified, 'checked')
+    await create(other, 'anyone')
+    expect((await names(other.key)).toSorted()).toEqual(['first', 'second'])
+    expect((await names(other.key, 'official')).toSorted()).toEqual(['first', 'second'])
+    expect(await names(other.key, 'verified')).toEqual(['checked'])
+    const community = await names(other.key, 'community')
+    expect(community).toContain('anyone')
+    expect(community).not.toContain('first')
+    const seen = async (key: string) => (await list(key)).body.templates.find(({ name }: { name: string }) => name === 'second').registry
+    expect([await seen(other.key), await seen(official.key)]).toEqual([null, registry])
+    await admin().delete(`/admin/v1/catalog/publishers/${await teamOf(official)}`)
+    expect(await names(other.key)).toEqual([])
+  })
+
+  it('another source is 422, and an account that is not there publishes nothing', async () => {
+    const { key } = await createAccount()
+    expect(await list(key, 'mine')).toMatchObject({
+      status: 422,
+      body: { errors: ["$.source: value must be one of 'official', 'verified', 'community'"] },
+    })
+    expect((await admin().put('/admin/v1/catalog/publishers/nobody', { source: 'official' })).status).toBe(404)
+  })
+})
