@@ -44,6 +44,7 @@ export interface Env extends SessionVariables, AwsVariables {
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
+  V1_ADAPTER?: string
   OPERATOR_KEY?: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -85,6 +86,8 @@ export interface Settings {
   spendLimitMicrosPerHour: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
+  /** API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
+  v1Adapter: boolean
   /** Whose role pulls from delegated ECR repositories (REG-6); a text says why nobody's. */
   aws: AwsSettings
 }
@@ -149,6 +152,7 @@ function parseSettings(env: Env): Settings {
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
     spendLimitMicrosPerHour: readUsd(env.SPEND_LIMIT_USD_PER_HOUR, DEFAULT_SPEND_LIMIT_USD) * MICROS_PER_USD,
     sessions: parseSessionSettings(env),
+    v1Adapter: env.V1_ADAPTER === '1',
     aws: parseAwsSettings(env),
   }
 }

@@ -31,12 +31,17 @@ const WORKER_VARS = [
   'OIDC_JWKS_URL',
   'OIDC_ALGORITHMS',
   'OIDC_EMAIL_DOMAINS',
+  'V1_ADAPTER',
+  'ECR_ROLE_ARN',
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'
 /** PP-153: a machine of one's own should be met at its own limits. `JOB_LIMITS={}` brings those of a deployed plane. */
 const OUT_OF_REACH = { rate: 1_000_000, concurrent: 1_000_000 }
 const LOCAL_JOB_LIMITS = JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, OUT_OF_REACH])))
+
+/** LEG-4: a newcomer tries the clients that they have. */
+const LOCAL_V1_ADAPTER = '1'
 
 export interface StartSettings {
   dataDir: string
@@ -66,6 +71,7 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
       // A list of the operator's own is for everybody, as on any plane.
       ...(env.WEBHOOK_ALLOW === undefined && { WEBHOOK_ALLOW: LOCAL_WEBHOOK_ALLOW, WEBHOOK_ALLOW_USERS: DEMO_EMAIL }),
       JOB_LIMITS: LOCAL_JOB_LIMITS,
+      V1_ADAPTER: LOCAL_V1_ADAPTER,
       ...Object.fromEntries(WORKER_VARS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     },
   }

@@ -28,6 +28,16 @@ describe('settings', () => {
   })
 
   it.each([
+    ['1', true],
+    ['0', false],
+    ['true', false],
+    ['', false],
+    [undefined, false],
+  ])('[LEG-4] V1_ADAPTER %j: %j', (text, served) => {
+    expect(settings(text === undefined ? {} : { V1_ADAPTER: text }).v1Adapter).toBe(served)
+  })
+
+  it.each([
     ['debug', 'debug'],
     ['error', 'error'],
     ['loud', 'info'],

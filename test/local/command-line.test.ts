@@ -35,6 +35,7 @@ describe('settings of npm start', () => {
         WEBHOOK_ALLOW: 'localhost,127.0.0.0/8,::1/128',
         WEBHOOK_ALLOW_USERS: 'demo@podplane.local',
         JOB_LIMITS: readStartSettings([], {}).vars.JOB_LIMITS,
+        V1_ADAPTER: '1',
       },
     })
   })
@@ -49,6 +50,11 @@ describe('settings of npm start', () => {
     expect([usersOf({}), usersOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })]).toEqual(['demo@podplane.local', undefined])
   })
 
+  it('[LEG-4] serve API v1, unless told otherwise', () => {
+    const adapterOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.V1_ADAPTER
+    expect([adapterOf({}), adapterOf({ V1_ADAPTER: '' })]).toEqual(['1', ''])
+  })
+
   it('[PP-153] put the limits of the job API out of reach, unless told otherwise', () => {
     const limitsOf = (env: NodeJS.ProcessEnv) => readJobLimits(readStartSettings([], env).vars.JOB_LIMITS ?? '', '').limits
     for (const limit of Object.values(limitsOf({}))) expect(limit).toEqual({ rate: 1_000_000, concurrent: 1_000_000 })
@@ -57,7 +63,7 @@ describe('settings of npm start', () => {
 
   it('may override every variable that wrangler.toml declares, staging repeats and deploy.md explains', () => {
     const declared = readFileSync('wrangler.toml', 'utf8').split('[vars]')[1]?.split('\n[')[0] ?? ''
-    const names = [...declared.matchAll(/^([A-Z_]+) = /gm)].map((match) => String(match[1]))
+    const names = [...declared.matchAll(/^([A-Z][A-Z0-9_]+) = /gm)].map((match) => String(match[1]))
     expect(names).toContain('JOB_LIMITS')
     const documented = readFileSync('docs/deploy.md', 'utf8')
     expect(names.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([])

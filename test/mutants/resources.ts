@@ -17,6 +17,24 @@ const SECRETS = 'src/db/resources/secrets.ts'
 /** Killed by the unit tests of the pure rules. */
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a volume of v1 is smaller than v2 has any',
+    file: 'src/domain/v1/container.ts',
+    find: 'Math.max(sizeGb, MIN_PERSISTENT_GB)',
+    replace: 'sizeGb',
+  },
+  {
+    id: 'defaults of v1 win over a template',
+    file: 'src/domain/v1/pods.ts',
+    find: 'if (body.templateId) return given',
+    replace: 'if (!body) return given',
+  },
+  {
+    id: 'any host that ends like a registry of ECR is one',
+    file: 'src/domain/resources/ecr.ts',
+    find: 'const ECR_HOST = new RegExp(`^(',
+    replace: 'const ECR_HOST = new RegExp(`(',
+  },
+  {
     id: 'the spend limit stops locked pods',
     file: 'src/domain/billing/spend-watch.ts',
     find: '!locked && savesNanosPerHour > 0',
@@ -190,6 +208,18 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     file: REGISTRY_LOGIN,
     find: 'if (row.host !== null && row.host !== host) {',
     replace: 'if (row.host === host && row.teamId !== teamId) {',
+  },
+  {
+    id: 'a retired API is served unasked',
+    file: 'src/env.ts',
+    find: "v1Adapter: env.V1_ADAPTER === '1'",
+    replace: "v1Adapter: env.V1_ADAPTER !== '0'",
+  },
+  {
+    id: 'a key of v1 counts for one machine alone',
+    file: 'src/services/pods/create-pod.ts',
+    find: 'idempotencyKey, asked, (store)',
+    replace: 'idempotencyKey, body, (store)',
   },
   {
     id: "a stranger's delegation opens a repository",

@@ -1,5 +1,11 @@
 // The one file that knows the test runner and its runtime; tests import everything from here.
-import { evictDurableObject, listDurableObjectIds, runInDurableObject as lookInside, runDurableObjectAlarm } from 'cloudflare:test'
+import {
+  createExecutionContext,
+  evictDurableObject,
+  listDurableObjectIds,
+  runInDurableObject as lookInside,
+  runDurableObjectAlarm,
+} from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
@@ -23,6 +29,7 @@ export {
   afterEach,
   beforeAll,
   beforeEach,
+  createExecutionContext,
   describe,
   evictDurableObject,
   expect,

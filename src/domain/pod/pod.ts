@@ -97,6 +97,13 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
 }
 
+/** `reset` of API v1 (LEG-6): the pod stops, its container disk is wiped, it starts. */
+export function decideReset<Pod extends PodState>(pod: Pod, nowMs: number): ActionOutcome<Pod> {
+  if (pod.locked) return { ok: false, locked: true, detail: 'pod is locked' }
+  const isDown = actionsOf(pod).includes('start')
+  return decideAction({ ...pod, diskStale: true }, isDown ? 'start' : 'restart', nowMs)
+}
+
 /** The operator suspends or resumes the account: stops what is to run, locked or not, and starts what was stopped so. Null when neither is needed. */
 export function decideSuspension<Pod extends PodState>(pod: Pod, isSuspended: boolean, nowMs: number): PodChange<Pod> | null {
   if (!isSuspended) {

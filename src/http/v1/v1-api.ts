@@ -1,15 +1,28 @@
 import { Hono, type Next } from 'hono'
 import { Problem } from '../../contract/problems.ts'
 import { retirementHeaders, successorOf } from '../../domain/v1/successors.ts'
+import { readSettings } from '../../env.ts'
 import type { AppContext, AppEnv } from '../app-env.ts'
+import { requireCaller } from '../middleware/authentication.ts'
+import { limitBody } from '../middleware/body-limit.ts'
+import { limitRate } from '../middleware/rate-limit.ts'
 import { failureResponse } from '../problem-response.ts'
+import { BILLING_ROUTES } from './billing.ts'
+import { ENDPOINT_ROUTES } from './endpoints.ts'
+import { POD_ROUTES } from './pods.ts'
+import { RESOURCE_ROUTES } from './resources.ts'
+import type { V1Route } from './route.ts'
 
-/** API v1 below `/v1`: retired (LEG-1 to LEG-3). */
+/** Everything that is served of v1. */
+export const V1_ROUTES: readonly V1Route[] = [...POD_ROUTES, ...ENDPOINT_ROUTES, ...RESOURCE_ROUTES, ...BILLING_ROUTES]
+
+/** API v1 below `/v1`: retired (LEG-1 to LEG-3), unless the operator has it mapped onto v2 (LEG-4). Checks stand in the order of ERR-6. */
 export function v1Api(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.onError((error, c) => failureResponse(c, error, 'v1'))
-  app.use('*', sayRetired)
-  app.all('*', gone)
+  app.use('*', sayRetired, refuseUnlessServed, limitBody, requireCaller, limitRate)
+  for (const { method, path, middleware, run } of V1_ROUTES) app.on([method], [path], ...middleware, run)
+  app.all('*', unmatched)
   return app
 }
 
@@ -19,6 +32,15 @@ async function sayRetired(c: AppContext, next: Next): Promise<void> {
 }
 
 // Before the key is looked at: whoever still calls v1 learns of it, with a key of former days too.
-function gone(c: AppContext): never {
+async function refuseUnlessServed(c: AppContext, next: Next): Promise<void> {
+  if (readSettings(c.env).v1Adapter) return next()
   throw new Problem('gone', { detail: `API v1 was retired on 15 November 2026; use ${successorOf(c.req.path)} of API v2` })
+}
+
+/** A path that some other method has is 405 with `Allow`, any other 404 (ERR-2). */
+function unmatched(c: AppContext): never {
+  const path = c.req.path.replace(/^\/v1/, '')
+  const methods = V1_ROUTES.filter((route) => new RegExp(`^${route.path.replace(':id', '[^/]+')}$`).test(path)).map(({ method }) => method)
+  if (methods.length === 0) throw new Problem('pathNotFound')
+  throw new Problem('methodNotAllowed', { headers: { Allow: methods.join(', ') } })
 }

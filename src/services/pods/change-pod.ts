@@ -7,7 +7,7 @@ import type { PodRow } from '../../db/pods/pods.ts'
 import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
-import { decideAction, decideRecreate, type PodChange } from '../../domain/pod/pod.ts'
+import { decideAction, decideRecreate, decideReset, isToRun, type PodChange } from '../../domain/pod/pod.ts'
 import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
@@ -42,6 +42,18 @@ export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, 
   if (action !== 'terminate') return showPod(ctx, pod)
   await forgetPodKey(ctx.env, id)
   return null
+}
+
+/** `reset` of API v1 (LEG-6). Throws as `actOnPod`. */
+export async function resetPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
+  const pod = await change(ctx, id, undefined, 'pods.reset', async (before) => {
+    if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
+    const outcome = decideReset(before, Date.now())
+    if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
+    if (!isToRun(before)) await requireHost(ctx, before)
+    return outcome.change
+  })
+  return showPod(ctx, pod)
 }
 
 /** The row of a terminated pod stays for ever: what its user put into it need not. */

@@ -38,13 +38,18 @@ const MAX_HOSTS_SHOWN = 100
 
 /**
  * Creates a pod on the best host that has room (POD-2 to POD-11, POD-20, POD-22). Throws 400 (also when nothing has room), 403, 404 (template),
- * 409 (its key is in use), 413 (with its template) and 422.
+ * 409 (its key is in use), 413 (with its template) and 422. `asked`: what the client has sent, if that is another body.
  */
-export async function createPod(ctx: VerbContext, body: CreatePodRequest, idempotencyKey: string | undefined): Promise<TaggedPod> {
+export async function createPod(
+  ctx: VerbContext,
+  body: CreatePodRequest,
+  idempotencyKey: string | undefined,
+  asked: unknown = body,
+): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
   await requireTemplateScope(ctx, body.templateId)
-  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store), replayOf(ctx, body))
+  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, asked, (store) => place(ctx, body, store), replayOf(ctx, body))
 }
 
 function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {

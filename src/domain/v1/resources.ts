@@ -1,0 +1,68 @@
+import type { NetworkVolume } from '../../contract/resources/network-volumes.ts'
+import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
+import type { V1CreateTemplate, V1UpdateTemplate } from '../../contract/v1/bodies.ts'
+import { containerOf, persistentOf, v1Container } from './container.ts'
+
+const DEFAULT_DISK_GB = 50
+
+/** A template of v1 in v2 (LEG-8). */
+export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest {
+  const { name, imageName, volumeInGb = 0, volumeMountPath } = body
+  const persistent = persistentOf(volumeInGb, volumeMountPath)
+  return {
+    disk: DEFAULT_DISK_GB,
+    ...containerOf(body),
+    ...flagsOf(body),
+    ...(persistent && { mounts: { persistent } }),
+    name,
+    image: imageName,
+  }
+}
+
+/** Whether what an update of v1 asks for depends on what the template has now. */
+export function needsMount({ volumeInGb, volumeMountPath }: V1UpdateTemplate): boolean {
+  return (volumeInGb === undefined) !== (volumeMountPath === undefined)
+}
+
+/** An update of v1 in v2. `mounts`: those of the template now, if `needsMount`. */
+export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']): UpdateTemplateRequest {
+  const { name, volumeInGb, volumeMountPath } = body
+  const isNamed = (volumeInGb ?? volumeMountPath) !== undefined
+  const persistent = persistentOf(volumeInGb ?? mounts.persistent?.size ?? 0, volumeMountPath ?? mounts.persistent?.path)
+  return {
+    ...containerOf(body),
+    ...flagsOf(body),
+    ...(name !== undefined && { name }),
+    ...(isNamed && { mounts: persistent ? { persistent } : {} }),
+  }
+}
+
+function flagsOf({ category, isPublic, isServerless }: V1UpdateTemplate) {
+  return {
+    ...(category && { category }),
+    ...(isPublic !== undefined && { public: isPublic }),
+    ...(isServerless !== undefined && { serverless: isServerless }),
+  }
+}
+
+/** A template as v1 shows it (LEG-7). */
+export function v1Template(template: Template) {
+  const { persistent } = template.mounts
+  return {
+    id: template.id,
+    name: template.name,
+    ...v1Container(template),
+    category: template.category,
+    isPublic: template.public,
+    isRunpod: false,
+    isServerless: template.serverless,
+    readme: '',
+    volumeInGb: persistent?.size ?? 0,
+    volumeMountPath: persistent?.path ?? '',
+  }
+}
+
+/** A network volume as v1 shows it. */
+export function v1Volume({ id, name, size, dataCenter }: NetworkVolume) {
+  return { id, name, size, dataCenterId: dataCenter }
+}

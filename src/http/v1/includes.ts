@@ -1,0 +1,39 @@
+import { Problem } from '../../contract/problems.ts'
+import { v1Template, v1Volume } from '../../domain/v1/resources.ts'
+import type { VerbContext } from '../../services/context.ts'
+import { listVolumes } from '../../services/resources/network-volumes.ts'
+import { toTemplate } from '../../services/resources/template-view.ts'
+import { getTemplate } from '../../services/resources/templates.ts'
+
+/** Whether a flag of the query is set, as Go and Python write it. */
+export function isAsked(query: URLSearchParams, name: string): boolean {
+  return ['true', 'True', '1'].includes(query.get(name) ?? '')
+}
+
+/** The network volumes of an account by their ids. It takes the scope for reading them. */
+export async function includeVolumes(ctx: VerbContext): Promise<(id: string | null) => ReturnType<typeof v1Volume> | null> {
+  const volumes = new Map((await listVolumes(ctx)).map((volume) => [volume.id, v1Volume(volume)]))
+  return (id) => volumes.get(id ?? '') ?? null
+}
+
+/** Templates that one list tells: each is a read of its own. */
+const MAX_TEMPLATES = 200
+
+/** Templates by their ids; null for one that is gone or may not be read, and beyond the first 200. */
+export async function includeTemplates(
+  ctx: VerbContext,
+  ids: readonly (string | null)[],
+): Promise<(id: string | null) => ReturnType<typeof v1Template> | null> {
+  const distinct = [...new Set(ids)].filter((id) => id !== null).slice(0, MAX_TEMPLATES)
+  const templates = new Map(await Promise.all(distinct.map(async (id) => [id, await templateOrNull(ctx, id)] as const)))
+  return (id) => templates.get(id ?? '') ?? null
+}
+
+async function templateOrNull(ctx: VerbContext, id: string): Promise<ReturnType<typeof v1Template> | null> {
+  try {
+    return v1Template(toTemplate(await getTemplate(ctx, id)))
+  } catch (error) {
+    if (error instanceof Problem && (error.status === 404 || error.status === 403)) return null
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+import { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
+import { CreateRegistryRequest } from '../../contract/resources/registries.ts'
+import { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
+import { V1CreateRegistry, V1CreateTemplate, V1CreateVolume, V1UpdateTemplate, V1UpdateVolume } from '../../contract/v1/bodies.ts'
+import type { TemplateConfig } from '../../domain/resources/record.ts'
+import { needsMount, templateCreate, templatePatch, v1Template, v1Volume } from '../../domain/v1/resources.ts'
+import * as volumes from '../../services/resources/network-volumes.ts'
+import * as registries from '../../services/resources/registries.ts'
+import { toTemplate } from '../../services/resources/template-view.ts'
+import * as templates from '../../services/resources/templates.ts'
+import { readPages } from './pages.ts'
+import { asV2, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
+
+/** Templates, network volumes and registry credentials of v1 (LEG-8). */
+export const RESOURCE_ROUTES: readonly V1Route[] = [
+  v1Route('GET', '/templates', 'templates:read', async ({ c, ctx }) => {
+    const all = await readPages(async (cursor) => {
+      const page = await templates.listTemplates(ctx, { limit: 1000, cursor })
+      return { items: page.templates, next: page.pagination.nextCursor }
+    })
+    return c.json(all.map(shownTemplate), 200)
+  }),
+  v1BodyRoute('POST', '/templates', 'templates:write', V1CreateTemplate, async ({ c, ctx, body, key }) =>
+    c.json(shownTemplate(await templates.createTemplate(ctx, asV2(CreateTemplateRequest, templateCreate(body)), key)), 200),
+  ),
+  v1Route('GET', '/templates/:id', 'templates:read', async ({ c, ctx, id }) =>
+    c.json(shownTemplate(await templates.getTemplate(ctx, id)), 200),
+  ),
+  v1BodyRoute('PATCH', '/templates/:id', 'templates:write', V1UpdateTemplate, updateTemplate),
+  v1BodyRoute('POST', '/templates/:id/update', 'templates:write', V1UpdateTemplate, updateTemplate),
+  v1Route('DELETE', '/templates/:id', 'templates:write', async ({ c, ctx, id }) => {
+    await templates.deleteTemplate(ctx, id)
+    return c.body(null, 204)
+  }),
+
+  v1Route('GET', '/networkvolumes', 'volumes:read', async ({ c, ctx }) => c.json((await volumes.listVolumes(ctx)).map(v1Volume), 200)),
+  v1BodyRoute('POST', '/networkvolumes', 'volumes:write', V1CreateVolume, async ({ c, ctx, body, key }) => {
+    const { dataCenterId: dataCenter, ...rest } = body
+    return c.json(v1Volume(await volumes.createVolume(ctx, asV2(CreateNetworkVolumeRequest, { ...rest, dataCenter }), key)), 200)
+  }),
+  v1Route('GET', '/networkvolumes/:id', 'volumes:read', async ({ c, ctx, id }) => c.json(v1Volume(await volumes.getVolume(ctx, id)), 200)),
+  v1BodyRoute('PATCH', '/networkvolumes/:id', 'volumes:write', V1UpdateVolume, updateVolume),
+  v1BodyRoute('POST', '/networkvolumes/:id/update', 'volumes:write', V1UpdateVolume, updateVolume),
+  v1Route('DELETE', '/networkvolumes/:id', 'volumes:write', async ({ c, ctx, id }) => {
+    await volumes.deleteVolume(ctx, id)
+    return c.body(null, 204)
+  }),
+
+  v1Route('GET', '/containerregistryauth', 'registries:read', async ({ c, ctx }) =>
+    c.json((await registries.listRegistries(ctx)).map(shownRegistry), 200),
+  ),
+  v1BodyRoute('POST', '/containerregistryauth', 'registries:write', V1CreateRegistry, async ({ c, ctx, body, key }) =>
+    c.json(shownRegistry(await registries.createRegistry(ctx, asV2(CreateRegistryRequest, body), key)), 200),
+  ),
+  v1Route('GET', '/containerregistryauth/:id', 'registries:read', async ({ c, ctx, id }) =>
+    c.json(shownRegistry(await registries.getRegistry(ctx, id)), 200),
+  ),
+  v1Route('DELETE', '/containerregistryauth/:id', 'registries:write', async ({ c, ctx, id }) => {
+    await registries.deleteRegistry(ctx, id)
+    return c.body(null, 204)
+  }),
+]
+
+async function updateTemplate({ c, ctx, id, body }: V1Call<V1UpdateTemplate>): Promise<Response> {
+  const mounts = needsMount(body) ? toTemplate(await templates.getTemplate(ctx, id)).mounts : {}
+  const patch = asV2(UpdateTemplateRequest, templatePatch(body, mounts))
+  return c.json(shownTemplate(await templates.updateTemplate(ctx, id, patch)), 200)
+}
+
+async function updateVolume({ c, ctx, id, body }: V1Call<V1UpdateVolume>): Promise<Response> {
+  return c.json(v1Volume(await volumes.updateVolume(ctx, id, asV2(UpdateNetworkVolumeRequest, body))), 200)
+}
+
+function shownTemplate(template: TemplateConfig) {
+  return v1Template(toTemplate(template))
+}
+
+function shownRegistry({ id, name }: { id: string; name: string }) {
+  return { id, name }
+}

@@ -1,0 +1,40 @@
+import type { CreatePodRequest } from '../../contract/pods/pods.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { VerbContext } from '../context.ts'
+import { createPod } from './create-pod.ts'
+import type { TaggedPod } from './pods.ts'
+
+/**
+ * Creates a pod from the first of these bodies that a host can take (LEG-6). A key counts for all of them together: `asked` is what the client
+ * has sent. A 400 passes on to the next one (ERR-3); when none is left it says what each was refused for. Throws what `createPod` does.
+ */
+export async function createFirstFit(
+  ctx: VerbContext,
+  bodies: readonly CreatePodRequest[],
+  asked: unknown,
+  idempotencyKey: string | undefined,
+): Promise<TaggedPod> {
+  const refusals: { body: CreatePodRequest; problem: Problem }[] = []
+  for (const body of bodies) {
+    try {
+      return await createPod(ctx, body, idempotencyKey, asked)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.key !== 'badRequest') throw error
+      refusals.push({ body, problem: error })
+    }
+  }
+  throw refuseAll(refusals)
+}
+
+function refuseAll(refusals: readonly { body: CreatePodRequest; problem: Problem }[]): Problem {
+  const [first] = refusals
+  if (!first || refusals.length === 1) return first?.problem ?? new Problem('badRequest')
+  const isSame = refusals.every(({ problem }) => problem.detail === first.problem.detail)
+  const each = refusals.map(({ body, problem }) => {
+    const why = isSame ? '' : `${problem.detail} `
+    return `${body.gpu?.id ?? body.cpu?.id}: ${why}${(problem.errors ?? []).join(', ')}`.trim()
+  })
+  const { code } = first.problem
+  const detail = isSame ? first.problem.detail : `None of the ${refusals.length} machines that would do can be had.`
+  return new Problem('badRequest', { detail, errors: each, ...(code !== undefined && { code }) })
+}

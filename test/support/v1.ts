@@ -1,0 +1,28 @@
+import { createApp } from '../../src/app.ts'
+import { createExecutionContext, env, ORIGIN, type Reply } from './harness.ts'
+
+const app = createApp()
+/** A plane whose operator serves v1. */
+const SERVING = { ...env, V1_ADAPTER: '1' }
+
+/** Calls to v1 of a plane that serves it, with a key or none. */
+export function v1(key: string | null) {
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
+    const request = new Request(`${ORIGIN}/v1${path}`, {
+      method,
+      // A content type comes along always, as Go clients of v1 send it.
+      headers: { ...(key !== null && { Authorization: `Bearer ${key}` }), 'Content-Type': 'application/json', ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const response = await app.fetch(request, SERVING, createExecutionContext())
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+  return {
+    call,
+    get: (path: string) => call('GET', path),
+    post: (path: string, body?: unknown, headers?: Record<string, string>) => call('POST', path, body, headers),
+    patch: (path: string, body: unknown) => call('PATCH', path, body),
+    delete: (path: string) => call('DELETE', path),
+  }
+}
