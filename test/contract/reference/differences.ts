@@ -15,6 +15,9 @@ export const DELIBERATE: Readonly<Record<string, string>> = {
   'request CreateEndpointRequest.timeout: default': 'END-7',
   // Refused beside REQUEST_COUNT, so no value could be sent always.
   'request CreateEndpointRequest.workers.idleTimeout: default': 'END-6',
+  // Refused without `include`, so neither could this: generated clients send what is documented as a default.
+  'request GET /v2/catalog/gpus query count: default': 'PP-122',
+  'request GET /v2/catalog/gpus/{id} query count: default': 'PP-122',
   // What an update leaves out stays as it is.
   'request UpdateEndpointGpuConfig.count: default': 'STRICT-3',
   // A bare time is the older form; an id of today has a counter behind it.
