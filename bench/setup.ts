@@ -44,6 +44,7 @@ const OUT_OF_REACH = 100_000_000
 const VARS = {
   LOG_LEVEL: 'warn',
   JOB_LIMITS: JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, { rate: OUT_OF_REACH, concurrent: OUT_OF_REACH }]))),
+  SPEND_LIMIT_USD_PER_HOUR: '1000000',
   // The bench's workers never ping; a plane that waits longer for it does not replace them meanwhile.
   WORKER_PING_INTERVAL_MS: '600000',
 }

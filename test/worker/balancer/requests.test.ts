@@ -178,7 +178,7 @@ describe('a request to a load-balancing endpoint', () => {
     expect(['authorization', 'cookie', 'x-podplane-user'].map((name) => told[name])).toEqual([undefined, undefined, undefined])
   })
 
-  it('[LB-2] under a domain of the operator the endpoint has an origin of its own, which is named in requestUrls', async () => {
+  it('[LB-2] without a domain of the operator the endpoint answers below /lb/, which is named in requestUrls', async () => {
     const scene = await setUp()
     const shown = await api(scene.account.key).get(`/v2/serverless/${scene.endpointId}`)
     const base = `http://plane.test/lb/${scene.endpointId}`
