@@ -1,6 +1,6 @@
 import type { Env } from '../src/env.ts'
-import type { HostTunnelRpc, TunnelRequest } from '../src/objects/host-tunnel.ts'
-import { failed, tunnelRequestOf } from '../src/objects/host-tunnel-calls.ts'
+import type { HostTunnelRpc, TunnelRequest } from '../src/objects/tunnel/host-tunnel.ts'
+import { failed, tunnelRequestOf } from '../src/objects/tunnel/host-tunnel-calls.ts'
 import { PlaneObject } from './plane-object.ts'
 import { carryHttp } from './tunnel/carry-http.ts'
 import { carrySocket } from './tunnel/carry-socket.ts'

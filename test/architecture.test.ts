@@ -65,13 +65,13 @@ const isIn = (path: string, room: string) => path === room || path.startsWith(`$
 const roomOf = (path: string) => ROOMS.find((room) => isIn(path, room))
 /** Who may say that something is proven to be owned (PP-190), and by what. */
 const PROVERS: Readonly<Record<string, string>> = {
-  'src/objects/own.ts': "a row of the asker's team",
-  'src/objects/own-queue.ts': "a row of the asker's team, as far as an isolate remembers it",
-  'src/objects/own-worker.ts': 'an endpoint that is owned',
+  'src/objects/ownership/own.ts': "a row of the asker's team",
+  'src/objects/ownership/own-queue.ts': "a row of the asker's team, as far as an isolate remembers it",
+  'src/objects/ownership/own-worker.ts': 'an endpoint that is owned',
   'src/effects/workers/worker-token.ts': "a worker's key",
   'src/effects/log-access.ts': "a host's grant for a log",
   'src/services/hosts/host-enrolment.ts': "a host's signature or access token",
-  'src/objects/as-plane.ts': 'the plane itself, or the operator',
+  'src/objects/ownership/as-plane.ts': 'the plane itself, or the operator',
 }
 /** Who reaches objects without a tenant that asks, and why. */
 const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
@@ -89,7 +89,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'durable-objects/host/reports.ts': ['a host says so'],
   'durable-objects/pod-log.ts': ['is a log still wanted'],
   'durable-objects/tunnel/open-slots.ts': ['carries a request'],
-  'src/objects/host-tunnel-calls.ts': ['carries a request'],
+  'src/objects/tunnel/host-tunnel-calls.ts': ['carries a request'],
 }
 const SOURCES = [...listFiles('src'), ...listFiles('durable-objects')]
 const GRAPH = new Map(SOURCES.map((file) => [file, importsOf(file)]))
@@ -198,13 +198,15 @@ describe('rooms', () => {
   })
 
   it('[PP-190] what the plane and the operator reach without a tenant is listed, each with its reason', () => {
-    const callers = SOURCES.filter((file) => GRAPH.get(file)?.includes('src/objects/as-plane.ts') && source(file).includes('asPlane('))
+    const callers = SOURCES.filter(
+      (file) => GRAPH.get(file)?.includes('src/objects/ownership/as-plane.ts') && source(file).includes('asPlane('),
+    )
     const reasons = (file: string) => [
       ...new Set([...source(file).matchAll(/\basPlane\([^;]*?, '([a-z ]+)'\)/g)].map(([, reason]) => reason)),
     ]
     expect(Object.fromEntries(callers.map((file) => [file, reasons(file)]))).toEqual(FOR_THE_PLANE)
     expect(SOURCES.filter((file) => source(file).includes('asOperator('))).toEqual([
-      'src/objects/as-plane.ts',
+      'src/objects/ownership/as-plane.ts',
       'src/services/hosts/hosts.ts',
     ])
   })

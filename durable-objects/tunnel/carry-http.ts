@@ -2,8 +2,8 @@ import { MAX_SERVED_BODY_BYTES } from '../../src/contract/endpoints/serving.ts'
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
 import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
-import type { TunnelFailure, TunnelRequest } from '../../src/objects/host-tunnel.ts'
-import { failed } from '../../src/objects/host-tunnel-calls.ts'
+import type { TunnelFailure, TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
+import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
 
 const NO_BODY = [204, 205, 304]
 const CANCELLED = { code: 'cancelled', detail: 'the client has left' } as const

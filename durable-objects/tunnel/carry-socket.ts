@@ -1,8 +1,8 @@
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
 import { encodeRecord, RecordReader, type SocketRecord } from '../../src/host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
-import type { TunnelRequest } from '../../src/objects/host-tunnel.ts'
-import { failed } from '../../src/objects/host-tunnel-calls.ts'
+import type { TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
+import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
 import { answer, toFailure } from './carry-http.ts'
 
 const SWITCHING = 101

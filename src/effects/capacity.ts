@@ -4,7 +4,7 @@ import { listCapacityWaiters, removeCapacityWaiter } from '../db/hosts/capacity-
 import { rankHosts } from '../domain/host/placement.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
-import { asPlane } from '../objects/as-plane.ts'
+import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { loadCatalog } from './catalog.ts'

@@ -6,7 +6,7 @@ import { mayDisplace, planRoom, promisingHosts, type RoomAllocation, type RoomSe
 import { describeRoom } from '../domain/host/room-text.ts'
 import { asLeaving, type RoomOffer } from '../domain/worker/give-way.ts'
 import type { Env } from '../env.ts'
-import { asPlane } from '../objects/as-plane.ts'
+import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 

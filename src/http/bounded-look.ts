@@ -1,5 +1,5 @@
 import { Problem } from '../contract/problems.ts'
-import type { BoundedLook } from '../objects/own-queue.ts'
+import type { BoundedLook } from '../objects/ownership/own-queue.ts'
 import { lookUpFor } from '../services/accounts/lookups.ts'
 import type { Principal } from '../services/context.ts'
 

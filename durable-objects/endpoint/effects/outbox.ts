@@ -1,6 +1,6 @@
 import type { Env } from '../../../src/env.ts'
-import { asPlane } from '../../../src/objects/as-plane.ts'
 import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
+import { asPlane } from '../../../src/objects/ownership/as-plane.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Tx } from '../../../src/queue/tx.ts'

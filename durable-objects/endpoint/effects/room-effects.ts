@@ -1,4 +1,4 @@
-import { asPlane } from '../../../src/objects/as-plane.ts'
+import { asPlane } from '../../../src/objects/ownership/as-plane.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { EndpointCore } from '../core.ts'

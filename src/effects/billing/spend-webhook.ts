@@ -1,8 +1,8 @@
 import type { WatchedTeam } from '../../db/billing/spend-watch.ts'
 import type { SpendWarning } from '../../domain/billing/spend-watch.ts'
 import type { Env } from '../../env.ts'
-import { asPlane } from '../../objects/as-plane.ts'
 import { handOverHeaders } from '../../objects/hand-over.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
 import { type Place, vaultOf } from '../../platform/seal.ts'
 

@@ -1,6 +1,6 @@
 import type { Env } from '../../env.ts'
-import { asPlane } from '../../objects/as-plane.ts'
 import type { PodMark } from '../../objects/host.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 

@@ -1,6 +1,6 @@
 import type { PodRow } from '../../db/pods/pods.ts'
 import type { Env } from '../../env.ts'
-import { asPlane } from '../../objects/as-plane.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { podLogStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 

@@ -18,7 +18,7 @@ import { type Candidate, type ComputeShape, type PlacementRequest, rankHosts, ty
 import { withoutPlatformNames } from '../../domain/resources/container.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
 import type { Env } from '../../env.ts'
-import { asPlane } from '../../objects/as-plane.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { findSpendRefusal, spendDemand } from '../billing/spend.ts'
 import { freeCapacity } from '../capacity.ts'

@@ -1,5 +1,5 @@
 import type { Env } from '../../env.ts'
-import { Owned } from '../../objects/owned.ts'
+import { Owned } from '../../objects/ownership/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
 import { masterSecrets } from '../../platform/seal.ts'
 

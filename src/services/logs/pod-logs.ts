@@ -1,4 +1,4 @@
-import { own } from '../../objects/own.ts'
+import { own } from '../../objects/ownership/own.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { followLog, type LogReading } from './follow-log.ts'

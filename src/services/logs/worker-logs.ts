@@ -1,4 +1,4 @@
-import { ownWorker } from '../../objects/own-worker.ts'
+import { ownWorker } from '../../objects/ownership/own-worker.ts'
 import type { VerbContext } from '../context.ts'
 import { readEndpoint } from '../endpoints/endpoints.ts'
 import { followLog, type LogReading } from './follow-log.ts'

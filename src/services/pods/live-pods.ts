@@ -3,7 +3,7 @@ import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import type { WorkloadStats } from '../../host-protocol/messages.ts'
 import type { PodsOnHost } from '../../objects/host.ts'
-import { hostOf, type OwnPod } from '../../objects/own.ts'
+import { hostOf, type OwnPod } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
 
 /** A host that takes longer does not hold up the answer; what it knows is left out. */

@@ -1,6 +1,6 @@
 import type { PodStatus } from '../../contract/enums.ts'
 import { isWaitOver } from '../../domain/pod/wait.ts'
-import { hostOf, type OwnPod, own } from '../../objects/own.ts'
+import { hostOf, type OwnPod, own } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'

@@ -1,4 +1,4 @@
-import { forgetQueue, OWN_TTL_MS, ownQueue, REFUSED_TTL_MS } from '../../../src/objects/own-queue.ts'
+import { forgetQueue, OWN_TTL_MS, ownQueue, REFUSED_TTL_MS } from '../../../src/objects/ownership/own-queue.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
 
 // What the job API remembers of whose endpoint is whose.

@@ -1,5 +1,5 @@
 import { parseAllowList } from '../../../src/domain/webhook/url.ts'
-import { asPlane } from '../../../src/objects/as-plane.ts'
+import { asPlane } from '../../../src/objects/ownership/as-plane.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import worker from '../../../src/worker.ts'
 import { EventReader } from '../../support/event-reader.ts'

@@ -1,7 +1,7 @@
-import { openDatabase } from '../db/client.ts'
-import { ownsEndpoint } from '../db/endpoints/endpoints.ts'
-import type { Env } from '../env.ts'
-import { ExpiringCache } from '../platform/expiring-cache.ts'
+import { openDatabase } from '../../db/client.ts'
+import { ownsEndpoint } from '../../db/endpoints/endpoints.ts'
+import type { Env } from '../../env.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import type { Asker } from './own.ts'
 import { Owned } from './owned.ts'
 

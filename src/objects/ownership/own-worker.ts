@@ -1,7 +1,7 @@
-import { Problem } from '../contract/problems.ts'
-import type { Env } from '../env.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { Env } from '../../env.ts'
+import { endpointStub } from '../stubs.ts'
 import { Owned } from './owned.ts'
-import { endpointStub } from './stubs.ts'
 
 /**
  * A worker that the endpoint has, or had while its log may still be there: any other id reaches no object (PP-194). Throws 404.

@@ -1,9 +1,9 @@
-import { Problem } from '../contract/problems.ts'
-import { openDatabase, openRecords, type Records } from '../db/client.ts'
-import { findEndpoint, hasOrHadEndpoint } from '../db/endpoints/endpoints.ts'
-import { findPod, listPods, type PodRow } from '../db/pods/pods.ts'
-import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { Env } from '../env.ts'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase, openRecords, type Records } from '../../db/client.ts'
+import { findEndpoint, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
+import { findPod, listPods, type PodRow } from '../../db/pods/pods.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import type { Env } from '../../env.ts'
 import { Owned } from './owned.ts'
 
 /** Whose key a request carries. */

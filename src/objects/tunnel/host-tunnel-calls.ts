@@ -1,8 +1,8 @@
-import type { Env } from '../env.ts'
-import { asPlane } from './as-plane.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../ownership/as-plane.ts'
+import type { Owned } from '../ownership/owned.ts'
+import { hostTunnelStub } from '../stubs.ts'
 import type { TunnelFailure, TunnelRequest } from './host-tunnel.ts'
-import type { Owned } from './owned.ts'
-import { hostTunnelStub } from './stubs.ts'
 
 const REQUEST_HEADER = 'x-podplane-tunnel'
 const FAILURE_HEADER = 'x-podplane-failure'
