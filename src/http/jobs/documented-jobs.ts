@@ -23,7 +23,7 @@ import {
 } from '../../contract/jobs/jobs.ts'
 import { ProblemBody } from '../../contract/problems.ts'
 import type { AppEnv } from '../app-env.ts'
-import { BEARER, RETRY_HEADERS } from '../rest-components.ts'
+import { BEARER, RETRY_HEADERS } from '../openapi/rest-components.ts'
 
 const endpointParam = {
   endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' }, description: 'Endpoint id.' }),

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { ListDeletedVolumesResponse } from '../../contract/hosts/deleted-volumes.ts'
 import * as deleted from '../../services/hosts/deleted-volumes.ts'
 import { type AppEnv, operatorContext } from '../app-env.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { BEARER } from '../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id that the volume had.' }) })
 const common = { tags: ['Volumes'], security: BEARER }

@@ -4,8 +4,8 @@ import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '..
 import * as joinTokens from '../../services/hosts/join-tokens.ts'
 import { type AppEnv, operatorContext } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER } from '../rest-components.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { BEARER } from '../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Token id.' }) })
 const common = { tags: ['Hosts'], security: BEARER }

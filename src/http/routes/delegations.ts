@@ -6,8 +6,8 @@ import * as delegations from '../../services/resources/delegations.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../rest-components.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/registries/delegations'
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delegation id.' }) })

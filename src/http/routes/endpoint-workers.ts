@@ -7,8 +7,8 @@ import { PageQuery } from '../../contract/pagination.ts'
 import * as endpointWorkers from '../../services/endpoints/endpoint-workers.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
 const common = { tags: ['Serverless'], security: BEARER, ...scoped('serverless:read', []) }

@@ -3,8 +3,8 @@ import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
 import type { AppContext } from '../app-env.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { RATE_HEADERS } from '../rest-components.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { RATE_HEADERS } from '../openapi/rest-components.ts'
 import { watchedByKey } from '../watched-stream.ts'
 
 // What the routes of logs share (LOG-1 to LOG-6).

@@ -4,7 +4,7 @@ import { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { followPodLog } from '../../services/logs/pod-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
-import { BEARER } from '../rest-components.ts'
+import { BEARER } from '../openapi/rest-components.ts'
 import { LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
 
 const logsRoute = createRoute({

@@ -4,8 +4,8 @@ import { ListDeliveriesQuery, ListDeliveriesResponse, SigningSecret, WebhookDeli
 import * as webhooks from '../../services/endpoints/webhooks.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
-import { problemResponses } from '../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../rest-components.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delivery id.' }) })
 const common = { tags: ['Webhooks'], security: BEARER }

@@ -8,7 +8,7 @@ import type { VerbContext } from '../../services/context.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
-import { describeIssues } from '../validation-errors.ts'
+import { describeIssues } from '../openapi/validation-errors.ts'
 
 /** What a route of v1 is called with. */
 export interface V1Call<Body = undefined> {

@@ -5,8 +5,8 @@ import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/account/keys'
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of a key.' }) })

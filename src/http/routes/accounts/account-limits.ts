@@ -3,8 +3,8 @@ import { AccountLimits } from '../../../contract/accounts/budgets.ts'
 import { getLimits } from '../../../services/accounts/budgets.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const getRoute = createRoute({
   tags: ['Account'],

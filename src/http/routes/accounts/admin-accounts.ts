@@ -6,8 +6,8 @@ import * as accounts from '../../../services/accounts/accounts.ts'
 import * as keys from '../../../services/accounts/keys.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the key.' }) })
 const common = { tags: ['Accounts'], security: BEARER }

@@ -2,8 +2,8 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { OperatorAuditQuery, OperatorAuditResponse } from '../../../contract/accounts/audit.ts'
 import { listAllChanges } from '../../../services/accounts/audit-log.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const listRoute = createRoute({
   tags: ['Audit'],

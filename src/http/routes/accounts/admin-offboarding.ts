@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Offboarding } from '../../../contract/accounts/offboarding.ts'
 import { deleteUser } from '../../../services/accounts/offboarding.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const deleteRoute = createRoute({
   tags: ['Accounts'],

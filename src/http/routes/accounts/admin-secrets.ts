@@ -3,8 +3,8 @@ import { ResealRequest, ResealResponse } from '../../../contract/accounts/secret
 import { reseal } from '../../../services/accounts/reseal.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const resealRoute = createRoute({
   tags: ['Secrets'],

@@ -2,8 +2,8 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { OrganizationSuspension, Suspension } from '../../../contract/accounts/accounts.ts'
 import { resumeOrganization, resumeUser, suspendOrganization, suspendUser } from '../../../services/accounts/suspension.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const Params = z.object({
   id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the organization.' }),

@@ -3,8 +3,8 @@ import { AuditStateQuery, AuditStateResponse, ListAuditQuery, ListAuditResponse 
 import { getStateAt, listChanges } from '../../../services/accounts/audit-log.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Account'], security: BEARER, ...scoped('account:read', []) }
 

@@ -2,8 +2,8 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { ActingUser } from '../../../contract/accounts/accounts.ts'
 import { getUser } from '../../../services/accounts/user.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const getRoute = createRoute({
   tags: ['Account'],

@@ -4,8 +4,8 @@ import { SpendCeilings } from '../../../contract/billing/spend.ts'
 import { getCeilings, setCeilings } from '../../../services/billing/spend.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/spend-limits' }

@@ -19,8 +19,8 @@ import { CLUSTER_BILLS, NETWORK_VOLUME_BILLS, POD_BILLS, SERVERLESS_BILLS } from
 import { listAggregate, listBills, listEndpointBills } from '../../../services/billing/bills.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { csvOf, wantsCsv } from './answer-bill.ts'
 
 const PATH = '/v2/billing'

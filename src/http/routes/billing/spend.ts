@@ -4,8 +4,8 @@ import { getSpendLimits, getSummary, updateSpendLimits } from '../../../services
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Billing'], security: BEARER }
 

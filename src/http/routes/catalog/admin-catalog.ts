@@ -17,8 +17,8 @@ import { deleteItem, getItem, listItems, putItem } from '../../../services/catal
 import { cpuEntry, dataCenterEntry, gpuEntry, publisherEntry, storageEntry } from '../../../services/catalog/entry-bodies.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Catalog'], security: BEARER }
 const itemContent = { 'application/json': { schema: CatalogItem } }

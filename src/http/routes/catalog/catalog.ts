@@ -22,8 +22,8 @@ import { getGpuType, listGpuTypes } from '../../../services/catalog/gpus.ts'
 import { listCatalogTemplates } from '../../../services/catalog/templates.ts'
 import { toTemplate } from '../../../services/resources/template-view.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id, percent-encoded.' }) })
 /** Every key reads it, whatever it may do (AUT-4). */

@@ -11,8 +11,8 @@ import * as invitations from '../../../services/organizations/invitations.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { json, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { common, InvitationParams, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
 
 const LIST_PATH = `${ITEM_PATH}/invitations` as const

@@ -10,8 +10,8 @@ import * as members from '../../../services/organizations/members.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi-app.ts'
-import { json, ok, RATE_HEADERS } from '../../rest-components.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { common, ITEM_PATH, MemberParams, OrganizationParams } from './paths.ts'
 
 const MEMBER_PATH = `${ITEM_PATH}/members/{userId}` as const

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BEARER } from '../../rest-components.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
 
 export const PATH = '/v2/organizations'
 export const ITEM_PATH = `${PATH}/{id}` as const

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { z } from 'zod'
-import type { AppEnv } from './app-env.ts'
+import type { AppEnv } from '../app-env.ts'
 
 /** Security requirement of every route but the documents. */
 export const BEARER = [{ bearerAuth: [] }]

@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { Problem, ProblemBody } from '../contract/problems.ts'
-import type { AppEnv } from './app-env.ts'
+import { Problem, ProblemBody } from '../../contract/problems.ts'
+import type { AppEnv } from '../app-env.ts'
 import { RETRY_HEADERS } from './rest-components.ts'
 import { describeIssues } from './validation-errors.ts'
 

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import type { AppEnv } from './app-env.ts'
+import type { AppEnv } from '../app-env.ts'
 
 type Json = null | boolean | number | string | Json[] | JsonObject
 type JsonObject = { [key: string]: Json }

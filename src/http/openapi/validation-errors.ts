@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { wordsFor } from '../contract/forms.ts'
+import { wordsFor } from '../../contract/forms.ts'
 
 type Issue = z.core.$ZodIssue
 
