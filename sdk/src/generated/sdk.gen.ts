@@ -373,6 +373,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the GPU types and their prices
+     *
+     * With `include=AVAILABILITY` each says how many more could be placed now, where, and with which CUDA versions. Prices are USD for one GPU and hour.
      */
     public listGpuTypes<ThrowOnError extends boolean = true>(options?: Options<ListGpuTypesData, ThrowOnError>): RequestResult<ListGpuTypesAnswers, ListGpuTypesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListGpuTypesAnswers, ListGpuTypesRefusals, ThrowOnError, 'data'>({
@@ -391,6 +393,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read a GPU type
+     *
+     * Its id holds spaces, which the path carries percent-encoded. The filters are those of the list.
      */
     public getGpuType<ThrowOnError extends boolean = true>(options: Options<GetGpuTypeData, ThrowOnError>): RequestResult<GetGpuTypeAnswers, GetGpuTypeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetGpuTypeAnswers, GetGpuTypeRefusals, ThrowOnError, 'data'>({
@@ -409,6 +413,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the CPU flavors and their prices
+     *
+     * With `include=AVAILABILITY` each says how many more could be placed now. Prices are USD for one vCPU and hour.
      */
     public listCpuTypes<ThrowOnError extends boolean = true>(options?: Options<ListCpuTypesData, ThrowOnError>): RequestResult<ListCpuTypesAnswers, ListCpuTypesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListCpuTypesAnswers, ListCpuTypesRefusals, ThrowOnError, 'data'>({
@@ -422,6 +428,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read a CPU flavor
+     *
+     * The filters are those of the list.
      */
     public getCpuType<ThrowOnError extends boolean = true>(options: Options<GetCpuTypeData, ThrowOnError>): RequestResult<GetCpuTypeAnswers, GetCpuTypeRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetCpuTypeAnswers, GetCpuTypeRefusals, ThrowOnError, 'data'>({
@@ -435,6 +443,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the data centers
+     *
+     * Those of the catalog, and those that machines have joined in. `include` adds which GPUs and CPUs are free there.
      */
     public listDataCenters<ThrowOnError extends boolean = true>(options?: Options<ListDataCentersData, ThrowOnError>): RequestResult<ListDataCentersAnswers, ListDataCentersRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListDataCentersAnswers, ListDataCentersRefusals, ThrowOnError, 'data'>({
@@ -453,6 +463,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Read a data center
+     *
+     * `include` adds which GPUs and CPUs are free there.
      */
     public getDataCenter<ThrowOnError extends boolean = true>(options: Options<GetDataCenterData, ThrowOnError>): RequestResult<GetDataCenterAnswers, GetDataCenterRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<GetDataCenterAnswers, GetDataCenterRefusals, ThrowOnError, 'data'>({
@@ -466,6 +478,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List public templates, newest first
+     *
+     * Official and verified ones are of accounts that the operator names; all others are of the community.
      */
     public listPublicTemplates<ThrowOnError extends boolean = true>(options?: Options<ListPublicTemplatesData, ThrowOnError>): RequestResult<ListPublicTemplatesAnswers, ListPublicTemplatesRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListPublicTemplatesAnswers, ListPublicTemplatesRefusals, ThrowOnError, 'data'>({

@@ -4614,6 +4614,9 @@ export type ListDataCentersData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * Adds what is free there, of GPUs, of CPUs, or of both.
+         */
         include?: Array<DataCenterInclude>;
         /**
          * In one of these.
@@ -4627,6 +4630,9 @@ export type ListDataCentersData = {
          * With all of these.
          */
         compliance?: Array<Compliance>;
+        /**
+         * With a global network, or without.
+         */
         globalNetwork?: boolean;
     };
     url: '/v2/catalog/datacenters';
@@ -4675,6 +4681,9 @@ export type GetDataCenterData = {
         id: string;
     };
     query?: {
+        /**
+         * Adds what is free there, of GPUs, of CPUs, or of both.
+         */
         include?: Array<DataCenterInclude>;
     };
     url: '/v2/catalog/datacenters/{id}';

@@ -117,7 +117,7 @@ export const StorageParams = z.object({
   id: z
     .enum(['containerDisk', 'persistentDisk', 'networkVolume'])
     .meta({ id: 'CatalogStorageId', example: 'persistentDisk' })
-    .meta({ param: { name: 'id', in: 'path' } }),
+    .meta({ param: { name: 'id', in: 'path' }, description: 'Which price of storage.' }),
 })
 
 /** What is in force, and where it comes from. */

@@ -80,7 +80,12 @@ export const CpuCatalogQuery = z.object({
 export type CpuCatalogQuery = z.infer<typeof CpuCatalogQuery>
 
 export const DATA_CENTER_INCLUDES = ['GPU_AVAILABILITY', 'CPU_AVAILABILITY'] as const
-const dataCenterInclude = commaList('include', z.enum(DATA_CENTER_INCLUDES).meta({ id: 'DataCenterInclude', example: 'GPU_AVAILABILITY' }))
+const dataCenterInclude = commaList(
+  'include',
+  z.enum(DATA_CENTER_INCLUDES).meta({ id: 'DataCenterInclude', example: 'GPU_AVAILABILITY' }),
+).meta({
+  description: 'Adds what is free there, of GPUs, of CPUs, or of both.',
+})
 
 export const DataCenterQuery = z.object({ include: dataCenterInclude })
 export type DataCenterQuery = z.infer<typeof DataCenterQuery>
@@ -96,7 +101,7 @@ export const DataCenterListQuery = z.object({
   globalNetwork: z
     .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'insensitive' })
     .optional()
-    .meta({ type: 'boolean', param: { name: 'globalNetwork', in: 'query' } }),
+    .meta({ type: 'boolean', description: 'With a global network, or without.', param: { name: 'globalNetwork', in: 'query' } }),
 })
 export type DataCenterListQuery = z.infer<typeof DataCenterListQuery>
 

@@ -55,7 +55,7 @@ export function lostBetween(before: Catalog, after: Catalog): Lost {
   }
 }
 
-function refuseGpu(type: GpuType | undefined): string | null {
+function refuseGpu(type: Partial<GpuType> | undefined): string | null {
   if (!type) return null
   if (type.name === undefined || type.memoryGb === undefined) return 'name and memory are required of a type that the seed does not know'
   const isPooled = type.pool !== null

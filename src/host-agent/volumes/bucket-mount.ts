@@ -81,7 +81,6 @@ export class BucketMount {
     const { signal } = this.closing
     for (let failures = 0; !signal.aborted; ) {
       const problem = (await this.answers()) ? null : await this.mount()
-      if (signal.aborted) return
       if (problem !== this.why) this.note(problem)
       failures = problem === null ? 0 : failures + 1
       await sleep(problem === null ? LOOK_MS : backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), signal)
@@ -89,6 +88,7 @@ export class BucketMount {
   }
 
   private note(problem: string | null): void {
+    if (this.closing.signal.aborted) return
     this.why = problem
     if (problem === null) this.log.info('mounted the bucket of global volumes', { bucket: this.bucket.bucket, path: this.path })
     else this.log.warn('the bucket of global volumes cannot be used', { bucket: this.bucket.bucket, reason: problem })

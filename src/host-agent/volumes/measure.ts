@@ -49,12 +49,13 @@ export class VolumeMeter {
   private async run(): Promise<void> {
     const { signal } = this.closing
     while (!signal.aborted) {
-      for (const root of this.roots) for (const id of (await root.list()) ?? []) if (!signal.aborted) await this.look(root, id)
+      for (const root of this.roots) for (const id of (await root.list()) ?? []) await this.look(root, id)
       await sleep(ROUND_MS, signal)
     }
   }
 
   private async look(root: VolumeHome, id: string): Promise<void> {
+    if (this.closing.signal.aborted) return
     const name = `${root.kind} ${id}`
     const startedAt = performance.now()
     if (startedAt - (this.lookedAt.get(name) ?? Number.NEGATIVE_INFINITY) < FRESH_MS) return

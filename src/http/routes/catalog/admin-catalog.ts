@@ -95,6 +95,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       method: 'get',
       operationId: `listCatalog${noun}s`,
       summary: `Every ${words}, and what is said of it`,
+      description: 'Each with what the operator says of it, if anything, and what is in force.',
       responses: {
         200: { description: 'What is in force.', content: { 'application/json': { schema: ListCatalogItems } } },
         ...problemResponses([401]),
@@ -105,6 +106,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       method: 'get',
       operationId: `getCatalog${noun}`,
       summary: `One ${words}`,
+      description: 'What the operator says of it, if anything, and what is in force.',
       responses: { 200: { description: 'What is in force.', content: itemContent }, ...problemResponses([401, 404, 422]) },
     }),
     put: createRoute({
@@ -112,6 +114,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       method: 'put',
       operationId: `putCatalog${noun}`,
       summary: `Change or add a ${words}; what runs goes on at the price that it began with`,
+      description: 'Replaces what was said of it before; what is left out is as the seed has it. Felt everywhere within 5 seconds.',
       middleware: strictJson,
       request: { params, body: { required: true, content: { 'application/json': { schema: body } } } },
       responses: {
@@ -124,6 +127,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       method: 'delete',
       operationId: `deleteCatalog${noun}`,
       summary: `Return to the ${words} of the seed, or remove one of your own`,
+      description: 'Refused while something that is there would become unknown by it: the answer names what.',
       responses: { 204: { description: 'Taken back.' }, ...problemResponses([401, 404, 409, 422]) },
     }),
   }

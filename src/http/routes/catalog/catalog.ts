@@ -36,7 +36,9 @@ const listGpusRoute = createRoute({
   path: '/v2/catalog/gpus',
   operationId: 'listGpuTypes',
   summary: 'List the GPU types and their prices',
-  request: { query: GpuCatalogQuery, TemplateCatalogQuery },
+  description:
+    'With `include=AVAILABILITY` each says how many more could be placed now, where, and with which CUDA versions. Prices are USD for one GPU and hour.',
+  request: { query: GpuCatalogQuery },
   responses: { 200: ok('The GPU types.', ListGpuTypesResponse), ...listProblems },
 })
 
@@ -45,7 +47,8 @@ const getGpuRoute = createRoute({
   path: '/v2/catalog/gpus/{id}',
   operationId: 'getGpuType',
   summary: 'Read a GPU type',
-  request: { params: Params, query: GpuCatalogQuery, TemplateCatalogQuery },
+  description: 'Its id holds spaces, which the path carries percent-encoded. The filters are those of the list.',
+  request: { params: Params, query: GpuCatalogQuery },
   responses: { 200: ok('The GPU type.', GpuType), ...itemProblems },
 })
 
@@ -54,6 +57,7 @@ const listCpusRoute = createRoute({
   path: '/v2/catalog/cpus',
   operationId: 'listCpuTypes',
   summary: 'List the CPU flavors and their prices',
+  description: 'With `include=AVAILABILITY` each says how many more could be placed now. Prices are USD for one vCPU and hour.',
   request: { query: CpuCatalogQuery },
   responses: { 200: ok('The CPU flavors.', ListCpuTypesResponse), ...listProblems },
 })
@@ -63,6 +67,7 @@ const getCpuRoute = createRoute({
   path: '/v2/catalog/cpus/{id}',
   operationId: 'getCpuType',
   summary: 'Read a CPU flavor',
+  description: 'The filters are those of the list.',
   request: { params: Params, query: CpuCatalogQuery },
   responses: { 200: ok('The CPU flavor.', CpuType), ...itemProblems },
 })
@@ -72,6 +77,7 @@ const listDataCentersRoute = createRoute({
   path: '/v2/catalog/datacenters',
   operationId: 'listDataCenters',
   summary: 'List the data centers',
+  description: 'Those of the catalog, and those that machines have joined in. `include` adds which GPUs and CPUs are free there.',
   request: { query: DataCenterListQuery },
   responses: { 200: ok('The data centers.', ListDataCentersResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -81,6 +87,7 @@ const getDataCenterRoute = createRoute({
   path: '/v2/catalog/datacenters/{id}',
   operationId: 'getDataCenter',
   summary: 'Read a data center',
+  description: '`include` adds which GPUs and CPUs are free there.',
   request: { params: Params, query: DataCenterQuery },
   responses: { 200: ok('The data center.', DataCenter), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -90,6 +97,7 @@ const listTemplatesRoute = createRoute({
   path: '/v2/catalog/templates',
   operationId: 'listPublicTemplates',
   summary: 'List public templates, newest first',
+  description: 'Official and verified ones are of accounts that the operator names; all others are of the community.',
   request: { query: TemplateCatalogQuery },
   responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
