@@ -51,7 +51,7 @@ async function expectNothingLost(
   input: Record<string, unknown>,
   meanwhile: () => Promise<(() => Promise<void>) | undefined> = async () => undefined,
 ): Promise<void> {
-  const endpoint = await TestEndpoint.create(plane, 'streams', { ...program, workers: { max: 2, idleTimeout: 60 } })
+  const endpoint = await TestEndpoint.create(plane, 'streams', { ...program, workers: { max: 1, idleTimeout: 60 } })
   const job = await endpoint.run(input)
   const before = await readUntil(endpoint, job, 3)
   const awayFrom = performance.now()
