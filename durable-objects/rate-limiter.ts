@@ -14,19 +14,37 @@ import { applySchema } from './sql-migrations.ts'
 
 const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER NOT NULL, count INTEGER NOT NULL) WITHOUT ROWID']
 
-/** Counts the REST requests of one user, exactly: every request of the user meets the same object (RATE-1, RATE-5). */
+/** What an object that ends at once may forget. */
+const WRITE_WITHIN_MS = 1_000
+
+/**
+ * Counts the REST requests of one user, exactly: every request of the user meets the same object (RATE-1, RATE-5). Counts are in memory and
+ * written within a second, because a write for each request would cost more than most requests (RATE-9).
+ */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
+  private counts: RateCounts
+  private isWriting = false
+
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, SCHEMA)
+    this.counts = this.load()
   }
 
   take(quota: RateQuota, nowMs = Date.now()): RateVerdict {
-    return this.ctx.storage.transactionSync(() => {
-      const verdict = takeRequest(this.load(), quota, nowMs)
-      if (verdict.allowed) this.save(verdict.counts)
-      return verdict
-    })
+    const verdict = takeRequest(this.counts, quota, nowMs)
+    if (verdict.allowed) this.keep(verdict.counts)
+    return verdict
+  }
+
+  private keep(counts: RateCounts): void {
+    this.counts = counts
+    if (this.isWriting) return
+    this.isWriting = true
+    setTimeout(() => {
+      this.isWriting = false
+      this.save()
+    }, WRITE_WITHIN_MS)
   }
 
   private load(): RateCounts {
@@ -36,10 +54,12 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     return counts
   }
 
-  private save(counts: RateCounts): void {
-    for (const { name } of RATE_WINDOWS) {
-      const { startMs, count } = counts[name]
-      this.ctx.storage.sql.exec('INSERT OR REPLACE INTO windows (name, start_ms, count) VALUES (?, ?, ?)', name, startMs, count)
-    }
+  private save(): void {
+    this.ctx.storage.transactionSync(() => {
+      for (const { name } of RATE_WINDOWS) {
+        const { startMs, count } = this.counts[name]
+        this.ctx.storage.sql.exec('INSERT OR REPLACE INTO windows (name, start_ms, count) VALUES (?, ?, ?)', name, startMs, count)
+      }
+    })
   }
 }

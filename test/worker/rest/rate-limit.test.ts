@@ -3,10 +3,24 @@ import { issuePodKey } from '../../../src/effects/pods/pod-key.ts'
 import { rateLimitHeaders } from '../../../src/http/middleware/rate-limit.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
-import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
+import {
+  admin,
+  api,
+  createAccount,
+  createKey,
+  describe,
+  env,
+  evictDurableObject,
+  expect,
+  it,
+  runInDurableObject,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
 import { compute, placed } from '../../support/pods.ts'
 import { insertPod } from '../../support/resources.ts'
 import { rateLimiterStub } from '../../support/stubs.ts'
+import { until } from '../../support/time.ts'
 import { watchDatabase } from '../../support/watch-database.ts'
 
 const PATH = '/v2/serverless'
@@ -195,7 +209,7 @@ describe('rate limit', () => {
     expect([counted.status, counted.headers.get('ratelimit')]).toEqual([200, expect.stringContaining('"minute";r=0;')])
   })
 
-  it('[RATE-5] the counts survive, and a new window starts at its border', async () => {
+  it('[RATE-5] a new window starts at its border', async () => {
     const account = await createAccount({ exempt: false })
     const stub = rateLimiterStub(env, account.userId)
     const noon = Date.UTC(2030, 0, 1, 12)
@@ -203,5 +217,19 @@ describe('rate limit', () => {
     expect((await stub.take(limits, noon)).allowed).toBe(true)
     expect((await stub.take(limits, noon + 59_999)).allowed).toBe(false)
     expect((await stub.take(limits, noon + 60_000)).allowed).toBe(true)
+  })
+
+  it('[RATE-9] the counts survive their object, once they are stored', async () => {
+    const account = await createAccount({ exempt: false })
+    const stub = rateLimiterStub(env, account.userId)
+    const noon = Date.UTC(2030, 0, 1, 12)
+    const limits = { minute: 10, hour: 2, day: 10 }
+    await stub.take(limits, noon)
+    await stub.take(limits, noon)
+    const stored = () =>
+      runInDurableObject(stub, (_, { storage }) => storage.sql.exec("SELECT count FROM windows WHERE name = 'hour'").toArray())
+    await until(async () => (await stored())[0]?.count === 2)
+    await evictDurableObject(stub)
+    expect((await stub.take(limits, noon)).allowed).toBe(false)
   })
 })
