@@ -62,10 +62,10 @@ function refuseGpu(type: Partial<GpuType> | undefined): string | null {
   return isPooled === (type.serverlessPrice !== null) ? null : 'pool and price.serverless go together: both, or both null'
 }
 
-function refuseCpu(flavor: CpuFlavor | undefined): string | null {
+function refuseCpu(flavor: (Partial<CpuFlavor> & Pick<CpuFlavor, 'minVcpu' | 'maxVcpu'>) | undefined): string | null {
   if (!flavor) return null
   const { name, group, ramGbPerVcpu, securePricePerVcpu, serverlessPricePerVcpu, minVcpu, maxVcpu } = flavor
-  if ([name, group, ramGbPerVcpu, securePricePerVcpu, serverlessPricePerVcpu].includes(undefined as never)) {
+  if ([name, group, ramGbPerVcpu, securePricePerVcpu, serverlessPricePerVcpu].includes(undefined)) {
     return 'name, group, ramGbPerVcpu and both prices are required of a flavor that the seed does not know'
   }
   return minVcpu > maxVcpu ? `vcpu.min ${minVcpu} is above vcpu.max ${maxVcpu}` : null

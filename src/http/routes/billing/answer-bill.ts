@@ -30,6 +30,7 @@ export function csvOf(c: Context<AppEnv>, { records, metadata }: Bill, owner: re
   return c.body(text, 200, { 'Content-Type': `${CSV}; charset=utf-8; header=present` })
 }
 
+// Both casts below: columns are picked by name, and the types of records have no index signature.
 function recordLines(records: Bill['records'], columns: readonly string[]): string {
   return formatCsv(columns, records as unknown as Record<string, Cell>[])
 }
