@@ -4,6 +4,7 @@ import { type AwsSettings, type AwsVariables, parseAwsSettings } from './domain/
 import { parseSessionSettings, type SessionSettings, type SessionVariables } from './domain/session/settings.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
+import type { ClusterRpc } from './objects/cluster.ts'
 import type { EndpointRpc } from './objects/endpoint.ts'
 import type { HostRpc } from './objects/host.ts'
 import type { PodLogRpc } from './objects/pod-log.ts'
@@ -19,6 +20,7 @@ export interface Env extends SessionVariables, AwsVariables {
   ASSETS: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
   HOST: DurableObjectNamespace<HostRpc>
+  CLUSTER: DurableObjectNamespace<ClusterRpc>
   HOST_TUNNEL: DurableObjectNamespace<HostTunnelRpc>
   RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
   WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderRpc>

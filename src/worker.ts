@@ -1,3 +1,4 @@
+import { ClusterObject } from '../durable-objects/cluster.ts'
 import { EndpointObject } from '../durable-objects/endpoint.ts'
 import { HostObject } from '../durable-objects/host.ts'
 import { HostTunnelObject } from '../durable-objects/host-tunnel.ts'
@@ -44,4 +45,4 @@ function setUp(env: Env): string | null {
   }
 }
 
-export { EndpointObject, HostObject, HostTunnelObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+export { ClusterObject, EndpointObject, HostObject, HostTunnelObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }

@@ -185,7 +185,7 @@ describe('rooms', () => {
   })
 
   it('[PP-190] [C1] only objects/stubs.ts names objects, and only for what is proven to be owned', () => {
-    const namespaces = /\b(ENDPOINT|HOST|RATE_LIMITER|WEBHOOK_SENDER|POD_LOG)\b\s*\.|\bidFrom(Name|String)\b|\bgetByName\b/
+    const namespaces = /\b(ENDPOINT|HOST|RATE_LIMITER|WEBHOOK_SENDER|POD_LOG|CLUSTER)\b\s*\.|\bidFrom(Name|String)\b|\bgetByName\b/
     expect(SOURCES.filter((file) => namespaces.test(source(file)))).toEqual(['src/objects/stubs.ts'])
     const stubs = [...source('src/objects/stubs.ts').matchAll(/export function (\w+)\(env: Env, (.*?)\): DurableObjectStub/g)]
     expect(stubs.length).toBe(source('src/objects/stubs.ts').match(/DurableObjectStub</g)?.length)

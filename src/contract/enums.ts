@@ -10,6 +10,9 @@ export type PodAction = (typeof POD_ACTIONS)[number]
 export const CLOUDS = ['SECURE', 'COMMUNITY'] as const
 export type Cloud = (typeof CLOUDS)[number]
 
+export const CLUSTER_TYPES = ['APPLICATION', 'TRAINING', 'SLURM', 'RAY'] as const
+export type ClusterType = (typeof CLUSTER_TYPES)[number]
+
 /** Where workers of an endpoint may run. */
 export const ENDPOINT_CLOUDS = [...CLOUDS, 'ALL'] as const
 export type EndpointCloud = (typeof ENDPOINT_CLOUDS)[number]

@@ -4,6 +4,7 @@ import { audit } from './tables/audit.ts'
 import { budgets } from './tables/budgets.ts'
 import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { catalogEntries } from './tables/catalog.ts'
+import { clusters, overlays } from './tables/clusters.ts'
 import { delegations } from './tables/delegations.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
@@ -25,6 +26,7 @@ export {
   budgets,
   capacityWaiters,
   catalogEntries,
+  clusters,
   delegations,
   endpoints,
   globalVolumes,
@@ -36,6 +38,7 @@ export {
   joinTokens,
   memberships,
   networkVolumes,
+  overlays,
   pods,
   quotas,
   registries,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LogAccess } from './logs.ts'
+import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlays.ts'
 
 /**
  * What a host agent and the plane say to each other. A second, private contract: versioned by `PROTOCOL_VERSION`,
@@ -11,6 +12,7 @@ import { LogAccess } from './logs.ts'
  *   GET  /link    WebSocket; desired state down, hello and beats up
  *   GET  /tunnel  WebSocket; requests of the plane to workloads (`tunnel/frames.ts`)
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
+ *   POST /overlays which members of private networks reach one another (`overlays.ts`)
  *   POST /logs    lines of workloads, repeated by the agent until acknowledged by number (`logs.ts`)
  */
 export const PROTOCOL_VERSION = 1
@@ -97,6 +99,8 @@ export const Inventory = z.object({
     .optional(),
   /** Absent: an agent that does not say, whose containers run in `runc`. */
   isolation: Isolation.optional(),
+  /** Absent: an agent that builds no private networks across hosts. */
+  overlay: OverlayInventory.optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
 
@@ -179,6 +183,15 @@ export const Workload = z.object({
   /** Go on with the writable layer of the newest of those that has a container (POD-14); that one is `gone` once this one runs. */
   keepDisk: z.boolean().optional(),
   mounts: z.array(WorkloadMount).max(8).optional(),
+  /** Networks across hosts that it has an interface in; they stand in the message's `overlays`. */
+  overlays: z.array(OverlayPlace).max(8).optional(),
+  /**
+   * Make everything ready (image, networks, and whether the others are reached) but do not start it yet; the plane leaves this away once all
+   * members are ready. An agent that does not know it starts at once.
+   */
+  prepare: z.boolean().optional(),
+  /** Written into the container before it starts. */
+  files: z.array(WorkloadFile).max(16).optional(),
   /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
   wipe: z.boolean().optional(),
   /** It serves requests that the plane sends through the tunnel: how it is asked whether it is ready to (LB-7). */
@@ -284,6 +297,8 @@ export const PlaneMessage = z.discriminatedUnion('type', [
     more: z.boolean().optional(),
     /** The most that a job waits for a silent host, milliseconds; absent: a plane that waits for none (HOST-36). */
     silenceMaxMs: z.number().int().min(0).optional(),
+    /** All networks across hosts that its workloads are in; with the first part only. */
+    overlays: z.array(Overlay).max(1_024).optional(),
   }),
   z.object({ type: z.literal('beatAck'), beat: z.number().int() }),
   /** The host was removed or enrolled again elsewhere: stop everything and exit. */

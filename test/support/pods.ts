@@ -33,7 +33,18 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
     ...change,
   }
   const nowMs = Date.now()
-  const links = { templateId: null, networkVolumeId: null, globalVolumeId: null, registryId: null, clusterId: null }
+  const links = {
+    templateId: null,
+    networkVolumeId: null,
+    globalVolumeId: null,
+    registryId: null,
+    clusterId: null,
+    clusterRank: null,
+    clusterIp: null,
+    readyGeneration: null,
+    triedHosts: null,
+    globalIp: null,
+  }
   const state = { status: 'PROVISIONING', version: 1, generation: 1, keepsDisk: false, diskStale: false, hostLost: false } as const
   const live = {
     statusReason: null,

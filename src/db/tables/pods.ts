@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { POD_STATUSES } from '../../contract/enums.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import type { Sealed } from '../sealed-env.ts'
@@ -50,6 +50,16 @@ export const pods = sqliteTable(
     globalVolumeId: text('global_volume_id'),
     registryId: text('registry_id'),
     clusterId: text('cluster_id'),
+    /** Among the members of its cluster, from 0; it keeps it wherever it goes. */
+    clusterRank: integer('cluster_rank'),
+    /** On the network of its cluster. */
+    clusterIp: text('cluster_ip'),
+    /** The newest of its containers that may start; those of a member wait until the others are ready. Null: the pod is no member. */
+    readyGeneration: integer('ready_generation'),
+    /** Hosts on which a member could not be started; null once it has run, and of a pod that is no member. */
+    triedHosts: text('tried_hosts', { mode: 'json' }).$type<string[]>(),
+    /** On the network of its account, with global networking. */
+    globalIp: text('global_ip'),
     /** When its container started, by itself; `charged_from` is later where its host was not heard of for a while. */
     startedAtMs: integer('started_at'),
     chargedFromMs: integer('charged_from'),
@@ -75,6 +85,8 @@ export const pods = sqliteTable(
     index('pods_host').on(t.hostId).where(sql`${t.status} <> 'TERMINATED'`),
     index('pods_network_volume').on(t.networkVolumeId).where(sql`${t.networkVolumeId} IS NOT NULL`),
     index('pods_global_volume').on(t.globalVolumeId).where(sql`${t.globalVolumeId} IS NOT NULL`),
+    uniqueIndex('pods_cluster_rank').on(t.clusterId, t.clusterRank).where(sql`${t.clusterId} IS NOT NULL AND ${t.status} <> 'TERMINATED'`),
+    uniqueIndex('pods_global_ip').on(t.teamId, t.globalIp).where(sql`${t.globalIp} IS NOT NULL AND ${t.status} <> 'TERMINATED'`),
     index('pods_template').on(t.templateId).where(sql`${t.templateId} IS NOT NULL`),
     index('pods_registry').on(t.registryId).where(sql`${t.registryId} IS NOT NULL`),
   ],
