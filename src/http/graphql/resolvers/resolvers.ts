@@ -2,6 +2,7 @@ import type { Resolver, Resolvers } from '../call.ts'
 import { ABSENT_RESOLVERS } from './absent.ts'
 import { ACCOUNT_RESOLVERS } from './account.ts'
 import { CATALOG_RESOLVERS } from './catalog.ts'
+import { CLUSTER_OFFER_RESOLVERS } from './cluster-offers.ts'
 import { CLUSTER_RESOLVERS } from './clusters.ts'
 import { ENDPOINT_RESOLVERS } from './endpoints.ts'
 import { POD_MUTATIONS } from './pod-mutations.ts'
@@ -17,6 +18,7 @@ export const RESOLVERS: Resolvers = merged([
   ENDPOINT_RESOLVERS,
   CATALOG_RESOLVERS,
   CLUSTER_RESOLVERS,
+  CLUSTER_OFFER_RESOLVERS,
   ABSENT_RESOLVERS,
 ])
 
