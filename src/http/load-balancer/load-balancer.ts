@@ -5,7 +5,7 @@ import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
-import type { HeaderList, OpenTarget } from '../../host-protocol/tunnel/frames.ts'
+import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import type { TunnelFailure } from '../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
@@ -76,6 +76,8 @@ async function serve(incoming: Incoming, call: ServedCall): Promise<Response> {
     const answer = await sendToWorkload(env, hostId, {
       target,
       slot: ref,
+      needs: null,
+      beside: null,
       timeoutMs,
       isOwnOrigin: call.prefix === null,
       body,
@@ -129,7 +131,11 @@ function workerHeaders({ request, url }: Incoming, call: ServedCall): HeaderList
   return headers
 }
 
-function targetOf(request: Request, { path }: ServedCall, headers: HeaderList): Pick<OpenTarget, 'kind' | 'method' | 'path' | 'headers'> {
+function targetOf(
+  request: Request,
+  { path }: ServedCall,
+  headers: HeaderList,
+): Pick<RequestTarget, 'kind' | 'method' | 'path' | 'headers'> {
   const isSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   return { kind: isSocket ? 'websocket' : 'http', method: request.method, path, headers }
 }
@@ -149,6 +155,8 @@ function problemOf({ code, detail }: TunnelFailure): Problem {
         detail: `the request has not reached a worker: ${detail}`,
         headers: { 'Retry-After': RETRY_SECONDS },
       })
+    case 'outdated':
+      return new Problem('unavailable', { detail })
     case 'broken':
       return new Problem('badGateway', { detail: `the worker did not finish its answer: ${detail}` })
     case 'late':
