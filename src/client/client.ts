@@ -15,14 +15,19 @@ type Given<Op> = ([keyof PathOf<Op>] extends [never] ? { path?: PathOf<Op> } : {
 type Arguments<Op> = [keyof PathOf<Op> | BodyOf<Op>] extends [never]
   ? [given?: Given<Op>, options?: CallOptions]
   : [given: Given<Op>, options?: CallOptions]
-type Call<Op> = Op extends { isEvents: true }
-  ? (...args: [given: { path: PathOf<Op>; query?: Query }, options?: CallOptions & { lastEventId?: string }]) => AsyncGenerator<ServerEvent>
-  : (...args: Arguments<Op>) => Promise<AnswerOf<Op>>
+type Call<Op> = Op extends { by: 'events' }
+  ? (given: { path: PathOf<Op>; query?: Query }, options?: CallOptions & { lastEventId?: string }) => AsyncGenerator<ServerEvent>
+  : Op extends { by: 'socket' }
+    ? (given: { path: PathOf<Op>; query?: Query }) => URL
+    : (...args: Arguments<Op>) => Promise<AnswerOf<Op>>
 
 /** What an operation takes in its body, by its id. */
 export type ApiBody<Id extends keyof Table> = BodyOf<Table[Id]>
 
-/** A function for each operation of REST, of the job API and of the operator API, by the id that it has in their documents. */
+/**
+ * A function for each operation of REST, of the job API and of the operator API, by the id that it has in their documents. One that answers with
+ * events gives them one by one; one that goes on over a WebSocket gives its address, and the caller opens it.
+ */
 export type ApiCalls = { [Id in keyof Table]: Call<Table[Id]> }
 
 export interface ApiClient extends ApiCalls {
@@ -30,7 +35,7 @@ export interface ApiClient extends ApiCalls {
   request(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<unknown>
 }
 
-type AnyOperation = Pick<Operation, 'method' | 'path' | 'isCreate' | 'isEvents'>
+type AnyOperation = Pick<Operation, 'method' | 'path' | 'isCreate' | 'by'>
 
 interface AnyGiven extends CallOptions {
   path?: Record<string, string>
@@ -41,7 +46,7 @@ interface AnyGiven extends CallOptions {
 /** A client of one plane. It holds no connection, so there is nothing to close. */
 export function connect(options: TransportOptions): ApiClient {
   const transport = new Transport(options)
-  const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation)])
+  const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation, options.url)])
   const request = (method: Method, path: string, body?: unknown, call: CallOptions = {}) =>
     transport.json({ ...call, method, path, ...(body === undefined ? {} : { body }) })
   return { ...(Object.fromEntries(calls) as ApiCalls), request }
@@ -52,10 +57,12 @@ export function createApiClient(url: string, key: string): ApiClient {
   return connect({ url, credentials: { key } })
 }
 
-function callOf(transport: Transport, { method, path, isCreate, isEvents }: AnyOperation) {
+function callOf(transport: Transport, { method, path, isCreate, by }: AnyOperation, url: string) {
   return ({ path: names = {}, query = {}, body }: AnyGiven = {}, options: CallOptions & { lastEventId?: string } = {}) => {
-    const sent: Sent = { ...options, method, isCreate, path: addressOf(path, names, query), ...(body === undefined ? {} : { body }) }
-    return isEvents ? readEvents(transport, sent, options.lastEventId) : transport.json(sent)
+    const address = addressOf(path, names, query)
+    if (by === 'socket') return new URL(address, url.replace(/^http/, 'ws'))
+    const sent: Sent = { ...options, method, isCreate, path: address, ...(body === undefined ? {} : { body }) }
+    return by === 'events' ? readEvents(transport, sent, options.lastEventId) : transport.json(sent)
   }
 }
 

@@ -16,8 +16,8 @@ export interface Operation<Path extends string = string, Answer = unknown, Body 
   path: Path
   /** It makes something, and repeating it under one `Idempotency-Key` makes it once (PP-125). */
   isCreate: boolean
-  /** Answers with events instead of JSON. */
-  isEvents: boolean
+  /** How it answers: with JSON, with server-sent events, or over a WebSocket that the caller opens. */
+  by: 'json' | 'events' | 'socket'
   answer?: Typed<Answer>
   body?: Typed<Body>
 }
@@ -44,7 +44,7 @@ export const ANYTHING: Typed<unknown> = {}
 
 function withMethod(method: Method, isCreate = false) {
   return <Path extends string, Answer, Body = never>(path: Path, _answer: Typed<Answer>, _body?: Typed<Body>) => {
-    const operation: Operation<Path, Output<Answer>, Input<Body>> = { method, path, isCreate, isEvents: false }
+    const operation: Operation<Path, Output<Answer>, Input<Body>> = { method, path, isCreate, by: 'json' }
     return operation
   }
 }
@@ -57,6 +57,11 @@ export const remove = withMethod('DELETE')
 export const create = withMethod('POST', true)
 
 /** Answers with server-sent events. */
-export function events<Path extends string>(path: Path): Operation<Path, undefined> & { isEvents: true } {
-  return { method: 'GET', path, isCreate: false, isEvents: true }
+export function events<Path extends string>(path: Path): Operation<Path, undefined> & { by: 'events' } {
+  return { method: 'GET', path, isCreate: false, by: 'events' }
+}
+
+/** Goes on over a WebSocket. */
+export function socket<Path extends string>(path: Path): Operation<Path, undefined> & { by: 'socket' } {
+  return { method: 'GET', path, isCreate: false, by: 'socket' }
 }
