@@ -37,8 +37,7 @@ function prepared(plane: Env, statement: unknown): D1PreparedStatement {
 
 const walk = () => {
   const operator = { env: BOTH, nowMs: Date.now(), requestId: 'rotation' }
-  const request = async (_method: string, _path: string, body?: unknown) => reseal(operator, (body as { cursor?: string }).cursor)
-  return resealAll({ request } as Parameters<typeof resealAll>[0])
+  return resealAll({ reseal: async ({ body }: { body: { cursor?: string | undefined } }) => reseal(operator, body.cursor) })
 }
 
 describe('[SEC-10] answers that are kept for repeats', () => {
