@@ -27,16 +27,18 @@ export function graphqlApi(): Hono<AppEnv> {
   app.use('*', keepPrivate)
   app.get('/', editor)
   app.post('/', limitSize, knowCaller, countRequest, answer)
-  app.all('/', () => {
-    throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
-  })
+  app.all('/', notPost)
   return app
 }
 
+function notPost(): never {
+  throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
+}
+
 /** An editor for documents, for development only (GQL-31). It comes from a network of others and needs a key like any client. */
-async function editor(c: AppContext, next: Next): Promise<Response | void> {
+async function editor(c: AppContext): Promise<Response> {
   const { hasEditor } = readSettings(c.env).graphql
-  if (!hasEditor || !c.req.header('accept')?.includes('text/html')) return next()
+  if (!hasEditor || !c.req.header('accept')?.includes('text/html')) return notPost()
   const { editorPage } = await import('./server.ts')
   return c.html(editorPage())
 }
