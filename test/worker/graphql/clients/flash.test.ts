@@ -4,7 +4,7 @@ import { api, createAccount, describe, expect, it } from '../../../support/harne
 const flash = replayOf('flash')
 
 describe('flash', () => {
-  it('[GQL-61] makes an endpoint with a template of its own, changes both, and deletes it', async () => {
+  it('[GQL-61] [GQL-63] makes an endpoint with a template of its own, changes both, and deletes it', async () => {
     const { key, userId } = await createAccount()
     const input = {
       name: 'worker-fb',
@@ -31,7 +31,14 @@ describe('flash', () => {
       },
     }
     const { saveEndpoint: made } = await flash.play(key, 'save-endpoint', { variables: { input } })
-    expect(made).toMatchObject({ name: 'worker-fb', gpuIds: 'AMPERE_24', locations: 'EU-RO-1', userId, type: 'QB', templateId: expect.any(String) })
+    expect(made).toMatchObject({
+      name: 'worker-fb',
+      gpuIds: 'AMPERE_24',
+      locations: 'EU-RO-1',
+      userId,
+      type: 'QB',
+      templateId: expect.any(String),
+    })
     expect((await api(key).get(`/v2/serverless/${made.id}`)).body).toMatchObject({ image: 'acme/flash:1', disk: 64, env: { A: '1' } })
     expect(await flash.play(key, 'endpoint-exists', { variables: { id: made.id } })).toEqual({ myself: { endpoint: { id: made.id } } })
     const changed = { ...input, id: made.id, workersMax: 2, templateId: made.templateId, template: undefined }
@@ -51,14 +58,21 @@ describe('flash', () => {
     }
     const { saveTemplate } = await flash.play(key, 'update-template', { variables: { input: template } })
     expect(saveTemplate).toMatchObject({ id: made.templateId, imageName: 'acme/flash:2' })
-    expect((await api(key).get(`/v2/serverless/${made.id}`)).body).toMatchObject({ image: 'acme/flash:2' })
+    expect((await api(key).get(`/v2/serverless/${made.id}`)).body).toMatchObject({ image: 'acme/flash:2', env: {} })
     expect(await flash.play(key, 'delete-endpoint', { variables: { id: made.id } })).toEqual({ deleteEndpoint: null })
     expect(await flash.play(key, 'endpoint-exists', { variables: { id: made.id } })).toEqual({ myself: { endpoint: null } })
   })
 
   it('[GQL-61] asks what is in stock', async () => {
     const { key } = await createAccount()
-    const lowestPriceInput = { dataCenterId: null, gpuCount: 1, secureCloud: true, includeAiApi: true, allowedCudaVersions: [], compliance: [] }
+    const lowestPriceInput = {
+      dataCenterId: null,
+      gpuCount: 1,
+      secureCloud: true,
+      includeAiApi: true,
+      allowedCudaVersions: [],
+      compliance: [],
+    }
     const gpu = await flash.play(key, 'gpu-stock', { variables: { gpuTypesInput: { ids: ['NVIDIA L4'] }, lowestPriceInput } })
     expect(gpu).toEqual({ gpuTypes: [{ lowestPrice: { stockStatus: expect.stringMatching(/^(None|Low|Medium|High)$/) } }] })
     const specificsInput = { dataCenterId: 'EU-RO-1', instanceId: 'cpu3c-2-4' }
@@ -77,7 +91,8 @@ describe('flash', () => {
       'get-build': [{ input: 'a' }, 'flashBuild'],
       'auth-request-status': [{ flashAuthRequestId: 'a' }, 'flashAuthRequestStatus'],
     } as const
-    for (const [name, [variables, field]] of Object.entries(reads)) expect(await flash.play(key, name, { variables })).toEqual({ [field]: null })
+    for (const [name, [variables, field]] of Object.entries(reads))
+      expect(await flash.play(key, name, { variables })).toEqual({ [field]: null })
     const writes = {
       'create-app': { input: { name: 'a' } },
       'create-environment': { input: { flashAppId: 'a', name: 'b' } },

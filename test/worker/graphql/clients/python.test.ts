@@ -23,7 +23,14 @@ describe('the Python SDK: pods', () => {
     const { myself } = await sdk.play(key, 'my-pods')
     const { pod } = await sdk.play(key, 'pod', { inline: { p1: made.id } })
     expect(myself.pods).toEqual([{ ...pod, uptimeSeconds: expect.any(Number) }])
-    expect(pod).toMatchObject({ id: made.id, name: 'n', desiredStatus: 'RUNNING', containerDiskInGb: 10, volumeInGb: 0, podType: 'RESERVED' })
+    expect(pod).toMatchObject({
+      id: made.id,
+      name: 'n',
+      desiredStatus: 'RUNNING',
+      containerDiskInGb: 10,
+      volumeInGb: 0,
+      podType: 'RESERVED',
+    })
     expect(await sdk.play(key, 'stop-pod', { inline: { p1: made.id } })).toEqual({ podStop: { id: made.id, desiredStatus: 'EXITED' } })
     await scene.host.report(`${made.id}-1`, { state: 'exited', exitCode: 0 })
     const { podResume: started } = await sdk.play(key, 'resume-pod', { inline: { p1: made.id } })

@@ -109,7 +109,9 @@ describe('runpodctl 1', () => {
   it('[GQL-8] [GQL-61] an id that is none is an error of every command', async () => {
     const { key } = await createAccount()
     for (const name of ['resume-pod', 'stop-pod', 'terminate-pod', 'bid-resume-pod']) {
-      const { status, body } = await ctl.send(key, name, { variables: { podId: 'xid', ...(name === 'bid-resume-pod' && { bidPerGpu: 0.3, gpuCount: 1 }) } })
+      const { status, body } = await ctl.send(key, name, {
+        variables: { podId: 'xid', ...(name === 'bid-resume-pod' && { bidPerGpu: 0.3, gpuCount: 1 }) },
+      })
       expect([name, status, body.errors?.[0].message]).toEqual([name, 200, expect.stringContaining('not found')])
     }
   })
@@ -132,7 +134,9 @@ describe('runpodctl 1', () => {
   it('[GQL-61] ssh: the keys of the account, read and replaced', async () => {
     const { key, userId } = await createAccount()
     const pubKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada'
-    expect(await ctl.play(key, 'update-user-settings', { variables: { input: { pubKey } } })).toEqual({ updateUserSettings: { id: userId } })
+    expect(await ctl.play(key, 'update-user-settings', { variables: { input: { pubKey } } })).toEqual({
+      updateUserSettings: { id: userId },
+    })
     expect(await ctl.play(key, 'myself')).toEqual({ myself: { id: userId, pubKey } })
     await ctl.play(key, 'update-user-settings', { variables: { input: { pubKey: '' } } })
     expect((await ctl.play(key, 'myself')).myself.pubKey).toBe('')
