@@ -98,6 +98,11 @@ export class HostObject extends PlaneObject implements HostRpc {
     await this.pods.settle(hostId, podId)
   }
 
+  async overlaysChanged(hostId: string): Promise<void> {
+    this.store.setHostId(hostId)
+    await this.desired.broadcast()
+  }
+
   async podChanged(podId: string, timeoutMs: number): Promise<void> {
     await this.pods.waitForChange(podId, timeoutMs)
   }

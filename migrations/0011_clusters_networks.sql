@@ -25,6 +25,7 @@ CREATE TABLE `overlays` (
 	`kind` text NOT NULL,
 	`owner_id` text NOT NULL,
 	`slot` integer NOT NULL,
+	`check_number` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`team_id`) REFERENCES `teams`(`id`) ON UPDATE no action ON DELETE no action
 );
@@ -33,6 +34,8 @@ CREATE UNIQUE INDEX `overlays_owner` ON `overlays` (`owner_id`);--> statement-br
 CREATE UNIQUE INDEX `overlays_slot` ON `overlays` (`kind`,`slot`);--> statement-breakpoint
 ALTER TABLE `pods` ADD `cluster_rank` integer;--> statement-breakpoint
 ALTER TABLE `pods` ADD `cluster_ip` text;--> statement-breakpoint
+ALTER TABLE `pods` ADD `ready_generation` integer;--> statement-breakpoint
+ALTER TABLE `pods` ADD `tried_hosts` text;--> statement-breakpoint
 ALTER TABLE `pods` ADD `global_ip` text;--> statement-breakpoint
 CREATE UNIQUE INDEX `pods_cluster_rank` ON `pods` (`cluster_id`,`cluster_rank`) WHERE "pods"."cluster_id" IS NOT NULL AND "pods"."status" <> 'TERMINATED';--> statement-breakpoint
 CREATE UNIQUE INDEX `pods_global_ip` ON `pods` (`team_id`,`global_ip`) WHERE "pods"."global_ip" IS NOT NULL AND "pods"."status" <> 'TERMINATED';

@@ -54,10 +54,19 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
 }
 /** Programs for Node, each with all that it knows beside itself. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  // For Node and browsers: types of the contract, and nothing that runs.
+  'src/client': ['src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
-  'src/local': ['src/contract', 'src/domain', 'src/node', 'src/host-agent/plane/enrolment.ts', 'src/host-agent/gpus/simulated.ts'],
-  'src/cli': ['src/node', 'src/local/api-client.ts', 'src/local/data-dir.ts'],
+  'src/local': [
+    'src/client',
+    'src/contract',
+    'src/domain',
+    'src/node',
+    'src/host-agent/plane/enrolment.ts',
+    'src/host-agent/gpus/simulated.ts',
+  ],
+  'src/cli': ['src/client', 'src/node', 'src/local/data-dir.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
@@ -185,7 +194,7 @@ describe('rooms', () => {
   })
 
   it('[PP-190] [C1] only objects/stubs.ts names objects, and only for what is proven to be owned', () => {
-    const namespaces = /\b(ENDPOINT|HOST|RATE_LIMITER|WEBHOOK_SENDER|POD_LOG)\b\s*\.|\bidFrom(Name|String)\b|\bgetByName\b/
+    const namespaces = /\b(ENDPOINT|HOST|RATE_LIMITER|WEBHOOK_SENDER|POD_LOG|CLUSTER)\b\s*\.|\bidFrom(Name|String)\b|\bgetByName\b/
     expect(SOURCES.filter((file) => namespaces.test(source(file)))).toEqual(['src/objects/stubs.ts'])
     const stubs = [...source('src/objects/stubs.ts').matchAll(/export function (\w+)\(env: Env, (.*?)\): DurableObjectStub/g)]
     expect(stubs.length).toBe(source('src/objects/stubs.ts').match(/DurableObjectStub</g)?.length)

@@ -36,6 +36,8 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   unmarkPod(podId: string): Promise<void>
   /** Puts in force what a pod's row says now, and takes one mark away. */
   syncPod(hostId: string, podId: string): Promise<void>
+  /** What the host is told of private networks has changed, such as a question whether members reach one another. */
+  overlaysChanged(hostId: string): Promise<void>
   /** Returns when something about a pod may have changed, at the latest after `timeoutMs`. */
   podChanged(podId: string, timeoutMs: number): Promise<void>
   /** This host is lost or being emptied: its pods go elsewhere, each as it wants. */

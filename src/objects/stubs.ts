@@ -1,5 +1,6 @@
 import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
+import type { ClusterRpc } from './cluster.ts'
 import type { EndpointRpc } from './endpoint.ts'
 import type { HostRpc } from './host.ts'
 import type { Owned } from './ownership/owned.ts'
@@ -34,6 +35,11 @@ export function hostStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<Hos
 /** The object through which the workloads of one machine are reached. */
 export function hostTunnelStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostTunnelRpc> {
   return env.HOST_TUNNEL.get(env.HOST_TUNNEL.idFromName(id))
+}
+
+/** The object that decides about the members of one cluster. */
+export function clusterStub(env: Env, { id }: Owned<'cluster'>): DurableObjectStub<ClusterRpc> {
+  return env.CLUSTER.get(env.CLUSTER.idFromName(id))
 }
 
 /** The object that counts one user's REST requests. */

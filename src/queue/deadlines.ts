@@ -1,4 +1,5 @@
 import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
+import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
@@ -92,20 +93,23 @@ export function earliest(timesMs: readonly (number | null)[]): number | null {
 }
 
 /**
- * When the plane itself was away (its alarm is far overdue), silence of the workers proves nothing: their leases and their own deadlines
- * start again from now, once.
+ * PP-13: when the plane itself was away (its alarm is far overdue), silence of the workers proves nothing: their leases and their own
+ * deadlines start again from now, once. Their hosts have to come back first, so nobody is given less time than a silent host (HOST-36).
  */
 export function absorbOutage(tx: Tx): void {
   const { state, nowMs } = tx
   const armed = state.meta.alarmAtMs()
   if (armed === null || nowMs - armed < OUTAGE_INTERVALS * state.pingIntervalMs) return
   state.meta.setAlarmAtMs(null)
-  for (const job of state.jobs.running()) {
-    state.jobs.save(job, { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, nowMs + silenceLimitMs(state)) })
-  }
-  for (const { id } of state.workers.all()) {
-    tellWorker(tx, id, { kind: 'ping' })
-    // One that was starting has asked for nothing yet.
-    if (state.workers.get(id)?.phase === 'READY') tellWorker(tx, id, { kind: 'take' })
-  }
+  const untilMs = nowMs + Math.max(silenceLimitMs(state), SILENCE_MIN_MS)
+  for (const job of state.jobs.running()) state.jobs.save(job, { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) })
+  for (const worker of state.workers.all()) excuseWorker(tx, worker, untilMs)
+}
+
+function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
+  // One that serves requests, or was still starting, has no pings or takes to miss.
+  if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return
+  tellWorker(tx, worker.id, { kind: 'ping' })
+  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) tellWorker(tx, worker.id, { kind: 'excused', untilMs })
+  if (worker.phase === 'READY') tellWorker(tx, worker.id, { kind: 'take' })
 }

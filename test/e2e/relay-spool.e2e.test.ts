@@ -14,6 +14,9 @@ const AWAY_MS = 15_000
 const CHUNKS = 24
 const PAUSE_MS = 250
 const HOLD_MS = 10_000
+const PING_INTERVAL_MS = 1_000
+/** Longer than the lease of a worker that pings, which is what a busy machine takes to start an agent (PP-13). */
+const LATE_AGENT_MS = 6 * PING_INTERVAL_MS
 
 let plane: TestPlane
 let agent: TestAgent
@@ -22,7 +25,7 @@ let image: string
 beforeAll(async () => {
   image = await pythonWorkerImage()
   // Many missed pings within the outage: a result that waits in the agent must not count as lost.
-  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: String(PING_INTERVAL_MS) } })
   agent = await startAgent({ plane, name: 'keeper', simulateGpus: 'NVIDIA L4:4' })
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {
@@ -36,11 +39,12 @@ test('[HOST-20, HOST-21] builtin worker: every chunk and the result arrive once'
 test('[HOST-20, HOST-21] stock SDK in a container: every chunk and the result arrive once', () =>
   expectNothingLost({ image, cmd: ['python3', '-u', '/handlers/generator.py'] }, { chunks: CHUNKS, pause: PAUSE_MS / 1_000 }))
 
-test('[HOST-20, HOST-22] both programs are killed: the next agent delivers what the former one kept', () =>
+test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent delivers what the former one kept', () =>
   expectNothingLost({ image: 'builtin/probe' }, { chunks: CHUNKS, chunkMs: PAUSE_MS }, async () => {
     await eventually('the worker has ended its job', 30_000, async () => keptPosts('process', '/job-done/').length > 0)
     await agent.kill('SIGKILL')
     return async () => {
+      await realTime(LATE_AGENT_MS, 'the agent comes back behind its plane')
       agent = await startAgent({ plane, name: 'keeper', simulateGpus: 'NVIDIA L4:4', stateDir: agent.stateDir })
     }
   }))

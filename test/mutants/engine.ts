@@ -23,6 +23,12 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     replace: 'earliest(dues)',
   },
   {
+    id: 'hosts have no time to come back behind their plane',
+    file: 'src/queue/deadlines.ts',
+    find: 'Math.max(silenceLimitMs(state), SILENCE_MIN_MS)',
+    replace: 'silenceLimitMs(state)',
+  },
+  {
     id: 'the alarm ignores workers',
     file: 'src/queue/deadlines.ts',
     find: 'earliest([state.jobs.nextDueAtMs(), ...dues])',

@@ -8,6 +8,7 @@ import {
 } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ClusterObject } from '../../durable-objects/cluster.ts'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import type { HostObject } from '../../durable-objects/host.ts'
 import type { HostTunnelObject } from '../../durable-objects/host-tunnel.ts'
@@ -16,6 +17,7 @@ import type { RateLimiterObject } from '../../durable-objects/rate-limiter.ts'
 import type { WebhookSenderObject } from '../../durable-objects/webhook-sender.ts'
 import type { Role } from '../../src/domain/access.ts'
 import type { Env } from '../../src/env.ts'
+import type { ClusterRpc } from '../../src/objects/cluster.ts'
 import type { EndpointRpc } from '../../src/objects/endpoint.ts'
 import type { HostRpc } from '../../src/objects/host.ts'
 import type { PodLogRpc } from '../../src/objects/pod-log.ts'
@@ -52,7 +54,9 @@ type ClassOf<Rpc> = Rpc extends EndpointRpc
           ? RateLimiterObject
           : Rpc extends HostTunnelRpc
             ? HostTunnelObject
-            : never
+            : Rpc extends ClusterRpc
+              ? ClusterObject
+              : never
 
 /** Runs a function inside the object of a stub, with its storage. */
 export function runInDurableObject<Face extends Rpc.DurableObjectBranded, Result>(

@@ -42,7 +42,7 @@ interface Kept {
 
 /** A queue's state in maps, for histories that take milliseconds. No transactions: a history stops at its first error. */
 export class MemoryState implements QueueState {
-  readonly pingIntervalMs = 10_000
+  pingIntervalMs = 10_000
   readonly jobs: JobRows
   readonly workers: WorkerRows
   readonly payloads: PayloadRows

@@ -41,6 +41,8 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
     clusterId: null,
     clusterRank: null,
     clusterIp: null,
+    readyGeneration: null,
+    triedHosts: null,
     globalIp: null,
   }
   const state = { status: 'PROVISIONING', version: 1, generation: 1, keepsDisk: false, diskStale: false, hostLost: false } as const

@@ -7,6 +7,7 @@ import * as stubs from '../../src/objects/stubs.ts'
 
 export const endpointStub = (env: Env, id: string) => stubs.endpointStub(env, Owned.prove('endpoint', id, null))
 export const hostStub = (env: Env, id: string) => stubs.hostStub(env, Owned.prove('host', id, null))
+export const clusterStub = (env: Env, id: string) => stubs.clusterStub(env, Owned.prove('cluster', id, null))
 export const hostTunnelStub = (env: Env, id: string) => stubs.hostTunnelStub(env, Owned.prove('host', id, null))
 export const rateLimiterStub = (env: Env, userId: string) => stubs.rateLimiterStub(env, Owned.prove('user', userId, null))
 export const webhookSenderStub = (env: Env, teamId: string) => stubs.webhookSenderStub(env, Owned.prove('team', teamId, null))

@@ -55,6 +55,8 @@ export const overlays = sqliteTable(
     ownerId: text('owner_id').notNull(),
     /** Among those of its kind. */
     slot: integer('slot').notNull(),
+    /** Which question stands whether its members reach one another; 0: none has been asked. */
+    checkNumber: integer('check_number').notNull().default(0),
     createdAtMs: integer('created_at').notNull(),
   },
   (t) => [uniqueIndex('overlays_owner').on(t.ownerId), uniqueIndex('overlays_slot').on(t.kind, t.slot)],

@@ -54,6 +54,10 @@ export const pods = sqliteTable(
     clusterRank: integer('cluster_rank'),
     /** On the network of its cluster. */
     clusterIp: text('cluster_ip'),
+    /** The newest of its containers that may start; those of a member wait until the others are ready. Null: the pod is no member. */
+    readyGeneration: integer('ready_generation'),
+    /** Hosts on which a member could not be started; null once it has run, and of a pod that is no member. */
+    triedHosts: text('tried_hosts', { mode: 'json' }).$type<string[]>(),
     /** On the network of its account, with global networking. */
     globalIp: text('global_ip'),
     /** When its container started, by itself; `charged_from` is later where its host was not heard of for a while. */

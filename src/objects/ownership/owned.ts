@@ -1,5 +1,5 @@
 /** What has an object of its own, or one that is named after it: the log of a worker or pod, the windows of a user, the sender of a team. */
-export type OwnedKind = 'endpoint' | 'worker' | 'pod' | 'host' | 'user' | 'team'
+export type OwnedKind = 'endpoint' | 'worker' | 'pod' | 'cluster' | 'host' | 'user' | 'team'
 
 /**
  * A thing that may be reached, and the proof of it: stubs take nothing else, so that no bare id from a request becomes an object (PP-190,

@@ -162,6 +162,8 @@ function draftOf(
     clusterId: null,
     clusterRank: null,
     clusterIp: null,
+    readyGeneration: null,
+    triedHosts: null,
     globalIp: null,
     startedAtMs: null,
     chargedFromMs: null,
