@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Records } from '../../db/client.ts'
-import { findEndpoint, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
+import { findEndpoint, findEndpoints, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
 import { findPod, listPods, type PodRow } from '../../db/pods/pods.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Env } from '../../env.ts'
@@ -55,6 +55,11 @@ export async function ownPods(
 ): Promise<{ pods: OwnPod[]; found: number }> {
   const { rows, found } = await listPods(openRecords(env), teamId, ...page)
   return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), found }
+}
+
+/** Those of the asker's endpoints that are named, in one query. */
+export async function ownEndpoints(env: Env, { teamId }: Asker, ids: readonly string[]): Promise<OwnEndpoint[]> {
+  return (await findEndpoints(openRecords(env), teamId, ids)).map((config) => Owned.prove('endpoint', config.id, config))
 }
 
 /** The machine that a pod is on: no tenant's, and told to none, but asked about the pod. */
