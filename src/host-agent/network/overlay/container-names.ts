@@ -2,7 +2,7 @@ import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync 
 import type { Overlay } from '../../../host-protocol/overlays.ts'
 import { errorText } from '../../../node/fail.ts'
 import type { Log } from '../../log.ts'
-import type { Attachment } from './host-overlays.ts'
+import type { Attachment } from './attachment.ts'
 import { withNames } from './hosts-file.ts'
 
 /** Keeps the names of all members in the file that a container finds names in (NET-44). The container has that very file, so it stays the same one. */

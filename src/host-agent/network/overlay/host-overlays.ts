@@ -3,6 +3,7 @@ import { errorText } from '../../../node/fail.ts'
 import type { Log } from '../../log.ts'
 import { KeptTables } from '../kept-tables.ts'
 import type { Nft } from '../nft.ts'
+import type { Attachment } from './attachment.ts'
 import { writeNames } from './container-names.ts'
 import type { IpTools } from './ip-tools.ts'
 import { memberName, memberPrefix, overlaysTable, overlayTable, tableOfTunnel, tunnelName, tunnelPrefix } from './names.ts'
@@ -12,16 +13,6 @@ import { buildMachineRules, buildOverlayRules, buildRemoval } from './overlay-ru
 import type { Underlay } from './underlay.ts'
 
 const KEEP_EVERY_MS = 10_000
-
-/** A container that has interfaces in private networks. */
-export interface Attachment {
-  workloadId: string
-  places: readonly OverlayPlace[]
-  /** A process with the container's network. */
-  pid: number
-  /** The file of names that the container has; null: it is not to be seen from here. */
-  hostsPath: string | null
-}
 
 export interface HostOverlaysDeps {
   key: string
