@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { answerOutside } from './test/support/webhook-receivers.ts'
@@ -20,6 +21,8 @@ const SLOW_MACHINE_MS = 30_000
 
 export default defineConfig({
   test: {
+    // The runner would leave one of two cores idle, and a file waits for its runtime as long as it computes.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // `npm cit` passes no arguments on, so a wrapper that wants the counts names a file here.
     ...(process.env.VITEST_JSON ? { reporters: ['default', 'json'], outputFile: { json: process.env.VITEST_JSON } } : {}),
     projects: [

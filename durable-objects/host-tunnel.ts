@@ -1,5 +1,7 @@
 import type { Env } from '../src/env.ts'
-import type { HostTunnelRpc, TunnelRequest } from '../src/objects/tunnel/host-tunnel.ts'
+import { TUNNEL_ABILITIES_HEADER } from '../src/host-protocol/tunnel/frames.ts'
+import type { TunnelStream } from '../src/host-protocol/tunnel/stream.ts'
+import type { HostTunnelRpc, TunnelFailure, TunnelRequest } from '../src/objects/tunnel/host-tunnel.ts'
 import { failed, tunnelRequestOf } from '../src/objects/tunnel/host-tunnel-calls.ts'
 import { PlaneObject } from './plane-object.ts'
 import { carryHttp } from './tunnel/carry-http.ts'
@@ -23,17 +25,20 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
   /** An agent that opens its tunnel, or a request to a workload. The Worker has checked either. */
   override async fetch(request: Request): Promise<Response> {
     const wanted = tunnelRequestOf(request)
-    if (wanted === null) return new Response(null, { status: 101, webSocket: this.connection.accept() })
-    this.slots.enter(wanted.slot)
+    if (wanted === null) {
+      const serves = request.headers.get(TUNNEL_ABILITIES_HEADER) ?? ''
+      return new Response(null, { status: 101, webSocket: this.connection.accept(serves) })
+    }
+    if (wanted.slot !== null) this.slots.enter(wanted.slot)
     return this.carry(wanted, request)
   }
 
   private async carry(wanted: TunnelRequest, request: Request): Promise<Response> {
     const { target, slot } = wanted
-    const stream = this.connection.current()?.open(target) ?? null
-    if (stream === null) {
-      this.ctx.waitUntil(this.slots.leave(slot, false))
-      return failed({ code: 'unreachable', detail: 'the host of the worker is not connected, or has too many requests under way' })
+    const stream = this.open(wanted)
+    if ('code' in stream) {
+      if (slot !== null) this.ctx.waitUntil(this.slots.leave(slot, false))
+      return failed(stream)
     }
     let isReached = false
     stream.accepted.then(
@@ -42,11 +47,23 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
       },
       () => undefined,
     )
-    this.ctx.waitUntil(stream.over.then(() => this.slots.leave(slot, isReached)))
+    this.ctx.waitUntil(stream.over.then(() => (slot === null ? undefined : this.slots.leave(slot, isReached))))
     const leave = () => stream.reset({ code: 'cancelled', detail: 'the client has left' })
     if (request.signal.aborted) leave()
     request.signal.addEventListener('abort', leave, { once: true })
-    return target.kind === 'websocket' ? carrySocket(stream, wanted) : carryHttp(stream, wanted, request.body)
+    return target.kind === 'http' ? carryHttp(stream, wanted, request.body) : carrySocket(stream, wanted)
+  }
+
+  private open({ target, needs, beside }: TunnelRequest): TunnelStream | TunnelFailure {
+    const end = this.connection.current()
+    const host = `the host of the ${needs === null ? 'worker' : 'pod'}`
+    if (end !== null && needs !== null && !this.connection.serves(needs)) {
+      return { code: 'outdated', detail: `${host} runs an agent that is too old for this: its operator has to upgrade it` }
+    }
+    if (end !== null && beside !== null && end.streamsOf(target.workloadId) >= beside) {
+      return { code: 'unreachable', detail: `${beside} connections to this pod are open already, the most at a time` }
+    }
+    return end?.open(target) ?? { code: 'unreachable', detail: `${host} is not connected, or has too many requests under way` }
   }
 
   override async webSocketMessage(socket: WebSocket, message: ArrayBuffer | string): Promise<void> {

@@ -3,7 +3,7 @@ import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppEnv } from './http/app-env.ts'
 import { frontDoor } from './http/front-door.ts'
-import { graphqlUnserved } from './http/graphql.ts'
+import { graphqlApi } from './http/graphql/graphql-api.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { failureResponse } from './http/problem-response.ts'
@@ -19,7 +19,7 @@ export function createApp(): Hono<AppEnv> {
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
-  app.all('/graphql', graphqlUnserved)
+  app.route('/graphql', graphqlApi())
   app.route('/', restApi())
   app.route('/', adminApi())
   app.route('/host/v1', hostApi())

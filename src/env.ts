@@ -30,6 +30,7 @@ export interface Env extends SessionVariables, AwsVariables {
   BASE_URL: string
   SERVERLESS_URL: string
   LB_DOMAIN?: string
+  POD_PROXY_DOMAIN?: string
   LOG_LEVEL: string
   WORKER_PING_INTERVAL_MS: string
   WEBHOOK_ALLOW_USERS?: string
@@ -46,6 +47,7 @@ export interface Env extends SessionVariables, AwsVariables {
   PLACEMENT: string
   SSH_HOST: string
   SSH_PORT: string
+  SSH_PROXY_KEY?: string
   V1_ADAPTER?: string
   OPERATOR_KEY?: string
   KEY_PEPPER: string
@@ -59,6 +61,8 @@ export interface Settings {
   serverlessUrl: string | null
   /** The domain below which each load-balancing endpoint has a name of its own (CFG-1); null: they answer below `/lb/` (LB-2). */
   lbDomain: string | null
+  /** The domain below which each HTTP port of a pod has a name of its own (NET-1); null: they answer below `/proxy/` alone. */
+  podProxyDomain: string | null
   logLevel: LogLevel
   /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below that. */
   workerPingIntervalMs: number
@@ -138,7 +142,8 @@ function parseSettings(env: Env): Settings {
   return {
     baseUrl: env.BASE_URL || null,
     serverlessUrl: env.SERVERLESS_URL || null,
-    lbDomain: env.LB_DOMAIN ? env.LB_DOMAIN.toLowerCase().replace(/^\.+/, '') : null,
+    lbDomain: domainOf(env.LB_DOMAIN),
+    podProxyDomain: domainOf(env.POD_PROXY_DOMAIN),
     logLevel: (LOG_LEVELS.includes(env.LOG_LEVEL) ? env.LOG_LEVEL : 'info') as LogLevel,
     workerPingIntervalMs: readDuration(env.WORKER_PING_INTERVAL_MS, MIN_PING_INTERVAL_MS, DEFAULT_PING_INTERVAL_MS),
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
@@ -157,6 +162,10 @@ function parseSettings(env: Env): Settings {
     v1Adapter: env.V1_ADAPTER === '1',
     aws: parseAwsSettings(env),
   }
+}
+
+function domainOf(text: string | undefined): string | null {
+  return text ? text.toLowerCase().replace(/^\.+/, '') : null
 }
 
 function readDuration(text: string | undefined, minMs: number, defaultMs: number): number {

@@ -13,6 +13,8 @@ import { handleJobCall } from './http/jobs/job-api.ts'
 import { isJobPath } from './http/jobs/job-path.ts'
 import { handleServedCall } from './http/load-balancer/load-balancer.ts'
 import { parseServedCall } from './http/load-balancer/served-call.ts'
+import { parseDoorCall } from './http/pod-doors/door-call.ts'
+import { handleDoorCall } from './http/pod-doors/pod-door.ts'
 import { problemResponse } from './http/problem-response.ts'
 import { logEvent, setLogLevel } from './platform/log.ts'
 
@@ -23,8 +25,11 @@ export default {
     const fault = setUp(env)
     if (fault !== null) return problemResponse(new Problem('unavailable', { detail: fault }))
     const url = new URL(request.url)
-    const served = parseServedCall(url, readSettings(env).lbDomain)
+    const settings = readSettings(env)
+    const served = parseServedCall(url, settings.lbDomain)
     if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
+    const door = parseDoorCall(url, settings.podProxyDomain)
+    if (door !== null) return handleDoorCall({ request, url, env, ctx }, door)
     return isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)
   },
 } satisfies ExportedHandler<Env>

@@ -71,20 +71,16 @@ async function sendBody(stream: TunnelStream, body: ReadableStream<Uint8Array> |
 
 async function inTime<T>(wanted: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const detail = `the worker has not begun to answer within ${timeoutMs / 1000} s, the timeout of its endpoint`
+  const detail = `it has not begun to answer within ${timeoutMs / 1000} s, the most that a request may wait`
   const timer = setTimeout(() => reject(new Refused({ code: 'late', detail })), timeoutMs)
   return Promise.race([wanted, late]).finally(() => clearTimeout(timer))
 }
 
 /** The head of an answer, with its body behind it. */
-export function answer(
-  stream: TunnelStream,
-  { target: { method }, isOwnOrigin }: TunnelRequest,
-  { status, headers }: StreamHead,
-): Response {
+export function answer(stream: TunnelStream, { target, isOwnOrigin, sandbox }: TunnelRequest, { status, headers }: StreamHead): Response {
   if (status < 200) throw new StreamReset({ code: 'broken', detail: `the worker answered with status ${status}` })
-  const init = { status, headers: headersForClient(headers, isOwnOrigin), encodeBody: 'manual' } as const
-  if (method === 'HEAD' || NO_BODY.includes(status)) {
+  const init = { status, headers: headersForClient(headers, isOwnOrigin, sandbox), encodeBody: 'manual' } as const
+  if (('method' in target && target.method === 'HEAD') || NO_BODY.includes(status)) {
     void passAnswer(stream, new IdentityTransformStream().writable)
     return new Response(null, init)
   }

@@ -1,4 +1,4 @@
-import { TUNNEL_PING, TUNNEL_PONG, TUNNEL_SILENCE_MS } from '../../src/host-protocol/tunnel/frames.ts'
+import { TUNNEL_ABILITIES, TUNNEL_PING, TUNNEL_PONG, TUNNEL_SILENCE_MS, type TunnelAbility } from '../../src/host-protocol/tunnel/frames.ts'
 import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
 import { logEvent } from '../../src/platform/log.ts'
 
@@ -13,6 +13,8 @@ interface Noted {
   openedAtMs: number
   /** No stream has had this number or a later one. */
   nextStream: number
+  /** What the agent serves beside requests to workers. */
+  serves: TunnelAbility[]
 }
 
 /** The WebSocket of one agent, the last one that it has opened. It may sleep while nobody sends anything: what must outlast that is noted with it. */
@@ -28,11 +30,11 @@ export class TunnelConnection {
   }
 
   /** Takes a new one; returns the socket that goes to the agent. */
-  accept(): WebSocket {
+  accept(serves: string): WebSocket {
     for (const socket of this.ctx.getWebSockets()) this.drop(socket, REPLACED, 'replaced by a newer tunnel')
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
-    pair[1].serializeAttachment({ openedAtMs: this.now(), nextStream: 0 } satisfies Noted)
+    pair[1].serializeAttachment({ openedAtMs: this.now(), nextStream: 0, serves: abilitiesIn(serves) } satisfies Noted)
     return pair[0]
   }
 
@@ -45,6 +47,11 @@ export class TunnelConnection {
       return null
     }
     return this.endOf(socket)
+  }
+
+  /** Whether the agent serves it; asked of the end that `current` gave. */
+  serves(ability: TunnelAbility): boolean {
+    return this.open !== null && (notedOf(this.open.socket).serves ?? []).includes(ability)
   }
 
   receive(socket: WebSocket, message: ArrayBuffer | string): void {
@@ -101,6 +108,11 @@ export class TunnelConnection {
     this.open = { socket, end }
     return end
   }
+}
+
+function abilitiesIn(text: string): TunnelAbility[] {
+  const named = text.split(',').map((name) => name.trim())
+  return TUNNEL_ABILITIES.filter((ability) => named.includes(ability))
 }
 
 function notedOf(socket: WebSocket): Noted {

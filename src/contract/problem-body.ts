@@ -3,7 +3,7 @@ import { PROBLEMS, type Problem, type ProblemBody } from './problems.ts'
 // The body of a problem in all its forms: whoever refuses a request, in whatever isolate, writes one of these.
 
 /** How a surface of the plane shows a problem. */
-export type ProblemForm = 'rest' | 'jobApi' | 'openai' | 'v1'
+export type ProblemForm = 'rest' | 'jobApi' | 'openai' | 'v1' | 'graphql'
 
 /** An answer as plain data, which crosses isolates cheaply. */
 export interface ProblemReply {
@@ -23,12 +23,16 @@ export interface OpenaiError {
 /**
  * The answer that a problem is. REST sends `application/problem+json` (ERR-1); the job API sends the same body as plain `application/json`,
  * because its clients parse without looking at the type (API-3, API-6). `/openai/*` adds what its clients read (PP-42), and API v1 knows a
- * message alone (LEG-2).
+ * message alone (LEG-2). GraphQL has a list of errors (GQL-5).
  */
 export function problemReply(problem: Problem, form: ProblemForm): ProblemReply {
   const headers = { ...(problem.status === PROBLEMS.missingToken.status && { 'www-authenticate': 'Bearer' }), ...problem.headers }
   if (form === 'openai') return openaiReply(openaiError(problem.status, problem.detail), headers)
   if (form === 'v1') return { status: problem.status, body: v1Body(problem), headers: { ...headers, 'content-type': 'application/json' } }
+  if (form === 'graphql') {
+    const body = JSON.stringify({ errors: [graphqlError(problem)] })
+    return { status: problem.status, body, headers: { ...headers, 'content-type': 'application/json' } }
+  }
   const type = form === 'rest' ? 'application/problem+json' : 'application/json'
   return { status: problem.status, body: JSON.stringify(problemBody(problem)), headers: { ...headers, 'content-type': type } }
 }
@@ -78,4 +82,25 @@ function typeOf(status: number): string {
   if (status === 404) return 'not_found_error'
   if (status === 429) return 'rate_limit_error'
   return status < 500 ? 'invalid_request_error' : 'server_error'
+}
+
+const SERVER_FAULT = 500
+/** Words that a client of GraphQL takes for a reason to ask again (GQL-7): they lead the messages of what passes, and no others. */
+const PASSING: Readonly<Record<number, string>> = { 429: 'too many requests', 500: 'internal server error', 503: 'service unavailable' }
+
+/** An error of GraphQL. */
+export interface GraphqlError {
+  message: string
+  extensions?: { code: string }
+}
+
+/** A problem as clients of GraphQL read one (GQL-4, GQL-5): the message says all, because they read nothing else (GQL-7). */
+export function graphqlError(problem: Problem): GraphqlError {
+  const { status, title, detail, errors = [] } = problem
+  if (status === PROBLEMS.invalidToken.status) return { message: title }
+  const text = errors.length === 0 ? detail : `${detail.replace(/\.$/, '')}: ${errors.join('; ')}`
+  const passing = PASSING[status]
+  const isFault = status >= SERVER_FAULT
+  const message = status === PROBLEMS.internal.status || passing === undefined ? (passing ?? text) : `${passing}: ${text}`
+  return { message, extensions: { code: isFault ? 'INTERNAL_SERVER_ERROR' : 'RUNPOD' } }
 }

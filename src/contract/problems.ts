@@ -29,6 +29,8 @@ export const PROBLEMS = {
   badGateway: { status: 502, title: 'Bad Gateway', detail: 'the worker did not answer' },
   unavailable: { status: 503, title: 'Service Unavailable', detail: 'the service cannot answer right now' },
   timedOut: { status: 504, title: 'Gateway Timeout', detail: 'no answer in time' },
+  /** A status that Cloudflare has made known, for a server that was reached and said nothing. */
+  silentServer: { status: 524, title: 'A Timeout Occurred', detail: 'the server was reached and did not answer in time' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>
 
 export type ProblemKey = keyof typeof PROBLEMS

@@ -173,7 +173,7 @@ async function stayLinked(
       for (const relay of relays) relay.learn(workloads)
       held.sizes?.learn(workloads)
       supervisor.apply(workloads)
-      if (workloads.some(({ health }) => health !== undefined)) tunnel.open()
+      if (workloads.some(({ health, kind }) => health !== undefined || kind === 'pod')) tunnel.open()
     },
     onLease: (sentAt) => {
       lease.renew(sentAt)
@@ -203,7 +203,8 @@ async function stayLinked(
 /** How the plane reaches the workloads here that serve requests, and how those are asked for their health. */
 function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log: Log): Pick<Tunnel, 'open' | 'close'> {
   const place = (id: string, port: number) => supervisor.place(id, port)
-  const tunnel = new Tunnel({ planeUrl: url, tokens, log, place })
+  const exec: Supervisor['exec'] = (id, request) => supervisor.exec(id, request)
+  const tunnel = new Tunnel({ planeUrl: url, tokens, log, place, exec })
   const checks = new HealthChecks({
     served: () => supervisor.served(),
     place,

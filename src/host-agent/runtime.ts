@@ -1,4 +1,5 @@
 import type { Workload, WorkloadReport } from '../host-protocol/messages.ts'
+import type { Signal } from '../host-protocol/tunnel/channels.ts'
 
 export type RuntimeName = 'docker' | 'process'
 export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]
@@ -73,6 +74,37 @@ export interface OutputChunk {
   lost: boolean
 }
 
+/** A command to run in a workload; null: a login shell. */
+export interface ExecRequest {
+  command: readonly string[] | null
+  terminal: { name: string; rows: number; cols: number } | null
+}
+
+export interface ExecOutput {
+  channel: 'stdout' | 'stderr'
+  bytes: Uint8Array
+}
+
+/** Thrown where a command cannot begin, or nobody can say how it ended; the message is what the user reads. */
+export class ExecRefused extends Error {
+  override readonly name = 'ExecRefused'
+}
+
+/** A command that runs in a workload. */
+export interface ExecSession {
+  /** Ends when the command has. */
+  output: AsyncIterable<ExecOutput>
+  /** Resolves when there is room for more. */
+  write(bytes: Uint8Array): Promise<void>
+  endInput(): void
+  resize(rows: number, cols: number): Promise<void>
+  signal(signal: Signal): Promise<void>
+  /** To be asked once its output has ended. */
+  exitCode(): Promise<number>
+  /** Nobody is there any more: ends it if it still runs, and what it has started in its session. */
+  end(): Promise<void>
+}
+
 /** One way to run workloads. Every method is safe to repeat; none decides *whether* something should run. */
 export interface Runtime {
   readonly name: RuntimeName
@@ -92,6 +124,8 @@ export interface Runtime {
   usage(id: string): Promise<Usage | undefined>
   /** Where a port of it is reached; undefined: it does not run, or is not reached at all. */
   place(id: string, port: number): Promise<Place | undefined>
+  /** Starts a command in a workload that runs. Throws `ExecRefused`. */
+  exec(id: string, request: ExecRequest): Promise<ExecSession>
   /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
   stop(id: string, graceMs: number): Promise<void>
   remove(id: string): Promise<void>

@@ -4,6 +4,7 @@ import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
+import { TUNNEL_ABILITIES_HEADER } from '../host-protocol/tunnel/frames.ts'
 import { VolumesRequest } from '../host-protocol/volumes.ts'
 import { openHostLink } from '../objects/host-link.ts'
 import type { Owned } from '../objects/ownership/owned.ts'
@@ -46,7 +47,7 @@ export function hostApi(): Hono<AppEnv> {
   app.get('/tunnel', async (c) => {
     const host = await requireHost(c)
     requireUpgrade(c)
-    return openHostTunnel(c.env, host)
+    return openHostTunnel(c.env, host, c.req.header(TUNNEL_ABILITIES_HEADER) ?? null)
   })
   return app
 }

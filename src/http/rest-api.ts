@@ -27,6 +27,7 @@ import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
 import { registerOrganizations } from './routes/organizations/organizations.ts'
+import { registerPodExec } from './routes/pod-exec.ts'
 import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
@@ -62,6 +63,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWebhooks(app)
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
+  registerPodExec(app)
   registerPodLogs(app)
   registerPods(app)
   registerClusters(app)

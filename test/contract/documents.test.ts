@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Kind, parse, visit } from 'graphql'
+import { GRAPHQL_SCHEMA } from '../../src/contract/graphql/schema.ts'
 import { adminApi, adminDocument } from '../../src/http/admin-api.ts'
 import { restApi, restDocument } from '../../src/http/rest-api.ts'
 import { describe, expect, it } from '../support/unit.ts'
@@ -23,6 +25,21 @@ describe('documents', () => {
   it('[CFG-3] the committed document is the generated one; run `npm run generate` when this fails', () => {
     expect(plain(restDocument())).toEqual(read('openapi-v2.json'))
     expect(plain(adminDocument())).toEqual(read('openapi-admin-v1.json'))
+  })
+
+  it('[GQL-12] the committed GraphQL schema is the one that is served; run `npm run generate` when this fails', () => {
+    expect(GRAPHQL_SCHEMA).toBe(readFileSync(join(import.meta.dirname, '../../docs/schema.graphql'), 'utf8'))
+  })
+
+  it('[GQL-12] every input and argument of it may be null or left out: clients fill them from nullable variables', () => {
+    const required: string[] = []
+    visit(parse(GRAPHQL_SCHEMA), {
+      DirectiveDefinition: () => false,
+      InputValueDefinition: ({ name, type }) => {
+        if (type.kind === Kind.NON_NULL_TYPE) required.push(name.value)
+      },
+    })
+    expect(required).toEqual([])
   })
 
   it('every operation has an id of its own, the bearer scheme, and a required body if any', () => {

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { adminDocument } from '../../src/http/admin-api.ts'
+import { restDocument } from '../../src/http/rest-api.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 /** Loads every contract file, so that a new one is covered without being listed here. */
@@ -32,4 +34,53 @@ describe('examples', () => {
     const example = schema.meta()?.example
     if (example !== undefined) it(`${id} parses its own example`, () => expect(() => schema.parse(example)).not.toThrow())
   }
+})
+
+interface Schema {
+  $ref?: string
+  example?: unknown
+  examples?: unknown
+}
+interface Content {
+  content?: Record<string, { schema?: Schema; example?: unknown; examples?: unknown }>
+}
+
+/** What an operation is asked and answered without an example, in words. */
+function withoutExample(document: object): string[] {
+  // As plain JSON, which is what a reader of the document gets.
+  const { paths, components } = JSON.parse(JSON.stringify(document)) as {
+    paths: Record<string, Record<string, { requestBody?: Content; responses: Record<string, Content> }>>
+    components: { schemas: Record<string, Schema> }
+  }
+  const isShown = (schema: Schema = {}): boolean => {
+    if ('example' in schema || 'examples' in schema) return true
+    const name = schema.$ref?.split('/').at(-1)
+    return name !== undefined && isShown(components.schemas[name])
+  }
+  const missing = (where: string, { content = {} }: Content) =>
+    Object.entries(content)
+      .filter(([, media]) => !('example' in media || 'examples' in media || isShown(media.schema)))
+      .map(([type]) => `${where} ${type}`)
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody = {}, responses }]) => [
+      ...missing(`${method} ${path} body`, requestBody),
+      ...Object.entries(responses).flatMap(([status, answer]) => (status < '300' ? missing(`${method} ${path} ${status}`, answer) : [])),
+    ]),
+  )
+}
+
+describe('[PP-290] an example of every body and every success', () => {
+  it.each([
+    ['REST', restDocument()],
+    ['operator', adminDocument()],
+  ])('stands in the %s document', (_name, document) => expect(withoutExample(document)).toEqual([]))
+
+  it('is looked for: a schema without one is named', () => {
+    const bare = { schema: { $ref: '#/components/schemas/Bare' } }
+    const shown = { schema: { $ref: '#/components/schemas/Shown' } }
+    const content = { 'application/json': bare }
+    const operation = { requestBody: { content }, responses: { '200': { content: { 'application/json': shown } }, '404': { content } } }
+    const schemas = { Bare: {}, Shown: { example: 1 } }
+    expect(withoutExample({ paths: { '/a': { post: operation } }, components: { schemas } })).toEqual(['post /a body application/json'])
+  })
 })

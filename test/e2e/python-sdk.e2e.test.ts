@@ -70,8 +70,8 @@ describe('CLI-1: the Python client with a plain handler', () => {
     await expect(client.call('nosuchendpoint', { call: 'health' })).rejects.toThrow(/^HTTPError: 404/)
   })
 
-  test('PP-120: a call that needs GraphQL raises instead of doing nothing', async () => {
-    await expect(client.call(plain.id, { call: 'terminate_pod', pod: 'p1' })).rejects.toThrow('GraphQL is not served by this plane')
+  test('GQL-8: the end of a pod that is not there raises instead of doing nothing', async () => {
+    await expect(client.call(plain.id, { call: 'terminate_pod', pod: 'p1' })).rejects.toThrow('pod not found')
   })
 })
 

@@ -52,4 +52,10 @@ export const BILLING_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'chargedFromMs: nowMs, nanosPerHour,',
     replace: 'chargedFromMs: nowMs,',
   },
+  {
+    id: 'the statement counts a crossing interval from its beginning',
+    file: 'src/db/billing/month-limit.ts',
+    find: 'MAX(${from}, ${start}) - ${from}',
+    replace: '${from} - ${from}',
+  },
 ]

@@ -1,4 +1,4 @@
-import type { OpenTarget } from '../../src/host-protocol/tunnel/frames.ts'
+import { type OpenTarget, type RequestTarget, TUNNEL_ABILITIES, TUNNEL_ABILITIES_HEADER } from '../../src/host-protocol/tunnel/frames.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
 import type { FakeHost } from './fake-host.ts'
@@ -6,7 +6,10 @@ import { expect, send } from './harness.ts'
 
 export interface Served {
   stream: TunnelStream
-  target: OpenTarget
+  /** Of a request. */
+  target: RequestTarget
+  /** Of whatever it is. */
+  opened: OpenTarget
 }
 export type Serve = (served: Served) => void | Promise<void>
 
@@ -24,8 +27,9 @@ export class FakeTunnel {
     this.end = new TunnelEnd({
       send: (message) => socket.send(message),
       onOpen: (stream, target) => {
-        this.served.push({ stream, target })
-        void Promise.resolve(this.serve({ stream, target })).catch(() => undefined)
+        const served = { stream, target: target as RequestTarget, opened: target }
+        this.served.push(served)
+        void Promise.resolve(this.serve(served)).catch(() => undefined)
       },
     })
     socket.addEventListener('message', ({ data }) => {
@@ -36,8 +40,10 @@ export class FakeTunnel {
     socket.accept()
   }
 
-  static async open(host: FakeHost, serve: Serve = echo): Promise<FakeTunnel> {
-    const reply = await send('/host/v1/tunnel', { headers: { Upgrade: 'websocket', Authorization: `Bearer ${host.accessToken}` } })
+  static async open(host: FakeHost, serve: Serve = echo, serves: readonly string[] = TUNNEL_ABILITIES): Promise<FakeTunnel> {
+    const reply = await send('/host/v1/tunnel', {
+      headers: { Upgrade: 'websocket', Authorization: `Bearer ${host.accessToken}`, [TUNNEL_ABILITIES_HEADER]: serves.join(',') },
+    })
     expect(reply.status).toBe(101)
     if (!reply.webSocket) throw new Error('no socket')
     return new FakeTunnel(reply.webSocket, serve)

@@ -31,6 +31,7 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
   const waitMs = core.waitMs ?? SERVED_WAIT_MS
   const slot = await core.slots.take(entry.release, request.signal, waitMs)
   if (!core.config()) return endpointNotFound()
+  if (!slot && core.state.meta.suspended()) return problemReply('accountSuspended', SUSPENDED)
   if (!slot) return problemReply('unavailable', `no worker was free within ${waitMs / 1000} s: ${waitingReason(core)}`, RETRY_AFTER)
   const grant: SlotGrant = { slot, port: servingOf(config).port, timeoutMs: config.timeoutMs }
   return jsonReply(JSON.stringify(grant))

@@ -88,7 +88,7 @@ export class Slots implements OpenRequests {
 
   /** Gives places to those who wait, in the order in which they came. Called after every change that may have made one. */
   grant(): void {
-    const isServed = this.waiters.size > 0 && this.core.config() !== null
+    const isServed = this.waiters.size > 0 && this.core.config() !== null && !this.core.state.meta.suspended()
     for (const waiter of this.waiters) {
       if (!isServed) waiter.leave()
       const slot = this.tryTake(waiter.release)

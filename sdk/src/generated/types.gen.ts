@@ -3846,6 +3846,89 @@ export type GetWorkerLogsAnswers = {
 
 export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
 
+export type ExecInPodData = {
+    body?: never;
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * A word of the command; repeated for each one. Left out: a login shell.
+         */
+        command?: Array<string>;
+        /**
+         * It gets a terminal; its two outputs are then one.
+         */
+        tty?: boolean;
+        /**
+         * Lines of the terminal.
+         */
+        rows?: number;
+        /**
+         * Columns of the terminal.
+         */
+        cols?: number;
+        /**
+         * `TERM` of the command.
+         */
+        term?: string;
+        /**
+         * Both ends grant what they take on channel 5 (four bytes, big-endian), 256 KiB at the start. For large amounts.
+         */
+        flow?: boolean;
+    };
+    url: '/v2/pods/{id}/exec';
+};
+
+export type ExecInPodRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExecInPodRefusal = ExecInPodRefusals[keyof ExecInPodRefusals];
+
+export type ExecInPodAnswers = {
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExecInPodAnswer = ExecInPodAnswers[keyof ExecInPodAnswers];
+
 export type GetPodLogsData = {
     body?: never;
     headers?: {

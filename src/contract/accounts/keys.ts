@@ -58,6 +58,20 @@ export type Key = z.infer<typeof Key>
 
 export const ListKeysResponse = z.object({ keys: z.array(Key) }).meta({ id: 'ListKeysResponse', example: { keys: [] } })
 
+const KEY = {
+  id: 'k3y1d00000',
+  prefix: 'pp_k3y1d00000',
+  name: 'ci',
+  userId: '7q1w3e4k8h2m9x',
+  permission: 'ALL',
+  scopes: [],
+  createdAt: '2026-06-01T12:00:00Z',
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  replacedBy: null,
+}
+
 /** A key as the members of its account see it. */
 export const AccountKey = Key.extend({
   prefix: z.string().meta({ description: 'What the key begins with; the rest of it is known to its holder alone.' }),
@@ -65,19 +79,7 @@ export const AccountKey = Key.extend({
   replacedBy: z.string().nullable().meta({ description: 'Id of the key that it was rotated to; it is good until `expiresAt`.' }),
 }).meta({
   id: 'AccountKey',
-  example: {
-    id: 'k3y1d00000',
-    prefix: 'pp_k3y1d00000',
-    name: 'ci',
-    userId: '7q1w3e4k8h2m9x',
-    permission: 'ALL',
-    scopes: [],
-    createdAt: '2026-06-01T12:00:00Z',
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-    replacedBy: null,
-  },
+  example: KEY,
 })
 export type AccountKey = z.infer<typeof AccountKey>
 
@@ -90,7 +92,7 @@ export const CreatedAccountKey = AccountKey.extend({
     .string()
     .nullable()
     .meta({ description: 'Shown this once; only a hash is stored. Null in the answer to a repeated `Idempotency-Key`.' }),
-}).meta({ id: 'CreatedAccountKey' })
+}).meta({ id: 'CreatedAccountKey', example: { ...KEY, key: 'pp_k3y1d00000_<random>' } })
 export type CreatedAccountKey = z.infer<typeof CreatedAccountKey>
 
 export const RotateKeyRequest = z

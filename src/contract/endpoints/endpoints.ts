@@ -93,6 +93,17 @@ const url = z.string().meta({ format: 'uri' })
 /** Not a URL until the id of a job stands in it. */
 const jobUrl = z.string().meta({ format: 'uri-template' })
 
+const QUEUE_URLS = {
+  run: 'https://api.example.com/v2/4k8h2m9x7q1w3e/run',
+  runSync: 'https://api.example.com/v2/4k8h2m9x7q1w3e/runsync',
+  status: 'https://api.example.com/v2/4k8h2m9x7q1w3e/status/{job_id}',
+  stream: 'https://api.example.com/v2/4k8h2m9x7q1w3e/stream/{job_id}',
+  cancel: 'https://api.example.com/v2/4k8h2m9x7q1w3e/cancel/{job_id}',
+  retry: 'https://api.example.com/v2/4k8h2m9x7q1w3e/retry/{job_id}',
+  purgeQueue: 'https://api.example.com/v2/4k8h2m9x7q1w3e/purge-queue',
+  health: 'https://api.example.com/v2/4k8h2m9x7q1w3e/health',
+}
+
 const QueueBasedRequestUrls = z
   .strictObject({
     run: url,
@@ -107,16 +118,7 @@ const QueueBasedRequestUrls = z
   .meta({
     id: 'QueueBasedRequestUrls',
     description: 'Where jobs are sent. `{job_id}` stands for the id of a job and stays literal here.',
-    example: {
-      run: 'https://api.example.com/v2/4k8h2m9x7q1w3e/run',
-      runSync: 'https://api.example.com/v2/4k8h2m9x7q1w3e/runsync',
-      status: 'https://api.example.com/v2/4k8h2m9x7q1w3e/status/{job_id}',
-      stream: 'https://api.example.com/v2/4k8h2m9x7q1w3e/stream/{job_id}',
-      cancel: 'https://api.example.com/v2/4k8h2m9x7q1w3e/cancel/{job_id}',
-      retry: 'https://api.example.com/v2/4k8h2m9x7q1w3e/retry/{job_id}',
-      purgeQueue: 'https://api.example.com/v2/4k8h2m9x7q1w3e/purge-queue',
-      health: 'https://api.example.com/v2/4k8h2m9x7q1w3e/health',
-    },
+    example: QUEUE_URLS,
   })
 
 const LoadBalancerRequestUrls = z
@@ -150,7 +152,33 @@ export const Endpoint = z
     flashboot: FlashBoot,
     createdAt: Timestamp,
   })
-  .meta({ id: 'Endpoint', description: 'A Serverless endpoint.' })
+  .meta({
+    id: 'Endpoint',
+    description: 'A Serverless endpoint.',
+    example: {
+      id: '4k8h2m9x7q1w3e',
+      name: 'image-generator',
+      type: 'QUEUE',
+      requestUrls: QUEUE_URLS,
+      args: '',
+      cmd: [],
+      entrypoint: [],
+      disk: 20,
+      env: { MODEL: 'large' },
+      image: 'registry.example.com/image-generator:1',
+      ports: [],
+      registry: null,
+      gpu: { pools: ['ADA_24'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null },
+      workers: { min: 0, max: 3, idleTimeout: 5 },
+      scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
+      dataCenterIds: ['US-KS-2'],
+      cloud: 'SECURE',
+      networkVolumes: [],
+      timeout: 600_000,
+      flashboot: 'OFF',
+      createdAt: '2026-06-01T12:00:00Z',
+    },
+  })
 export type Endpoint = z.infer<typeof Endpoint>
 
 export const ListEndpointsResponse = z

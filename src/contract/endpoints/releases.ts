@@ -20,6 +20,17 @@ const ReleaseChange = z
     example: { field: 'template.imageName', old: 'acme/model:1', new: 'acme/model:2' },
   })
 
+const RELEASE = {
+  id: '4k8h2m9x7q1w3e',
+  version: 1,
+  source: 'MANUAL',
+  buildId: null,
+  createdByUserId: 'n2k8h4m9x7q1w3',
+  workerCount: 2,
+  createdAt: '2026-06-01T12:00:00Z',
+  diff: [],
+}
+
 /** END-14. */
 export const Release = z
   .object({
@@ -34,18 +45,11 @@ export const Release = z
   })
   .meta({
     id: 'Release',
-    example: {
-      id: '4k8h2m9x7q1w3e',
-      version: 1,
-      source: 'MANUAL',
-      buildId: null,
-      createdByUserId: 'n2k8h4m9x7q1w3',
-      workerCount: 2,
-      createdAt: '2026-06-01T12:00:00Z',
-      diff: [],
-    },
+    example: RELEASE,
   })
 export type Release = z.infer<typeof Release>
+
+const ROLLOUT = { inProgress: true, workersOnLatest: 1, workersTotal: 2, percentOnLatest: 50 }
 
 export const Rollout = z
   .object({
@@ -54,7 +58,7 @@ export const Rollout = z
     workersTotal: Count,
     percentOnLatest: z.number().int().min(0).max(100).meta({ description: '0 without workers.' }),
   })
-  .meta({ id: 'Rollout', example: { inProgress: true, workersOnLatest: 1, workersTotal: 2, percentOnLatest: 50 } })
+  .meta({ id: 'Rollout', example: ROLLOUT })
 export type Rollout = z.infer<typeof Rollout>
 
 export const ListReleasesResponse = z
@@ -64,7 +68,10 @@ export const ListReleasesResponse = z
     releases: z.array(Release),
     pagination: Pagination,
   })
-  .meta({ id: 'ListReleasesResponse' })
+  .meta({
+    id: 'ListReleasesResponse',
+    example: { endpointVersion: 1, rollout: ROLLOUT, releases: [RELEASE], pagination: { nextCursor: null, hasNextPage: false } },
+  })
 export type ListReleasesResponse = z.infer<typeof ListReleasesResponse>
 
 /** END-15: nothing is built here, so nobody can hold a cursor of this list. */

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { ScalingDecisionView } from '../jobs/explain.ts'
+import { DECISION_EXAMPLE, ScalingDecisionView } from '../jobs/explain.ts'
 import { EndpointScaling } from './endpoint-parts.ts'
 
 const Count = z.number().int().min(0)
 
+const EVENT = { ...DECISION_EXAMPLE, started: 1, stopped: 0 }
+
 /** A decision that changed something, and what it changed. */
-export const ScalingEvent = ScalingDecisionView.extend({ started: Count, stopped: Count }).meta({ id: 'ScalingEvent' })
+export const ScalingEvent = ScalingDecisionView.extend({ started: Count, stopped: Count }).meta({ id: 'ScalingEvent', example: EVENT })
 export type ScalingEvent = z.infer<typeof ScalingEvent>
 
 export const ListScalingResponse = z
@@ -13,5 +15,5 @@ export const ListScalingResponse = z
     scaling: EndpointScaling,
     decisions: z.array(ScalingEvent).meta({ description: 'Newest first; the last 200 that changed something.' }),
   })
-  .meta({ id: 'ListScalingResponse' })
+  .meta({ id: 'ListScalingResponse', example: { scaling: { type: 'QUEUE_DELAY', queueDelay: 4 }, decisions: [EVENT] } })
 export type ListScalingResponse = z.infer<typeof ListScalingResponse>

@@ -24,17 +24,27 @@ export const DeliveryAttempt = z
   })
   .meta({ id: 'WebhookAttempt', example: { at: '2026-01-01T00:00:00Z', durationMs: 41, status: 200 } })
 
+const DELIVERY = {
+  id: DELIVERY_ID,
+  endpointId: '4k8h2m9x7q1w3e',
+  jobId: 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1',
+  url: 'https://example.com/hook',
+  status: 'DELIVERED',
+  attempts: [{ at: '2026-01-01T00:00:00Z', durationMs: 41, status: 200 }],
+  createdAt: '2026-01-01T00:00:00Z',
+}
+
 export const WebhookDelivery = z
   .object({
     id: z.string().meta({ description: 'The `webhook-id` of every attempt.' }),
-    endpointId: z.string().nullable().meta({ description: 'Null for a warning of the spend limits.' }),
-    jobId: z.string().nullable().meta({ description: 'Null for a warning of the spend limits.' }),
+    endpointId: z.string().nullable().meta({ description: 'Null for what is about the spend limits.' }),
+    jobId: z.string().nullable().meta({ description: 'Null for what is about the spend limits.' }),
     url: z.string(),
     status: z.enum(['PENDING', 'DELIVERED', 'FAILED']),
     attempts: z.array(DeliveryAttempt).meta({ description: 'Oldest first.' }),
     createdAt: Timestamp,
   })
-  .meta({ id: 'WebhookDelivery', description: 'One notification: that a job is over, or that a spend limit is near.' })
+  .meta({ id: 'WebhookDelivery', description: 'One notification: that a job is over, or of the spend limits.', example: DELIVERY })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
 export const ListDeliveriesQuery = PageQuery.extend({
@@ -46,17 +56,7 @@ export type ListDeliveriesQuery = z.infer<typeof ListDeliveriesQuery>
 export const ListDeliveriesResponse = z.object({ deliveries: z.array(WebhookDelivery), pagination: Pagination }).meta({
   id: 'ListWebhookDeliveriesResponse',
   example: {
-    deliveries: [
-      {
-        id: DELIVERY_ID,
-        endpointId: '4k8h2m9x7q1w3e',
-        jobId: 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1',
-        url: 'https://example.com/hook',
-        status: 'DELIVERED',
-        attempts: [{ at: '2026-01-01T00:00:00Z', durationMs: 41, status: 200 }],
-        createdAt: '2026-01-01T00:00:00Z',
-      },
-    ],
+    deliveries: [DELIVERY],
     pagination: { nextCursor: null, hasNextPage: false },
   },
 })

@@ -57,6 +57,8 @@ export type CordonRequest = z.infer<typeof CordonRequest>
 
 const Amount = z.object({ total: z.number(), free: z.number() }).meta({ id: 'HostAmount', example: { total: 16, free: 8 } })
 
+const GPU = { typeId: 'NVIDIA L4', total: 2, free: 1, simulated: false, driverVersion: '570.124.06', cudaVersion: '12.8' }
+
 export const HostGpu = z
   .object({
     typeId: z.string(),
@@ -68,7 +70,7 @@ export const HostGpu = z
   })
   .meta({
     id: 'HostGpu',
-    example: { typeId: 'NVIDIA L4', total: 2, free: 1, simulated: false, driverVersion: '570.124.06', cudaVersion: '12.8' },
+    example: GPU,
   })
 
 export const HostHealth = z.enum(HOST_HEALTHS).meta({
@@ -88,6 +90,15 @@ const Problem = z
   .object({ gpu: z.number().int().nullable().meta({ description: 'Index on the machine; null for all of them.' }), problem: z.string() })
   .meta({ id: 'HostGpuProblem', example: { gpu: 2, problem: 'uncorrectable ECC errors' } })
 
+const ISOLATION = {
+  runtimeClass: 'runc',
+  userNamespaces: false,
+  network: true,
+  networkReason: null,
+  trustedTenants: false,
+  missing: ['user namespaces: the container engine runs without "userns-remap"'],
+}
+
 const HostIsolation = z
   .object({
     runtimeClass: z.string().nullable().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
@@ -102,14 +113,7 @@ const HostIsolation = z
   })
   .meta({
     id: 'HostIsolation',
-    example: {
-      runtimeClass: 'runc',
-      userNamespaces: false,
-      network: true,
-      networkReason: null,
-      trustedTenants: false,
-      missing: ['user namespaces: the container engine runs without "userns-remap"'],
-    },
+    example: ISOLATION,
   })
 
 export const Host = z
@@ -154,7 +158,37 @@ export const Host = z
     createdAt: Timestamp,
     lastSeenAt: Timestamp.nullable().meta({ description: 'Last beat; in a list of more than 100 hosts when it last came online.' }),
   })
-  .meta({ id: 'Host', description: 'A machine that offers capacity.' })
+  .meta({
+    id: 'Host',
+    description: 'A machine that offers capacity.',
+    example: {
+      id: 'h7q1w3e4k8h2m9',
+      name: 'gpu-07',
+      dataCenterId: 'EU-RO-1',
+      cloud: 'SECURE',
+      status: 'ONLINE',
+      health: 'HEALTHY',
+      statusReason: null,
+      linkReplacements: { count: 0, lastAt: null, lastAddress: null },
+      cordon: null,
+      draining: false,
+      workloads: { workers: 0, pods: 1 },
+      simulated: false,
+      gpus: [GPU],
+      vcpu: { total: 16, free: 8 },
+      memoryGb: { total: 64, free: 48 },
+      diskGb: { total: 500, free: 480 },
+      runtimes: ['docker'],
+      sharedVolumes: ['network'],
+      sizesEnforced: ['persistent', 'network'],
+      isolation: ISOLATION,
+      gpuProblems: [],
+      publicIp: '203.0.113.7',
+      portRange: { from: 30_000, to: 32_767 },
+      createdAt: '2026-06-01T12:00:00Z',
+      lastSeenAt: '2026-06-01T12:00:05Z',
+    },
+  })
 export type Host = z.infer<typeof Host>
 
 export const ListHostsResponse = z.object({ hosts: z.array(Host) }).meta({ id: 'ListHostsResponse', example: { hosts: [] } })

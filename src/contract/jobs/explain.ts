@@ -21,6 +21,21 @@ export type WaitReason = z.infer<typeof WaitReason>
 
 const Count = z.number().int().min(0)
 
+const INPUTS = {
+  scaler: 'QUEUE_DELAY',
+  scalerValue: 4,
+  queued: 2,
+  running: 1,
+  longestWaitMs: 4100,
+  workersBusy: 1,
+  workersStarting: 0,
+  workersThrottled: 0,
+  workersMin: 0,
+  workersMax: 3,
+  release: 1,
+  backoffMs: 0,
+}
+
 export const ScalingInputsView = z
   .object({
     scaler: z.enum(['QUEUE_DELAY', 'REQUEST_COUNT']),
@@ -38,21 +53,18 @@ export const ScalingInputsView = z
   })
   .meta({
     id: 'ScalingInputs',
-    example: {
-      scaler: 'QUEUE_DELAY',
-      scalerValue: 4,
-      queued: 2,
-      running: 1,
-      longestWaitMs: 4100,
-      workersBusy: 1,
-      workersStarting: 0,
-      workersThrottled: 0,
-      workersMin: 0,
-      workersMax: 3,
-      release: 1,
-      backoffMs: 0,
-    },
+    example: INPUTS,
   })
+
+/** A decision of a scaler, for examples. */
+export const DECISION_EXAMPLE = {
+  desired: 2,
+  current: 1,
+  max: 3,
+  reason: 'jobs have waited for 4 s',
+  decidedAt: '2026-06-01T12:00:00Z',
+  inputs: INPUTS,
+}
 
 /** One decision of an endpoint's scaler. */
 export const ScalingDecisionView = z
@@ -64,8 +76,10 @@ export const ScalingDecisionView = z
     decidedAt: Timestamp,
     inputs: ScalingInputsView,
   })
-  .meta({ id: 'ScalingDecision' })
+  .meta({ id: 'ScalingDecision', example: DECISION_EXAMPLE })
 export type ScalingDecisionView = z.infer<typeof ScalingDecisionView>
+
+const VERDICT = { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['needs 1 free NVIDIA H200'] }
 
 export const HostVerdict = z
   .object({
@@ -73,7 +87,7 @@ export const HostVerdict = z
     fits: z.boolean(),
     failed: z.array(z.string()).meta({ description: 'What the job needs and the machine lacks, for the offer that comes nearest.' }),
   })
-  .meta({ id: 'HostVerdict', example: { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['needs 1 free NVIDIA H200'] } })
+  .meta({ id: 'HostVerdict', example: VERDICT })
 export type HostVerdict = z.infer<typeof HostVerdict>
 
 /** HLT-6. */
@@ -89,5 +103,19 @@ export const ExplainReply = z
     scaling: ScalingDecisionView,
     placement: z.array(HostVerdict).optional().meta({ description: 'Present when a worker is wanted and no host has room.' }),
   })
-  .meta({ id: 'ExplainReply', description: 'Why a job is where it is.' })
+  .meta({
+    id: 'ExplainReply',
+    description: 'Why a job is where it is.',
+    example: {
+      id: 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1',
+      status: 'IN_QUEUE',
+      position: 0,
+      reason: 'NO_CAPACITY',
+      detail: 'no host has room: needs 1 free NVIDIA H200',
+      ahead: { normal: 0, low: 0 },
+      workers: [{ id: 'z3jr9rv2k3tt2y', status: 'THROTTLED', reason: 'no host has room' }],
+      scaling: DECISION_EXAMPLE,
+      placement: [VERDICT],
+    },
+  })
 export type ExplainReply = z.infer<typeof ExplainReply>

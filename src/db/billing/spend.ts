@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import { NO_SPEND_SETTINGS, type SpendSettings } from '../../domain/billing/spend.ts'
 import type { Database, Statement } from '../client.ts'
 import { spendLimits } from '../tables/spend.ts'
+import { type RunningMonth, withinMonth } from './month-limit.ts'
 
 const NANOS_PER_MICRO = 1_000
 // As the partial index has it, word for word.
@@ -13,10 +14,11 @@ export const IS_POD_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNIN
 export interface SpendDemand {
   nanosPerHour: number
   defaultMicrosPerHour: number
+  month: RunningMonth
 }
 
 /** What is free needs no limit. */
-export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0 }
+export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0, month: { startMs: 0, nowMs: 0 } }
 
 const RUNNING_NANOS = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour`
 /** What stopping a pod saves an hour. */
@@ -36,8 +38,8 @@ const RATES: Record<SpendKind, (teamId: string) => SQL> = {
 export const SPEND_KINDS = ['PODS', 'SERVERLESS', 'NETWORK_VOLUMES'] as const
 export type SpendKind = (typeof SPEND_KINDS)[number]
 
-/** A condition for the statement that takes it, so that requests at once cannot pass the limit together (BIL-22). `given`: what it replaces. */
-export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour }: SpendDemand, given: SQL = sql`0`): SQL {
+/** A condition for the statement that takes it, so that requests at once cannot pass a limit together (BIL-22, BIL-23). `given`: what it replaces. */
+export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour, month }: SpendDemand, given: SQL = sql`0`): SQL {
   if (nanosPerHour <= 0) return sql`TRUE`
   const used = sql.join(
     SPEND_KINDS.map((kind) => RATES[kind](teamId)),
@@ -45,7 +47,8 @@ export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour
   )
   const ceiling = sql`COALESCE(ceiling_micros_per_hour, ${defaultMicrosPerHour})`
   const own = sql`(SELECT MIN(COALESCE(micros_per_hour, ${ceiling}), ${ceiling}) FROM spend_limits WHERE team_id = ${teamId})`
-  return sql`${used} - ${given} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
+  const withinHour = sql`${used} - ${given} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
+  return sql`${withinHour} AND ${withinMonth(teamId, month)}`
 }
 
 /** A team's limits as they were set, and what it has running now, in billionths of a USD an hour. */

@@ -34,12 +34,15 @@ export interface RequestFacts {
   prefix: string | null
   /** It has a body whose length nobody announced. */
   isChunked: boolean
+  /** Its `Authorization` is meant for the workload, as the plane asks for none. */
+  passesAuthorization?: boolean
 }
 
 /** What a worker is told of a request; null when that is too much. */
 export function headersForWorker(headers: Iterable<readonly [string, string]>, facts: RequestFacts): HeaderList | null {
   const given = [...headers]
-  const dropped = new Set([...HOP_BY_HOP, ...KEPT_FROM_WORKERS, ...namedIn(given), 'host', ...(facts.prefix === null ? [] : ['cookie'])])
+  const kept = facts.passesAuthorization ? KEPT_FROM_WORKERS.filter((name) => name !== 'authorization') : KEPT_FROM_WORKERS
+  const dropped = new Set([...HOP_BY_HOP, ...kept, ...namedIn(given), 'host', ...(facts.prefix === null ? [] : ['cookie'])])
   const passed = given.filter(([name]) => !dropped.has(name.toLowerCase()) && !SAID_BY_PLANE.test(name.toLowerCase()))
   const said: HeaderList = [
     ['host', facts.host],
@@ -57,12 +60,12 @@ export function headersForWorker(headers: Iterable<readonly [string, string]>, f
   return list.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > MAX_REQUEST_HEADER_BYTES ? null : list
 }
 
-/** What a client is told of an answer. `isOwnOrigin`: the endpoint has a name of its own. */
-export function headersForClient(headers: HeaderList, isOwnOrigin: boolean): HeaderList {
+/** What a client is told of an answer. `isOwnOrigin`: the workload has a name of its own; `sandbox`: what its pages may do where it has none. */
+export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sandbox = 'sandbox'): HeaderList {
   const dropped = new Set([...HOP_BY_HOP, ...namedIn(headers), ...(isOwnOrigin ? [] : KEPT_FROM_PLANE_ORIGIN)])
   const passed = headers.filter(([name]) => !dropped.has(name.toLowerCase()) && !/^x-podplane-/i.test(name))
   // A page of a worker is shown as of no origin, so that its scripts reach nothing of the plane.
-  return isOwnOrigin ? passed : [...passed, ['content-security-policy', 'sandbox'], ['x-content-type-options', 'nosniff']]
+  return isOwnOrigin ? passed : [...passed, ['content-security-policy', sandbox], ['x-content-type-options', 'nosniff']]
 }
 
 // `Connection` may name others that are about this connection alone.

@@ -18,20 +18,29 @@ export interface Warned {
   warnedRate: boolean
 }
 
+/** How near a limit is, or how far past. */
+export interface LimitFigures {
+  limit: 'HOUR' | 'MONTH'
+  /** USD per hour, or USD of the month. */
+  used: number
+  bound: number
+  share: number
+  /** Of a month, such as `2026-11`. */
+  month: string | null
+}
+
 /** A warning as its receiver reads it (BIL-28). */
 export interface SpendWarning {
   type: 'spend.warning'
   timestamp: string
-  data: {
-    /** Which limit is near. */
-    limit: 'HOUR' | 'MONTH'
-    /** USD per hour, or USD of the month. */
-    used: number
-    bound: number
-    share: number
-    /** Of a month, such as `2026-11`. */
-    month: string | null
-  }
+  data: LimitFigures
+}
+
+/** What its receiver reads when a limit stops pods (BIL-29). */
+export interface SpendStop {
+  type: 'spend.stop'
+  timestamp: string
+  data: LimitFigures & { podIds: string[] }
 }
 
 export interface WatchedSpend {
@@ -50,16 +59,22 @@ export function decideWarnings({ limits, use, warned, month }: WatchedSpend, now
   const isRateNear = use.nanosPerHour > 0 && rateShare >= WARN_SHARE
   const isMonthNear = limits.month.limitMicros !== null && monthShare >= WARN_SHARE
   const warnings: SpendWarning[] = []
-  if (isRateNear && !warned.warnedRate) {
-    const figures = { used: use.nanosPerHour / NANOS_PER_USD, bound: limits.hour.limitMicros / MICROS_PER_USD }
-    warnings.push({ type: 'spend.warning', timestamp, data: { limit: 'HOUR', ...figures, share: rateShare, month: null } })
-  }
+  if (isRateNear && !warned.warnedRate) warnings.push({ type: 'spend.warning', timestamp, data: hourFigures(limits, use) })
   if (isMonthNear && warned.warnedMonth !== month) {
-    const figures = { used: (use.monthMicros ?? 0) / MICROS_PER_USD, bound: (limits.month.limitMicros ?? 0) / MICROS_PER_USD }
-    warnings.push({ type: 'spend.warning', timestamp, data: { limit: 'MONTH', ...figures, share: monthShare, month } })
+    warnings.push({ type: 'spend.warning', timestamp, data: monthFigures(limits, use, month) })
   }
   const warnedRate = isRateNear || (warned.warnedRate && use.nanosPerHour > 0 && rateShare >= CALM_SHARE)
   return { warnings, warned: { warnedRate, warnedMonth: isMonthNear ? month : warned.warnedMonth } }
+}
+
+function hourFigures({ hour }: SpendLimits, { nanosPerHour }: SpendUse): LimitFigures {
+  const share = shareOf(nanosPerHour, hour.limitMicros * NANOS_PER_MICRO) ?? 0
+  return { limit: 'HOUR', used: nanosPerHour / NANOS_PER_USD, bound: hour.limitMicros / MICROS_PER_USD, share, month: null }
+}
+
+function monthFigures(limits: SpendLimits, { monthMicros }: SpendUse, month: string): LimitFigures {
+  const [used, bound] = [monthMicros ?? 0, limits.month.limitMicros ?? 0]
+  return { limit: 'MONTH', used: used / MICROS_PER_USD, bound: bound / MICROS_PER_USD, share: shareOf(used, bound) ?? 0, month }
 }
 
 /** A pod that runs and costs something. */
@@ -72,32 +87,36 @@ export interface PaidPod {
   savesNanosPerHour: number
 }
 
+/** Pods to stop, in order, and why. */
+export interface SpendStops {
+  pods: PaidPod[]
+  reason: string
+  figures: LimitFigures
+}
+
 /**
- * Pods to stop, in order, and why: the newest first, and never a locked one (BIL-27). Once a month is spent all of them; past the limit of an
- * hour no more than bring the rate back to it.
+ * Pods to stop, in order: the newest first, and never a locked one (BIL-27). Once a month is spent all of them; past the limit of an hour no
+ * more than bring the rate back to it. Null: none. `month`: name of the present one.
  */
-export function decideStops(
-  { hour, month }: SpendLimits,
-  use: SpendUse,
-  pods: readonly PaidPod[],
-): { pods: PaidPod[]; reason: string } | null {
+export function decideStops(limits: SpendLimits, use: SpendUse, pods: readonly PaidPod[], month: string): SpendStops | null {
   const newestFirst = pods
     .filter(({ locked, savesNanosPerHour }) => !locked && savesNanosPerHour > 0)
     .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
-  if (month.limitMicros !== null && use.monthMicros !== null && use.monthMicros >= month.limitMicros) {
-    const [spent, limit] = [use.monthMicros, month.limitMicros].map((micros) => usd(micros / MICROS_PER_USD))
-    return stops(newestFirst, `stopped by the spend limit: ${spent} of ${limit} USD of this month are spent`)
-  }
-  let above = use.nanosPerHour - hour.limitMicros * NANOS_PER_MICRO
-  const enough = newestFirst.filter(({ savesNanosPerHour }) => {
+  const isMonthSpent = limits.month.limitMicros !== null && use.monthMicros !== null && use.monthMicros >= limits.month.limitMicros
+  const stopped = isMonthSpent ? newestFirst : enoughOf(newestFirst, use.nanosPerHour - limits.hour.limitMicros * NANOS_PER_MICRO)
+  if (stopped.length === 0) return null
+  const figures = isMonthSpent ? monthFigures(limits, use, month) : hourFigures(limits, use)
+  const [used, bound] = [usd(figures.used), usd(figures.bound)]
+  const what = isMonthSpent ? `${used} of ${bound} USD of this month are spent` : `${used} of ${bound} USD per hour were in use`
+  return { pods: stopped, reason: `stopped by the spend limit: ${what}`, figures }
+}
+
+/** The first of some pods that save so much together. */
+function enoughOf(pods: readonly PaidPod[], nanosPerHour: number): PaidPod[] {
+  let above = nanosPerHour
+  return pods.filter(({ savesNanosPerHour }) => {
     const isNeeded = above > 0
     if (isNeeded) above -= savesNanosPerHour
     return isNeeded
   })
-  const [inUse, limit] = [use.nanosPerHour / NANOS_PER_USD, hour.limitMicros / MICROS_PER_USD].map(usd)
-  return stops(enough, `stopped by the spend limit: ${inUse} of ${limit} USD per hour were in use`)
-}
-
-function stops(pods: PaidPod[], reason: string): { pods: PaidPod[]; reason: string } | null {
-  return pods.length > 0 ? { pods, reason } : null
 }

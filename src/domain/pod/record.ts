@@ -6,6 +6,8 @@ export interface PodSpec {
   container: ContainerSpec
   /** How its user gets in: variables that were made for it at create and stay whatever becomes of `env` (POD-20). Absent: none. */
   accessEnv?: Record<string, string>
+  /** It was created with `startSsh`: without it no SSH leads in (NET-5). */
+  startSsh?: true
   compute: PodGpu | PodCpu
   cloud: Cloud
   /** In order of preference; empty: any (POD-3). */

@@ -144,5 +144,9 @@ function withAccess(spec: PodSpec, body: CreatePodRequest, { template, sshKeys }
     ...(wantsSsh && sshKeys.length > 0 ? [['PUBLIC_KEY', sshKeys.join('\n')] as const] : []),
     ...(wantsJupyter ? [['JUPYTER_PASSWORD', jupyterPassword] as const] : []),
   ].filter(([name]) => !Object.hasOwn(spec.container.env, name))
-  return made.length > 0 ? { ...spec, accessEnv: Object.fromEntries(made) } : spec
+  return {
+    ...spec,
+    ...(made.length > 0 && { accessEnv: Object.fromEntries(made) }),
+    ...(wantsSsh && { startSsh: true }),
+  }
 }

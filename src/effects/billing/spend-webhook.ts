@@ -1,5 +1,5 @@
 import type { WatchedTeam } from '../../db/billing/spend-watch.ts'
-import type { SpendWarning } from '../../domain/billing/spend-watch.ts'
+import type { SpendStop, SpendWarning } from '../../domain/billing/spend-watch.ts'
 import type { Env } from '../../env.ts'
 import { handOverHeaders } from '../../objects/hand-over.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
@@ -19,16 +19,25 @@ export function openSpendWebhook(env: Env, teamId: string, sealed: string): stri
 }
 
 /** Hands a warning to the account's sender, which signs and repeats it like those of jobs. Throws when that cannot take it. */
-export async function sendSpendWarning(env: Env, { teamId, webhookSealed, updatedAt }: WatchedTeam, warning: SpendWarning): Promise<void> {
-  if (webhookSealed === null) return
-  const body = new TextEncoder().encode(JSON.stringify(warning))
+export function sendSpendWarning(env: Env, team: WatchedTeam, warning: SpendWarning): Promise<void> {
   const { limit, month } = warning.data
   // Of a month there is one for each setting of the limits; a rate may come near again.
-  const id = limit === 'MONTH' ? `msg_spend_${month}_${updatedAt}` : `msg_spend_${Date.parse(warning.timestamp)}`
+  const name = limit === 'MONTH' ? `${month}_${team.updatedAt}` : String(Date.parse(warning.timestamp))
+  return handOver(env, team, `msg_spend_${name}`, warning)
+}
+
+/** The same for pods that are stopped (BIL-29). */
+export function sendSpendStop(env: Env, team: WatchedTeam, stop: SpendStop): Promise<void> {
+  return handOver(env, team, `msg_stop_${Date.parse(stop.timestamp)}`, stop)
+}
+
+async function handOver(env: Env, { teamId, webhookSealed }: WatchedTeam, id: string, message: SpendWarning | SpendStop): Promise<void> {
+  if (webhookSealed === null) return
+  const body = new TextEncoder().encode(JSON.stringify(message))
   const about = { endpointId: null, jobId: null, teamId }
-  const handOver = { id, ...about, url: openSpendWebhook(env, teamId, webhookSealed), bytes: body.length }
+  const delivery = { id, ...about, url: openSpendWebhook(env, teamId, webhookSealed), bytes: body.length }
   const sender = webhookSenderStub(env, asPlane('team', teamId, 'hands a notification over'))
-  const init = { method: 'POST', headers: handOverHeaders(handOver), body }
+  const init = { method: 'POST', headers: handOverHeaders(delivery), body }
   const response = await sender.fetch('https://webhook-sender/deliveries', init)
   if (!response.ok) throw new Error(`the webhook sender answered ${response.status}`)
 }

@@ -5,9 +5,14 @@ import { openDatabase } from '../../db/client.ts'
 import { monthOf, refuseSpend, type SpendLimits, type SpendSettings, spendLimitsOf } from '../../domain/billing/spend.ts'
 import { type Env, readSettings } from '../../env.ts'
 
-/** What something costs an hour, for the statement that takes it (BIL-22). */
+/** What something costs an hour, for the statement that takes it (BIL-22, BIL-23). */
 export function spendDemand(env: Env, nanosPerHour: number): SpendDemand {
-  return { nanosPerHour, defaultMicrosPerHour: readSettings(env).spendLimitMicrosPerHour }
+  const nowMs = Date.now()
+  return {
+    nanosPerHour,
+    defaultMicrosPerHour: readSettings(env).spendLimitMicrosPerHour,
+    month: { startMs: monthOf(nowMs).startMs, nowMs },
+  }
 }
 
 /** What an account spends now, and may. */

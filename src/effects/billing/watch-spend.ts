@@ -1,15 +1,16 @@
+import { formatTime } from '../../contract/timestamps.ts'
 import { readMonthSpend } from '../../db/billing/month-spend.ts'
 import { claimSpendChecks, listPaidPods, saveWarned, type WatchedTeam } from '../../db/billing/spend-watch.ts'
 import { openDatabase } from '../../db/client.ts'
-import { monthOf, type SpendUse } from '../../domain/billing/spend.ts'
-import { decideStops, decideWarnings, type PaidPod } from '../../domain/billing/spend-watch.ts'
+import { monthOf } from '../../domain/billing/spend.ts'
+import { decideStops, decideWarnings, type PaidPod, type SpendStops } from '../../domain/billing/spend-watch.ts'
 import { decideStop, isToRun } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
 import { podHost } from '../pods/marked-pod.ts'
 import { changePodByPlatform } from '../pods/platform-change.ts'
-import { type SpendView, viewSpend } from './spend.ts'
-import { sendSpendWarning } from './spend-webhook.ts'
+import { viewSpend } from './spend.ts'
+import { sendSpendStop, sendSpendWarning } from './spend-webhook.ts'
 
 /** How often an account that wants something done is looked at. */
 const CHECK_EVERY_MS = 60_000
@@ -34,7 +35,9 @@ async function checkSpend(env: Env, team: WatchedTeam, nowMs: number): Promise<v
   const monthMicros = view.limits.month.limitMicros === null ? null : await readMonthSpend(db, team.teamId, month, nowMs)
   const use = { nanosPerHour: view.nanosPerHour, monthMicros }
   if (team.webhookSealed !== null) await warn(env, team, { limits: view.limits, use, warned: team, month: month.name }, nowMs)
-  if (team.stopsPods) await stopPods(env, team.teamId, view, use)
+  if (!team.stopsPods) return
+  const stops = decideStops(view.limits, use, await listPaidPods(db, team.teamId), month.name)
+  if (stops) await stopPods(env, team, stops, nowMs)
 }
 
 // Sent before it is remembered: who dies in between sends it again, under the same id.
@@ -45,9 +48,18 @@ async function warn(env: Env, team: WatchedTeam, watched: Parameters<typeof deci
   await saveWarned(openDatabase(env.DB), team, warned)
 }
 
-async function stopPods(env: Env, teamId: string, { limits }: SpendView, use: SpendUse): Promise<void> {
-  const stops = decideStops(limits, use, await listPaidPods(openDatabase(env.DB), teamId))
-  for (const pod of stops?.pods ?? []) await stopPod(env, pod, stops?.reason ?? '')
+// BIL-29: told first, so that whoever dies in between has it told again with what is left. What cannot be told is stopped all the same.
+async function stopPods(env: Env, team: WatchedTeam, { pods, reason, figures }: SpendStops, nowMs: number): Promise<void> {
+  try {
+    await sendSpendStop(env, team, {
+      type: 'spend.stop',
+      timestamp: formatTime(nowMs),
+      data: { ...figures, podIds: pods.map(({ id }) => id) },
+    })
+  } catch (error) {
+    logEvent('error', 'the stop of pods by a spend limit could not be told', { teamId: team.teamId, error })
+  }
+  for (const pod of pods) await stopPod(env, pod, reason)
 }
 
 // One pod that cannot be stopped holds up no other; the next look finds it again.

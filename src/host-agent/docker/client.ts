@@ -1,6 +1,8 @@
+import type { Duplex } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions, DockerOptions } from 'dockerode'
+import { overConnection } from '../engine/exec-stream.ts'
 import { networkCalls } from '../network/engine-networks.ts'
 import { readEngineFacts } from '../profile/engine-facts.ts'
 import type { ContainerFacts, ContainerUsage, DockerEngine, ListedContainer } from './engine.ts'
@@ -72,6 +74,17 @@ function wrapDockerode(docker: Docker): DockerEngine {
       return (await docker.getContainer(name).logs(options)) as NodeJS.ReadableStream as AsyncIterable<Buffer>
     },
     usage: (name) => readUsage(docker, name),
+    createExec: async (name, { command, env, tty }) => {
+      const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true }
+      return (await docker.getContainer(name).exec({ ...streams, Cmd: [...command], Env: [...env], Tty: tty })).id
+    },
+    startExec: async (exec, tty) =>
+      overConnection((await docker.getExec(exec).start({ hijack: true, stdin: true, Detach: false, Tty: tty })) as Duplex),
+    resizeExec: async (exec, rows, cols) => void (await docker.getExec(exec).resize({ h: rows, w: cols })),
+    inspectExec: async (exec) => {
+      const facts = await orUndefined(docker.getExec(exec).inspect())
+      return facts && { running: facts.Running, exitCode: facts.ExitCode ?? null }
+    },
     ...imageCalls(docker),
     ...networkCalls(docker),
     bridge: async () => {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import type { Duplex } from 'node:stream'
 
 /** Largest answer that is read as a whole; what is larger by its nature is read as a stream. */
 export const MAX_ANSWER_BYTES = 32 * 2 ** 20
@@ -47,7 +48,8 @@ export function withSignal<T>(signal: AbortSignal, work: () => Promise<T>): Prom
 }
 
 async function call(modem: Modem, options: RequestOptions, context: CallContext, body: Body): Promise<unknown> {
-  if (context.hijack || context.openStdin) throw new Error('this agent does not attach to containers')
+  if (context.hijack) return await openBothWays(modem, options, context, body)
+  if (context.openStdin) throw new Error('this agent does not attach to containers')
   const response = await open(modem, options, body)
   const status = response.statusCode ?? 0
   const meaning = context.statusCodes[status]
@@ -72,6 +74,25 @@ function open({ protocol, timeout }: Modem, options: RequestOptions, body: Body)
     if (typeof body !== 'object' || Buffer.isBuffer(body)) return void request.end(body)
     body.on('error', (error: Error) => request.destroy(error))
     body.pipe(request)
+  })
+}
+
+/** A connection that speaks both ways once the engine has said that it does. */
+function openBothWays({ protocol, timeout }: Modem, options: RequestOptions, context: CallContext, body: Body): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const request = (protocol === 'https' ? requestHttps : requestHttp)(options)
+    request.on('upgrade', (_response, connection, first) => {
+      connection.setTimeout(0)
+      if (first.length > 0) connection.unshift(first)
+      resolve(connection)
+    })
+    request.on('response', (response) => {
+      const status = response.statusCode ?? 0
+      refusalOf(response, status, context.statusCodes[status]).then(reject, reject)
+    })
+    request.on('error', reject)
+    if (timeout !== undefined) request.setTimeout(timeout, () => request.destroy(new Error(`no answer within ${timeout} ms`)))
+    request.end(typeof body === 'string' ? body : undefined)
   })
 }
 

@@ -1,4 +1,5 @@
 import type { ContainerCreateOptions } from 'dockerode'
+import type { ExecStream } from '../engine/exec-stream.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
 import type { NetworkCalls } from '../network/engine-networks.ts'
 import type { EngineFacts } from '../profile/engine-facts.ts'
@@ -70,6 +71,20 @@ export interface ContainerUsage {
   memoryLimitBytes: number
 }
 
+/** A command to run in a container that runs. */
+export interface ExecSpec {
+  command: readonly string[]
+  /** Each `<name>=<value>`, beside the container's own. */
+  env: readonly string[]
+  tty: boolean
+}
+
+export interface ExecFacts {
+  running: boolean
+  /** Null while it runs. */
+  exitCode: number | null
+}
+
 /** The few calls of the Docker Engine that the agent makes; tests put a fake here. A container goes by its name. */
 export interface DockerEngine extends NetworkCalls {
   info(): Promise<EngineFacts>
@@ -95,6 +110,12 @@ export interface DockerEngine extends NetworkCalls {
   followLogs(name: string, sinceSeconds: number, signal: AbortSignal): Promise<AsyncIterable<Buffer>>
   /** One reading of what a running container uses; undefined when it does not run. */
   usage(name: string): Promise<ContainerUsage | undefined>
+  /** Prepares a command in a running container; its id is returned. */
+  createExec(name: string, spec: ExecSpec): Promise<string>
+  /** Starts it. Without a terminal its output is multiplexed as the engine sends it. */
+  startExec(exec: string, tty: boolean): Promise<ExecStream>
+  resizeExec(exec: string, rows: number, cols: number): Promise<void>
+  inspectExec(exec: string): Promise<ExecFacts | undefined>
   /** Makes an image of an ended container: what it was made of and what it wrote. `label` is `<name>=<value>`. */
   commit(name: string, image: { repository: string; tag: string; label: string }): Promise<void>
   /** How many layers the image of a container has. */

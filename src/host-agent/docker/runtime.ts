@@ -8,6 +8,8 @@ import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
 import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import {
+  type ExecRequest,
+  type ExecSession,
   type OutputChunk,
   type Place,
   type PublishedPort,
@@ -36,6 +38,7 @@ import { ContainerStarter } from './container-start.ts'
 import { isEnded, watchContainer } from './container-watch.ts'
 import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from './engine.ts'
 import { engineText, ignoring } from './engine-errors.ts'
+import { ContainerExecs } from './exec.ts'
 import type { HostPorts } from './host-ports.ts'
 import { DockerOutput } from './output.ts'
 
@@ -69,6 +72,7 @@ export class DockerRuntime implements Runtime {
   private readonly images: ContainerImages
   private readonly disks: ContainerDisks
   private readonly starter: ContainerStarter
+  private readonly execs: ContainerExecs
   private readonly addresses = new Map<string, string>()
   private readonly gpusInUse = new Map<string, readonly string[]>()
 
@@ -77,6 +81,7 @@ export class DockerRuntime implements Runtime {
     this.images = new ContainerImages(options)
     this.disks = new ContainerDisks(options.engine, options.hostId)
     this.starter = new ContainerStarter(options)
+    this.execs = new ContainerExecs(options.engine)
   }
 
   canRun(image: string): boolean {
@@ -145,6 +150,7 @@ export class DockerRuntime implements Runtime {
 
   /** What an ended container has no use for; others may get it. */
   private release(id: string): void {
+    this.execs.forget(containerName(id))
     this.addresses.delete(id)
     this.gpusInUse.delete(id)
     this.options.ports.release(id)
@@ -200,6 +206,10 @@ export class DockerRuntime implements Runtime {
     // One that runs keeps its address, and no id runs twice.
     if (host !== undefined) this.addresses.set(id, host)
     return host === undefined ? undefined : { host, port }
+  }
+
+  async exec(id: string, request: ExecRequest): Promise<ExecSession> {
+    return await this.execs.start(containerName(id), request)
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

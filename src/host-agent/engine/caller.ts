@@ -1,4 +1,5 @@
-import { CALL_RULES, type CallMessage, type CallName, type CallRule, Failure } from './calls.ts'
+import { CALL_RULES, type CallMessage, type CallName, type CallRule, Failure, STREAM_WINDOW_BYTES } from './calls.ts'
+import { type ExecStream, InputWindow } from './exec-stream.ts'
 import type { Frame, FrameKind } from './frames.ts'
 import { Pieces } from './pieces.ts'
 
@@ -9,6 +10,8 @@ interface Call {
   rule: CallRule<unknown>
   /** What has come of a stream. */
   pieces: Pieces | undefined
+  /** What may be sent to a call that takes input. */
+  input: InputWindow | undefined
   resolve(answer: unknown): void
   reject(error: Error): void
   /** Ends what waits for a signal or a timeout. */
@@ -40,7 +43,7 @@ export class Caller {
       if (this.calls.size >= CALLS_MAX) throw new Error(`more than ${CALLS_MAX} calls to the container engine are under way`)
       const number = this.nextNumber()
       this.send('call', number, JSON.stringify(message))
-      this.calls.set(number, { rule, pieces: undefined, resolve, reject, release: this.limit(number, rule, signal) })
+      this.calls.set(number, { rule, pieces: undefined, input: undefined, resolve, reject, release: this.limit(number, rule, signal) })
     })
   }
 
@@ -50,6 +53,7 @@ export class Caller {
     if (call === undefined) return
     if (kind === 'stream') this.open(number, call)
     else if (kind === 'piece') call.pieces?.add(payload)
+    else if (kind === 'taken') call.input?.taken(payload.readUInt32BE(0))
     else this.settle(number, call, kind, payload)
   }
 
@@ -59,7 +63,8 @@ export class Caller {
   }
 
   private open(number: number, call: Call): void {
-    if (call.rule.answer !== 'stream') {
+    const { answer } = call.rule
+    if (answer !== 'stream' && answer !== 'bothWays') {
       this.finish(number, call, new Error(UNEXPECTED))
       return
     }
@@ -68,7 +73,22 @@ export class Caller {
     const onTaken = (bytes: number) => {
       if (this.calls.has(number)) this.send('credit', number, lengthOf(bytes))
     }
-    call.resolve(pieces.read(onTaken, () => this.giveUp(number, new Error('nobody reads on'))))
+    const leave = () => this.giveUp(number, new Error('nobody reads on'))
+    const output = pieces.read(onTaken, leave)
+    call.resolve(answer === 'stream' ? output : this.bothWays(number, call, output, leave))
+  }
+
+  private bothWays(number: number, call: Call, output: AsyncIterable<Buffer>, close: () => void): ExecStream {
+    const input = new InputWindow(STREAM_WINDOW_BYTES)
+    call.input = input
+    const write = async (bytes: Uint8Array) => {
+      for (let from = 0; from < bytes.length; ) {
+        const length = await input.take(bytes.length - from)
+        this.send('input', number, Buffer.from(bytes.subarray(from, from + length)))
+        from += length
+      }
+    }
+    return { output, write, endInput: () => this.calls.has(number) && this.send('inputEnd', number), close }
   }
 
   private settle(number: number, call: Call, kind: FrameKind, payload: Buffer): void {
@@ -85,6 +105,7 @@ export class Caller {
   private finish(number: number, call: Call, error: Error | null): void {
     this.calls.delete(number)
     call.release()
+    call.input?.end()
     if (error === null) return
     call.pieces?.end(error)
     call.reject(error)

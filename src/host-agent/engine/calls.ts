@@ -16,7 +16,7 @@ export interface CallRule<Answer> {
   /** Whether it is made once more when the client has ended meanwhile. */
   again: boolean
   /** What a good answer looks like; the engine may say anything. */
-  answer: z.ZodType<Answer> | 'nothing' | 'bytes' | 'stream'
+  answer: z.ZodType<Answer> | 'nothing' | 'bytes' | 'stream' | 'bothWays'
 }
 
 type Rules = { readonly [Name in keyof DockerEngine]: CallRule<Awaited<ReturnType<DockerEngine[Name]>>> }
@@ -46,6 +46,7 @@ const ListedContainer = z.object({ name: z.string(), labels: z.record(z.string()
 const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
 const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
 const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
+const ExecFacts = z.object({ running: z.boolean(), exitCode: z.number().int().nullable() })
 /** Goes back to the engine as it came. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
 const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().optional() })
@@ -67,6 +68,10 @@ export const CALL_RULES: Rules = {
   readLogs: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: 'bytes' },
   followLogs: { timeoutMs: null, queue: null, again: false, answer: 'stream' },
   usage: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerUsage.optional() },
+  createExec: { timeoutMs: LOOK_MS, queue: 'starts', again: false, answer: z.string().max(256) },
+  startExec: { timeoutMs: null, queue: null, again: false, answer: 'bothWays' },
+  resizeExec: { timeoutMs: LOOK_MS, queue: 'looks', again: false, answer: 'nothing' },
+  inspectExec: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ExecFacts.optional() },
   commit: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
   countLayers: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.number().int() },
   flatten: { timeoutMs: null, queue: null, again: false, answer: Config },

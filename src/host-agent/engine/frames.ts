@@ -1,8 +1,25 @@
 /**
  * What the agent and its engine client say to each other. From the agent: `call` (JSON), `abort`, `credit` (four bytes: how many more
- * may be sent), `ping`. From the client: `value` (JSON, empty for nothing), `bytes`, `failure` (JSON), `stream`, its `piece`s and `end`, `pong`.
+ * may be sent), `ping`, `input` of a call that
+ * takes some, and its `inputEnd`. From the client: `value` (JSON, empty for nothing), `bytes`, `failure` (JSON), `stream`, its `piece`s and `end`, `pong`,
+ * `taken` (four bytes: so much of the input has gone on).
  */
-const KINDS = ['call', 'abort', 'credit', 'ping', 'value', 'bytes', 'failure', 'stream', 'piece', 'end', 'pong'] as const
+const KINDS = [
+  'call',
+  'abort',
+  'credit',
+  'ping',
+  'value',
+  'bytes',
+  'failure',
+  'stream',
+  'piece',
+  'end',
+  'pong',
+  'input',
+  'inputEnd',
+  'taken',
+] as const
 export type FrameKind = (typeof KINDS)[number]
 
 export interface Frame {

@@ -6,6 +6,7 @@ import type { DockerEngine } from '../docker/engine.ts'
 import { engineText, statusOf } from '../docker/engine-errors.ts'
 import { withSignal } from '../docker/engine-transport.ts'
 import { CALL_RULES, CallMessage, type Failure, isCallName, STREAM_WINDOW_BYTES } from './calls.ts'
+import type { ExecStream } from './exec-stream.ts'
 import { encodeFrame, type Frame, type FrameKind, frameDecoder } from './frames.ts'
 
 /** The descriptor of the pipe to the agent. */
@@ -28,6 +29,8 @@ interface ServedCall {
   /** Bytes that its reader has asked for and that were not sent yet. */
   credit: number
   wake(): void
+  /** Where its input goes, of a call that takes some. */
+  input?: ExecStream
 }
 
 /** Makes the calls that come over `agent`, and answers there. What is thrown elsewhere ends this process, and nothing but it. */
@@ -56,7 +59,18 @@ export class EngineServer {
     else if (kind === 'credit' && served !== undefined) {
       served.credit += payload.readUInt32BE(0)
       served.wake()
-    }
+    } else if (kind === 'inputEnd') served?.input?.endInput()
+    else if (kind === 'input' && served?.input !== undefined) this.passInput(call, served.input, payload)
+  }
+
+  private passInput(number: number, input: ExecStream, payload: Buffer): void {
+    const length = Buffer.allocUnsafe(4)
+    length.writeUInt32BE(payload.length)
+    // What a command does not take that has ended is nobody's.
+    input.write(payload).then(
+      () => this.send('taken', number, length),
+      () => undefined,
+    )
   }
 
   private async serve(number: number, payload: Buffer): Promise<void> {
@@ -92,6 +106,7 @@ export class EngineServer {
 
   private async answer(number: number, call: ServedCall, answer: unknown): Promise<void> {
     if (Buffer.isBuffer(answer)) this.send('bytes', number, answer)
+    else if (goesBothWays(answer)) await this.passBothWays(number, call, answer)
     else if (isStream(answer)) await this.pass(number, call, answer)
     else this.send('value', number, JSON.stringify(answer))
   }
@@ -108,6 +123,16 @@ export class EngineServer {
     this.send('end', number)
   }
 
+  private async passBothWays(number: number, call: ServedCall, stream: ExecStream): Promise<void> {
+    call.input = stream
+    call.abort.signal.addEventListener('abort', () => stream.close(), { once: true })
+    try {
+      await this.pass(number, call, stream.output)
+    } finally {
+      stream.close()
+    }
+  }
+
   private fail(number: number, error: unknown): void {
     const statusCode = statusOf(error)
     const failure: Failure = { text: engineText(error).slice(0, TEXT_MAX_CHARS), ...(statusCode === undefined ? {} : { statusCode }) }
@@ -121,6 +146,10 @@ export class EngineServer {
 
 function isStream(answer: unknown): answer is AsyncIterable<Buffer> {
   return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
+}
+
+function goesBothWays(answer: unknown): answer is ExecStream {
+  return typeof answer === 'object' && answer !== null && 'endInput' in answer
 }
 
 function creditOf(call: ServedCall): Promise<void> {

@@ -12,6 +12,8 @@ import { describeExit } from '../exit-reason.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import {
+  ExecRefused,
+  type ExecSession,
   type OutputChunk,
   type Place,
   type Runtime,
@@ -181,6 +183,10 @@ export class ProcessRuntime implements Runtime {
   /** Built-in programs serve nothing. */
   async place(): Promise<Place | undefined> {
     return undefined
+  }
+
+  async exec(): Promise<ExecSession> {
+    throw new ExecRefused('this is a built-in program: it has no container to run a command in')
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

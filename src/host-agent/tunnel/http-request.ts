@@ -1,5 +1,5 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import type { HeaderList, OpenTarget } from '../../host-protocol/tunnel/frames.ts'
+import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../host-protocol/tunnel/stream.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Place } from '../runtime.ts'
@@ -10,7 +10,7 @@ const CONNECTIONS = new Agent({ keepAlive: false })
 const MAX_ANSWER_HEADER_BYTES = 32 * 1024
 
 /** One request of the plane to a workload, whose address nobody but this host says. Redirects are the client's business. */
-export function serveHttp(stream: TunnelStream, target: OpenTarget, place: Place): void {
+export function serveHttp(stream: TunnelStream, target: RequestTarget, place: Place): void {
   const { method, path } = target
   const headers = groupHeaders(target.headers)
   const request = httpRequest({

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { OpenTarget } from '../../host-protocol/tunnel/frames.ts'
+import type { RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { encodeRecord, MAX_MESSAGE_BYTES, RecordReader, type SocketRecord } from '../../host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../host-protocol/tunnel/stream.ts'
 import type { Place } from '../runtime.ts'
@@ -14,7 +14,7 @@ const NO_CODE = 1005
 const ABNORMAL = 1006
 
 /** A WebSocket of the plane to a workload, message by message. */
-export function serveSocket(stream: TunnelStream, target: OpenTarget, { host, port }: Place): void {
+export function serveSocket(stream: TunnelStream, target: RequestTarget, { host, port }: Place): void {
   const wanted = target.headers.filter(([name]) => name.toLowerCase() === 'sec-websocket-protocol').flatMap(([, value]) => value.split(','))
   const headers = Object.fromEntries(target.headers.filter(([name]) => !OWN_HEADERS.test(name)))
   const authority = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

@@ -1,7 +1,11 @@
 import { WebSocket } from 'ws'
 import {
+  type ExecTarget,
   MAX_FRAME_BYTES,
   type OpenTarget,
+  type TcpTarget,
+  TUNNEL_ABILITIES,
+  TUNNEL_ABILITIES_HEADER,
   TUNNEL_PATH,
   TUNNEL_PING,
   TUNNEL_PING_INTERVAL_MS,
@@ -14,14 +18,17 @@ import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import type { AccessTokens } from '../plane/access-tokens.ts'
 import { planeUrl } from '../plane/http.ts'
-import type { Place } from '../runtime.ts'
+import { ExecRefused, type ExecRequest, type ExecSession, type Place } from '../runtime.ts'
+import { serveChannels } from './channel-session.ts'
 import { serveHttp } from './http-request.ts'
 import { serveSocket } from './socket-request.ts'
+import { openTcp } from './tcp-session.ts'
 import { Turns } from './turns.ts'
 
 const RECONNECT_BASE_MS = 250
 const RECONNECT_MAX_MS = 10_000
 const CONNECT_TIMEOUT_MS = 15_000
+const GONE = { code: 'unreachable', detail: 'it does not run on its host any more' } as const
 
 export interface TunnelDeps {
   planeUrl: string
@@ -29,6 +36,8 @@ export interface TunnelDeps {
   log: Log
   /** Where a port of a workload is reached that the plane may speak to; undefined: there is no such workload. */
   place(workloadId: string, port: number): Promise<Place | undefined>
+  /** Starts a command in a pod of this host; undefined: there is no such pod. */
+  exec(workloadId: string, request: ExecRequest): Promise<ExecSession> | undefined
 }
 
 /** The WebSocket on which the plane reaches the workloads of this host: dialled out once there is one to reach, and again when it ends. */
@@ -76,7 +85,7 @@ export class Tunnel {
   private connect(token: string): Promise<boolean> {
     const { deps } = this
     const socket = new WebSocket(planeUrl(deps.planeUrl, TUNNEL_PATH).replace(/^http/, 'ws'), {
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, [TUNNEL_ABILITIES_HEADER]: TUNNEL_ABILITIES.join(',') },
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_FRAME_BYTES,
       perMessageDeflate: false,
@@ -137,13 +146,27 @@ export class Tunnel {
   /** The plane names a workload and a port of it; where that is, only this host says (HOST-125). */
   private async serve(stream: TunnelStream, target: OpenTarget): Promise<void> {
     try {
+      if (target.kind === 'exec') return await this.serveExec(stream, target)
       const place = await this.deps.place(target.workloadId, target.port)
-      if (place === undefined) stream.reset({ code: 'unreachable', detail: 'the worker does not run on its host any more' })
+      if (target.kind === 'tcp') return await this.serveTcp(stream, target, place)
+      if (place === undefined) stream.reset(GONE)
       else if (target.kind === 'http') serveHttp(stream, target, place)
       else serveSocket(stream, target, place)
     } catch (error) {
       this.deps.log.warn('a request of the plane failed', { workload: target.workloadId, error: errorText(error) })
       stream.reset({ code: 'unreachable', detail: 'the host of the worker could not serve the request' })
     }
+  }
+
+  private async serveExec(stream: TunnelStream, { workloadId, command, terminal, flow }: ExecTarget): Promise<void> {
+    const session = this.deps.exec(workloadId, { command, terminal })
+    if (session === undefined) stream.reset(GONE)
+    else await serveChannels(stream, () => session, flow)
+  }
+
+  private async serveTcp(stream: TunnelStream, { workloadId, port, flow }: TcpTarget, place: Place | undefined): Promise<void> {
+    const run = (command: readonly string[]) =>
+      this.deps.exec(workloadId, { command, terminal: null }) ?? Promise.reject(new ExecRefused(GONE.detail))
+    await serveChannels(stream, () => openTcp({ place, port, run }), flow)
   }
 }

@@ -1,6 +1,6 @@
 import type { Workload } from '../../host-protocol/messages.ts'
 import { errorText } from '../../node/fail.ts'
-import type { Place, Runtime, RuntimeWorkload } from '../runtime.ts'
+import type { ExecRequest, ExecSession, Place, Runtime, RuntimeWorkload } from '../runtime.ts'
 import type { HealthVerdict, Served } from '../tunnel/health-checks.ts'
 import { isKept, type LifecycleDeps, WorkloadLifecycle } from './lifecycle.ts'
 import { type Action, planActions } from './reconcile.ts'
@@ -170,11 +170,20 @@ export class Supervisor {
     })
   }
 
-  /** Where a port of one of those is reached; undefined for any other workload. */
+  /** Where a port of one of those, or of a pod that runs, is reached; undefined for any other workload. */
   async place(id: string, port: number): Promise<Place | undefined> {
     const name = this.lifecycle.actual.get(id)?.runtime
-    const isServed = this.served().some((served) => served.id === id)
-    return isServed ? await this.deps.runtimes.find((candidate) => candidate.name === name)?.place(id, port) : undefined
+    const isReached = this.runningPod(id) !== undefined || this.served().some((served) => served.id === id)
+    return isReached ? await this.deps.runtimes.find((candidate) => candidate.name === name)?.place(id, port) : undefined
+  }
+
+  /** Starts a command in a pod that runs; undefined for any other workload: no worker's owner asks for one (HOST-130). */
+  exec(id: string, request: ExecRequest): Promise<ExecSession> | undefined {
+    return this.runningPod(id)?.runtime.exec(id, request)
+  }
+
+  private runningPod(id: string) {
+    return this.runningPods().find((pod) => pod.id === id)
   }
 
   /** Notes what a workload has said of its health, and tells the plane. */

@@ -33,19 +33,59 @@ const HeaderList = z.array(z.tuple([z.string().min(1).max(1024), z.string().max(
 export type HeaderList = z.infer<typeof HeaderList>
 const Window = z.number().int().min(1).max(MAX_WINDOW_BYTES)
 
-/** What a stream leads to. `http`: one request of HTTP/1.1. `websocket`: the same with an upgrade, then records of `socket-records.ts`. */
-export const OpenTarget = z.object({
+const Port = z.number().int().min(1).max(65_535)
+/** Every target names a workload of this host, never an address. */
+const Common = { workloadId: z.string().min(1).max(64), window: Window }
+
+/** One request of HTTP/1.1 (`http`), or the same with an upgrade, then records of `socket-records.ts` (`websocket`). */
+export const RequestTarget = z.object({
+  ...Common,
   kind: z.enum(['http', 'websocket']),
-  workloadId: z.string().min(1).max(64),
   /** Of the workload, not of its host. */
-  port: z.number().int().min(1).max(65_535),
+  port: Port,
   method: z.string().regex(/^[A-Z]{1,20}$/),
   /** With its query. */
   path: z.string().startsWith('/').max(16_384),
   headers: HeaderList,
-  window: Window,
 })
+export type RequestTarget = z.infer<typeof RequestTarget>
+
+const TerminalSize = z.number().int().min(1).max(4_096)
+
+/** A command in the workload's container. A head with status 101, then records whose binary messages are those of `channels.ts`. */
+export const ExecTarget = z.object({
+  ...Common,
+  kind: z.literal('exec'),
+  /** Null: a login shell. */
+  command: z
+    .array(z.string().max(128 * 1024))
+    .min(1)
+    .max(1_024)
+    .nullable(),
+  /** It gets a terminal, of this size. */
+  terminal: z.object({ name: z.string().regex(/^[A-Za-z0-9][\w.+-]{0,63}$/), rows: TerminalSize, cols: TerminalSize }).nullable(),
+  /** Both ends say how much they take (`CHANNELS.credit`). */
+  flow: z.boolean(),
+})
+export type ExecTarget = z.infer<typeof ExecTarget>
+
+/** A connection to a port of the workload, also to one that it opens to itself alone; spoken as an exec is, without stderr. */
+export const TcpTarget = z.object({ ...Common, kind: z.literal('tcp'), port: Port, flow: z.boolean() })
+export type TcpTarget = z.infer<typeof TcpTarget>
+
+/** What a stream leads to. */
+export const OpenTarget = z.discriminatedUnion('kind', [RequestTarget, ExecTarget, TcpTarget])
 export type OpenTarget = z.infer<typeof OpenTarget>
+
+type WithoutWindow<Target> = Target extends unknown ? Omit<Target, 'window'> : never
+/** A target before its stream is opened. */
+export type WantedTarget = WithoutWindow<OpenTarget>
+
+/** Says, when an agent opens its tunnel, what it serves beside requests to workers: names of `TunnelAbility`, comma-separated. */
+export const TUNNEL_ABILITIES_HEADER = 'podplane-tunnel-serves'
+/** `pods`: requests to pods; `channels`: targets `exec` and `tcp`. An agent that does not say serves neither, and would break off the tunnel. */
+export const TUNNEL_ABILITIES = ['pods', 'channels'] as const
+export type TunnelAbility = (typeof TUNNEL_ABILITIES)[number]
 
 export const StreamHead = z.object({ status: z.number().int().min(101).max(599), headers: HeaderList })
 export type StreamHead = z.infer<typeof StreamHead>

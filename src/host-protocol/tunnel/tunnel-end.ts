@@ -1,4 +1,4 @@
-import { decodeFrame, encodeFrame, type Frame, type OpenTarget, type ResetReason, TunnelViolation } from './frames.ts'
+import { decodeFrame, encodeFrame, type Frame, type OpenTarget, type ResetReason, TunnelViolation, type WantedTarget } from './frames.ts'
 import { TunnelStream } from './stream.ts'
 import { Windows } from './windows.ts'
 
@@ -42,7 +42,7 @@ export class TunnelEnd {
   }
 
   /** Opens a stream; null when there are too many. */
-  open(target: Omit<OpenTarget, 'window'>): TunnelStream | null {
+  open(target: WantedTarget): TunnelStream | null {
     const window = this.windows.take(target.workloadId)
     if (window === null) return null
     const stream = this.make(this.next, window, null, target.workloadId)

@@ -62,16 +62,22 @@ interface DocumentedJob {
   /** Statuses of its own, beside those that every operation has. */
   statuses?: readonly number[]
   /** What `text/event-stream` holds, where it may be answered. */
-  events?: string
+  events?: { description: string; example: string }
   problem?: z.ZodType
 }
 
 const submit = { body: SubmitJobRequest, headers: SubmitHeaders, statuses: [413, 422] } as const
-const ANY = z.unknown().meta({ description: 'What the worker answered.' })
+const ANY = z.unknown().meta({
+  description: 'What the worker answered.',
+  example: { id: 'chatcmpl-1', object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' } }] },
+})
 
 const OPENAI = { operation: 'openai', reply: ANY, problem: OpenaiProblem } as const
 const OPENAI_TEXT = 'The path behind `openai` and the query reach the worker as they are.'
-const OPENAI_EVENTS = "With `stream`: the worker's own events, then `data: [DONE]`."
+const OPENAI_EVENTS = {
+  description: "With `stream`: the worker's own events, then `data: [DONE]`.",
+  example: 'data: {"choices":[{"index":0,"delta":{"content":"Hello."}}]}\n\ndata: [DONE]\n\n',
+}
 const OPENAI_STATUSES = [410, 413, 500, 504]
 
 const OPERATIONS: readonly DocumentedJob[] = [
@@ -117,7 +123,11 @@ const OPERATIONS: readonly DocumentedJob[] = [
     reply: StreamReply,
     query: StreamQuery,
     headers: StreamHeaders,
-    events: 'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
+    events: {
+      description:
+        'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
+      example: 'id: 1\ndata: {"output":"Once"}\n\nid: 2\ndata: {"output":" upon"}\n\n',
+    },
   },
   {
     operation: 'cancel',
@@ -242,7 +252,7 @@ function documented(job: DocumentedJob, method: Method): RouteConfig {
         description: 'Done.',
         content: {
           'application/json': { schema: job.reply },
-          ...(job.events && { 'text/event-stream': { schema: z.string().meta({ description: job.events }) } }),
+          ...(job.events && { 'text/event-stream': { schema: z.string().meta(job.events) } }),
         },
       },
       ...jobProblems([400, 401, 403, 404, ...(job.statuses ?? []), 429], job.problem),

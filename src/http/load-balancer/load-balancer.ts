@@ -5,7 +5,7 @@ import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
-import type { HeaderList, OpenTarget } from '../../host-protocol/tunnel/frames.ts'
+import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import type { TunnelFailure } from '../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
@@ -20,12 +20,11 @@ import { clientAddress } from '../client-address.ts'
 import { problemResponse } from '../problem-response.ts'
 import { requestIdOf } from '../request-id.ts'
 import { visitOf } from '../session-headers.ts'
+import { watchedSocket } from '../watched-socket.ts'
 import { watchedByKey } from '../watched-stream.ts'
+import { isPreflight, METHODS, preflightAnswer, readableAnywhere } from './preflight.ts'
 import type { ServedCall } from './served-call.ts'
 
-const SWITCHING = 101
-/** Methods that a worker may be asked with; CONNECT and TRACE are about the way, and not about the worker. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 /** A body up to this size is held, so that it can be sent again to another worker when the first one was not there. */
 const MAX_HELD_BYTES = 64 * 1024
 const MAX_TRIES = 3
@@ -46,13 +45,14 @@ interface Incoming {
  */
 export async function handleServedCall(incoming: Incoming, call: ServedCall): Promise<Response> {
   const { request } = incoming
+  if (isPreflight(request)) return preflightAnswer(request)
   try {
     return await serve(incoming, call)
   } catch (error) {
     if (!(error instanceof Problem)) {
       logEvent('error', 'request to a worker failed', { requestId: requestIdOf(request), endpointId: call.endpointId, error })
     }
-    return problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }), 'jobApi')
+    return readableAnywhere(problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }), 'jobApi'))
   }
 }
 
@@ -76,6 +76,8 @@ async function serve(incoming: Incoming, call: ServedCall): Promise<Response> {
     const answer = await sendToWorkload(env, hostId, {
       target,
       slot: ref,
+      needs: null,
+      beside: null,
       timeoutMs,
       isOwnOrigin: call.prefix === null,
       body,
@@ -129,15 +131,21 @@ function workerHeaders({ request, url }: Incoming, call: ServedCall): HeaderList
   return headers
 }
 
-function targetOf(request: Request, { path }: ServedCall, headers: HeaderList): Pick<OpenTarget, 'kind' | 'method' | 'path' | 'headers'> {
+function targetOf(
+  request: Request,
+  { path }: ServedCall,
+  headers: HeaderList,
+): Pick<RequestTarget, 'kind' | 'method' | 'path' | 'headers'> {
   const isSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   return { kind: isSocket ? 'websocket' : 'http', method: request.method, path, headers }
 }
 
-// PP-215: events go on for as long as the key that asked for them is good.
+// PP-215: events and messages go on for as long as the key that asked for them is good.
 function shown(answer: Response, { env, request }: Incoming, principal: Principal): Response {
-  const isEvents = answer.status !== SWITCHING && answer.headers.get('content-type')?.startsWith('text/event-stream')
-  return isEvents ? watchedByKey(answer, env, request.headers.get('authorization'), principal) : answer
+  const authorization = request.headers.get('authorization')
+  if (answer.webSocket) return watchedSocket(answer, env, authorization, principal)
+  const isEvents = answer.headers.get('content-type')?.startsWith('text/event-stream')
+  return isEvents ? watchedByKey(answer, env, authorization, principal) : answer
 }
 
 function problemOf({ code, detail }: TunnelFailure): Problem {
@@ -147,6 +155,8 @@ function problemOf({ code, detail }: TunnelFailure): Problem {
         detail: `the request has not reached a worker: ${detail}`,
         headers: { 'Retry-After': RETRY_SECONDS },
       })
+    case 'outdated':
+      return new Problem('unavailable', { detail })
     case 'broken':
       return new Problem('badGateway', { detail: `the worker did not finish its answer: ${detail}` })
     case 'late':

@@ -6,8 +6,6 @@ import { requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName } from '../session-headers.ts'
 
 const SERVER_FAULT = 500
-/** What is not served is no fault, and anybody can ask for it. */
-const NOT_IMPLEMENTED = 501
 /** Asked every few seconds by whoever watches the plane. */
 const QUIET_PATH = '/healthz'
 
@@ -28,7 +26,7 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
 
 function writeLog(c: AppContext, startedAtMs: number): void {
   const { status } = c.res
-  const level = isFault(status) ? 'error' : c.req.path === QUIET_PATH ? 'debug' : 'info'
+  const level = status >= SERVER_FAULT ? 'error' : c.req.path === QUIET_PATH ? 'debug' : 'info'
   if (!logs(level)) return
   logEvent(level, 'request', {
     requestId: c.var.requestId,
@@ -43,8 +41,4 @@ function writeLog(c: AppContext, startedAtMs: number): void {
 /** A route without a key check sets none. */
 function principalOf(c: AppContext): Principal | undefined {
   return c.var.principal as Principal | undefined
-}
-
-function isFault(status: number): boolean {
-  return status >= SERVER_FAULT && status !== NOT_IMPLEMENTED
 }

@@ -6,8 +6,8 @@ import { loadCatalog } from '../../effects/catalog.ts'
 import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import { listWorkers } from '../../services/endpoints/endpoint-workers.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
+import { readPages } from '../pages.ts'
 import { isAsked } from './includes.ts'
-import { readPages } from './pages.ts'
 import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
 
 type Call = V1Call<unknown>

@@ -5,8 +5,8 @@ import { loadCatalog } from '../../effects/catalog.ts'
 import { actOnPod, resetPod, updatePod } from '../../services/pods/change-pod.ts'
 import { createFirstFit } from '../../services/pods/first-fit.ts'
 import { getPod, listPods } from '../../services/pods/pods.ts'
+import { readPages } from '../pages.ts'
 import { includeTemplates, includeVolumes, isAsked } from './includes.ts'
-import { readPages } from './pages.ts'
 import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
 
 type Call = V1Call<unknown>

@@ -8,7 +8,7 @@ import * as volumes from '../../services/resources/network-volumes.ts'
 import * as registries from '../../services/resources/registries.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
-import { readPages } from './pages.ts'
+import { readPages } from '../pages.ts'
 import { asV2, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
 
 /** Templates, network volumes and registry credentials of v1 (LEG-8). */

@@ -1,4 +1,5 @@
 import type { Env } from '../../env.ts'
+import { TUNNEL_ABILITIES_HEADER } from '../../host-protocol/tunnel/frames.ts'
 import { asPlane } from '../ownership/as-plane.ts'
 import type { Owned } from '../ownership/owned.ts'
 import { hostTunnelStub } from '../stubs.ts'
@@ -9,9 +10,10 @@ const FAILURE_HEADER = 'x-podplane-failure'
 const URL_OF_NOBODY = 'https://tunnel/'
 const BAD_GATEWAY = 502
 
-/** Opens the tunnel of an agent whose access token has been checked. Nothing of its request goes on. */
-export function openHostTunnel(env: Env, host: Owned<'host'>): Promise<Response> {
-  return hostTunnelStub(env, host).fetch(new Request(URL_OF_NOBODY, { headers: { upgrade: 'websocket' } }))
+/** Opens the tunnel of an agent whose access token has been checked. Of its request goes on what the agent serves, and nothing else. */
+export function openHostTunnel(env: Env, host: Owned<'host'>, serves: string | null): Promise<Response> {
+  const headers = { upgrade: 'websocket', [TUNNEL_ABILITIES_HEADER]: serves ?? '' }
+  return hostTunnelStub(env, host).fetch(new Request(URL_OF_NOBODY, { headers }))
 }
 
 /** Sends a request to a workload of a host. Its answer may be a failure: see `failureOf`. */
@@ -21,7 +23,7 @@ export function sendToWorkload(
   { body, signal, ...request }: TunnelRequest & { body: ReadableStream | ArrayBuffer | null; signal: AbortSignal },
 ): Promise<Response> {
   const headers = new Headers({ [REQUEST_HEADER]: encodeURIComponent(JSON.stringify(request)) })
-  if (request.target.kind === 'websocket') headers.set('upgrade', 'websocket')
+  if (request.target.kind !== 'http') headers.set('upgrade', 'websocket')
   const init = { method: body === null ? 'GET' : 'POST', headers, body, signal }
   return hostTunnelStub(env, asPlane('host', hostId, 'carries a request')).fetch(new Request(URL_OF_NOBODY, init))
 }

@@ -22,8 +22,9 @@ const MICROS_PER_USD = 1_000_000
 const NANOS_PER_MICRO = 1_000
 
 /** Throws 402 when an account may not have something that costs so much an hour (BIL-22, BIL-23). The statement that takes it looks again. */
-export async function requireSpend({ env, principal, nowMs }: VerbContext, nanosPerHour: number): Promise<void> {
-  const refusal = await findSpendRefusal(env, principal.teamId, nanosPerHour, nowMs)
+export async function requireSpend({ env, principal }: VerbContext, nanosPerHour: number): Promise<void> {
+  // Not the time of the request: what a month has cost goes on growing, and a statement that was refused is explained by what it saw.
+  const refusal = await findSpendRefusal(env, principal.teamId, nanosPerHour, Date.now())
   if (refusal) throw problemOf(refusal)
 }
 

@@ -53,7 +53,7 @@ describe('pods that the limit stops', () => {
     return { id, hostId: 'h', createdAtMs, locked, savesNanosPerHour: usd * NANOS }
   }
   const idsOf = (perHour: number, month: number | null, pods: PaidPod[]) =>
-    decideStops(limitsOf(3, 100), useOf(perHour, month), pods)?.pods.map(({ id }) => id) ?? []
+    decideStops(limitsOf(3, 100), useOf(perHour, month), pods, '2026-11')?.pods.map(({ id }) => id) ?? []
 
   it.each<[string, number, number | null, PaidPod[], string[]]>([
     ['within the limits', 3, 99, [pod('a', 1), pod('b', 2)], []],
@@ -71,7 +71,14 @@ describe('pods that the limit stops', () => {
     [5, 0, 'stopped by the spend limit: 5.00 of 3.00 USD per hour were in use'],
     [1, 100.5, 'stopped by the spend limit: 100.50 of 100.00 USD of this month are spent'],
   ])('[BIL-27] with %d USD an hour and %d in the month they say why', (perHour, month, reason) => {
-    expect(decideStops(limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)])?.reason).toBe(reason)
+    expect(decideStops(limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)], '2026-11')?.reason).toBe(reason)
+  })
+
+  it('[BIL-29] have the figures of the limit that stops them, of the month before the hour', () => {
+    const figuresOf = (perHour: number, month: number | null) =>
+      decideStops(limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)], '2026-11')?.figures
+    expect(figuresOf(4.5, 99)).toEqual({ limit: 'HOUR', used: 4.5, bound: 3, share: 1.5, month: null })
+    expect(figuresOf(4.5, 101)).toEqual({ limit: 'MONTH', used: 101, bound: 100, share: 1.01, month: '2026-11' })
   })
 
   it('[BIL-27] bring the rate to the limit where they can, and the last of them was needed', () => {
@@ -80,7 +87,7 @@ describe('pods that the limit stops', () => {
       fc.property(pods, fc.nat(20), (given, limit) => {
         const all = given.map(({ createdAtMs, usd, locked }, i) => pod(`p${i}`, createdAtMs, usd, locked))
         const rate = all.reduce((total, { savesNanosPerHour }) => total + savesNanosPerHour, 0)
-        const stopped = decideStops(limitsOf(limit, null), { nanosPerHour: rate, monthMicros: null }, all)?.pods ?? []
+        const stopped = decideStops(limitsOf(limit, null), { nanosPerHour: rate, monthMicros: null }, all, '2026-11')?.pods ?? []
         const saved = stopped.reduce((total, { savesNanosPerHour }) => total + savesNanosPerHour, 0)
         const stoppable = all.filter(({ locked, savesNanosPerHour }) => !locked && savesNanosPerHour > 0)
         const isWithin = rate - saved <= limit * NANOS

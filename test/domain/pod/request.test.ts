@@ -221,4 +221,14 @@ describe('access', () => {
     expect(planned({ startSsh: true, env: { PUBLIC_KEY: 'mine' } }, { sshKeys: ['k1'] }).spec.accessEnv).toBeUndefined()
     expect(env({ startJupyter: true, env: { JUPYTER_PASSWORD: 'own' } })).toEqual({ JUPYTER_PASSWORD: 'own' })
   })
+
+  it('[NET-5] startSsh is kept with the pod, with keys or without, whatever env says', () => {
+    const kept = (changes: Partial<CreatePodRequest>, sshKeys: string[] = []) => planned(changes, { sshKeys }).spec.startSsh
+    expect([
+      kept({}),
+      kept({ startSsh: false }),
+      kept({ startSsh: true }),
+      kept({ startSsh: true, env: { PUBLIC_KEY: '' } }, ['k']),
+    ]).toEqual([undefined, undefined, true, true])
+  })
 })

@@ -70,6 +70,31 @@ describe('[HOST-70] the process that speaks to the engine', () => {
     expect(said).toEqual([])
   })
 
+  test('[HOST-70, HOST-130] passes bytes both ways, no more than the other end takes, until either ends', async () => {
+    fake.answer = (path, _request, response) => sendJson(response, path.startsWith('/containers') ? { Id: 'e1' } : {}, 201)
+    expect(await client.engine.createExec('c', { command: ['sh'], env: [], tty: false })).toBe('e1')
+    let taken = 0
+    fake.upgrade = (socket) => {
+      socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\nfirst')
+      socket.on('data', (data: Buffer) => {
+        taken += data.length
+      })
+      socket.on('end', () => socket.end(`took ${taken}`))
+    }
+    const stream = await client.engine.startExec('e1', false)
+    for (let i = 0; i < 8; i += 1) await stream.write(Buffer.alloc(2 ** 18))
+    stream.endInput()
+    const pieces: Buffer[] = []
+    for await (const piece of stream.output) pieces.push(piece)
+    expect(Buffer.concat(pieces).toString()).toBe(`firsttook ${2 ** 21}`)
+    await expect(stream.write(Buffer.from('late'))).rejects.toThrow('takes no more')
+  })
+
+  test('[HOST-130] says why a command cannot begin', async () => {
+    fake.answer = (_path, _request, response) => sendJson(response, { message: 'container c is not running' }, 409)
+    await expect(client.engine.startExec('e1', true)).rejects.toThrow('container c is not running')
+  })
+
   test('is given nothing of the environment that it has no use for', async () => {
     await client.engine.inspect('c')
     const env = readFileSync(`/proc/${client.pid}/environ`, 'utf8')

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 
 /** What an engine answers to a call of its API, by the path behind the version. */
 export type EngineAnswer = (path: string, request: IncomingMessage, response: ServerResponse) => void
@@ -9,6 +10,8 @@ export class FakeEngine {
   readonly calls: string[] = []
   readonly address: string
   answer: EngineAnswer
+  /** What becomes of a connection that is to speak both ways; undefined: it is answered as any other. */
+  upgrade: ((socket: Duplex) => void) | undefined
   private readonly server: Server
 
   constructor(dir: string, answer: EngineAnswer) {
@@ -16,6 +19,13 @@ export class FakeEngine {
     const path = join(dir, 'engine.sock')
     this.address = `unix://${path}`
     this.server = createServer((request, response) => this.handle(request, response)).listen(path)
+    this.server.on('upgrade', (_request, socket: Duplex) => {
+      if (this.upgrade) this.upgrade(socket)
+      else
+        socket.end(
+          'HTTP/1.1 409 Conflict\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"message":"container c is not running"}',
+        )
+    })
   }
 
   private handle(request: IncomingMessage, response: ServerResponse): void {

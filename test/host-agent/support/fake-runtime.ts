@@ -66,6 +66,10 @@ export class FakeRuntime implements Runtime {
     return undefined
   }
 
+  async exec(): Promise<never> {
+    throw new Error('a fake runs no commands')
+  }
+
   async place(): Promise<undefined> {
     return undefined
   }

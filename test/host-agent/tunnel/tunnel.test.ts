@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { Tunnel } from '../../../src/host-agent/tunnel/tunnel.ts'
-import type { OpenTarget } from '../../../src/host-protocol/tunnel/frames.ts'
+import type { RequestTarget } from '../../../src/host-protocol/tunnel/frames.ts'
 import { encodeRecord, RecordReader, type SocketRecord } from '../../../src/host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../../src/host-protocol/tunnel/stream.ts'
 import { TunnelEnd } from '../../../src/host-protocol/tunnel/tunnel-end.ts'
@@ -43,7 +43,7 @@ class PlaneEnd {
     const url = `http://127.0.0.1:${(plane.server.address() as AddressInfo).port}`
     const tokens = { get: async () => 'token', invalidate: () => {} }
     const place = async (id: string) => (id === 'w1' ? { host: '127.0.0.1', port } : undefined)
-    const tunnel = new Tunnel({ planeUrl: url, tokens, log: QUIET, place })
+    const tunnel = new Tunnel({ planeUrl: url, tokens, log: QUIET, place, exec: () => undefined })
     tunnel.open()
     closers.push(
       () => tunnel.close(),
@@ -54,7 +54,7 @@ class PlaneEnd {
     return plane
   }
 
-  open(change: Partial<OpenTarget> = {}): TunnelStream {
+  open(change: Partial<RequestTarget> = {}): TunnelStream {
     this.next = this.end.nextStream + 1
     const stream = this.end.open({
       kind: 'http',
@@ -70,7 +70,7 @@ class PlaneEnd {
   }
 
   /** One whole request. */
-  async ask(change: Partial<OpenTarget> = {}, body = ''): Promise<{ status: number; headers: Record<string, string>; body: Buffer }> {
+  async ask(change: Partial<RequestTarget> = {}, body = ''): Promise<{ status: number; headers: Record<string, string>; body: Buffer }> {
     const stream = this.open(change)
     await stream.accepted
     if (body !== '') await stream.write(Buffer.from(body))

@@ -1,7 +1,6 @@
-import { FakeHost } from '../../support/fake-host.ts'
-import { echo, FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
+import { openRequests, type Scene, setUp, startWorker } from '../../support/balancer-scene.ts'
+import { reply, type Serve } from '../../support/fake-tunnel.ts'
 import {
-  type Account,
   api,
   createAccount,
   createEndpoint,
@@ -16,42 +15,6 @@ import {
 import { advance } from '../../support/queue.ts'
 import { endpointStub, hostTunnelStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
-
-interface Scene {
-  account: Account
-  endpointId: string
-  host: FakeHost
-  tunnel: FakeTunnel
-  /** A request to the endpoint. */
-  ask(path: string, init?: RequestInit): Promise<Response>
-}
-
-let shared: Promise<FakeHost> | null = null
-
-/** An account with a load-balancing endpoint, on a host whose workers `serve` plays. */
-async function setUp(change: Record<string, unknown> = {}, serve: Serve = echo): Promise<Scene> {
-  shared ??= FakeHost.join()
-  const host = await shared
-  const tunnel = await FakeTunnel.open(host, serve)
-  const account = await createAccount()
-  const workers = { min: 0, max: 1, idleTimeout: 60 }
-  const endpointId = await createEndpoint(account.key, { type: 'LOAD_BALANCER', image: 'registry.example/app:1', workers, ...change })
-  const ask = (path: string, init: RequestInit = {}) =>
-    send(`/lb/${endpointId}${path}`, { ...init, headers: { Authorization: `Bearer ${account.key}`, ...init.headers } })
-  return { account, endpointId, host, tunnel, ask }
-}
-
-/** The next worker of the endpoint starts and is healthy. */
-async function startWorker({ host, endpointId }: Scene, known: readonly string[] = []): Promise<string> {
-  const { id } = await host.startWorker(endpointId, known)
-  await host.report(id, { state: 'running', health: 'healthy' })
-  return id
-}
-
-const openRequests = ({ endpointId, account }: Scene) =>
-  api(account.key)
-    .get(`/v2/${endpointId}/health`)
-    .then(({ body }) => body.requests)
 
 describe('a request to a load-balancing endpoint', () => {
   it('[LB-1, LB-3, END-10] starts a worker, waits for it, and gets its answer; the worker is told where to listen', async () => {

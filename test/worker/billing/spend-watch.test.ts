@@ -78,6 +78,30 @@ describe('an account that has its pods stopped', () => {
     scene.leave()
   })
 
+  it('[BIL-29] tells the webhook which pods the limit stops, once; a webhook that cannot be told holds up no stop', async () => {
+    const pods = await runningPods(2)
+    const { scene, ids } = pods
+    const host = newHost()
+    await scene.call.patch(LIMITS, { perHour: 0.5, stopsPods: true, webhook: `https://${host}/ok` })
+    await look()
+    const told = async () => (await receivedBy(host)).map(({ body }) => JSON.parse(body ?? ''))
+    await waitForReceived(host, 2)
+    const figures = { limit: 'HOUR', used: expect.closeTo(0.88, 1), bound: 0.5, share: expect.closeTo(1.8, 0), month: null }
+    expect((await told()).toSorted((a, b) => (a.type < b.type ? -1 : 1))).toEqual([
+      { type: 'spend.stop', timestamp: expect.stringMatching(/Z$/), data: { ...figures, podIds: [ids[1]] } },
+      { type: 'spend.warning', timestamp: expect.stringMatching(/Z$/), data: figures },
+    ])
+    expect(await statusesOf(pods)).toEqual(['RUNNING', 'EXITED'])
+    await look(Date.now() + MINUTE_MS)
+    expect(await told()).toHaveLength(2)
+    await env.DB.prepare("UPDATE spend_limits SET webhook_sealed = 'broken', micros_per_hour = 0, warned_rate = 1 WHERE team_id = ?")
+      .bind(await scene.team())
+      .run()
+    await look(Date.now() + 2 * MINUTE_MS)
+    expect(await statusesOf(pods)).toEqual(['EXITED', 'EXITED'])
+    scene.leave()
+  })
+
   it('[BIL-27] the alarm of a host looks every minute, each account once however many look', async () => {
     const pods = await runningPods(1)
     const { scene } = pods

@@ -134,28 +134,6 @@ describe('paths and methods', () => {
   })
 })
 
-describe('GraphQL', () => {
-  it('[PP-120] every call is 501 with `errors`, whatever its method, key and body', async () => {
-    const { key } = await createAccount()
-    const calls: [string, RequestInit][] = [
-      ['/graphql', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"query { myself { id } }"}' }],
-      [`/graphql?api_key=${key}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":' }],
-      ['/graphql', { method: 'POST', headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'text/plain' }, body: 'x' }],
-      ['/graphql', { method: 'POST', headers: { Authorization: 'Bearer wrong' } }],
-      ['/graphql', { method: 'GET' }],
-      ['/graphql', { method: 'OPTIONS' }],
-    ]
-    for (const [path, init] of calls) {
-      const response = await send(path, init)
-      expect({ status: response.status, type: response.headers.get('content-type'), body: await response.json() }).toEqual({
-        status: 501,
-        type: 'application/json',
-        body: { errors: [{ message: 'GraphQL is not served by this plane' }] },
-      })
-    }
-  })
-})
-
 describe('request id', () => {
   it('[API-12] is echoed when it is plain, made otherwise, and on problems too', async () => {
     const id = async (given: string | null, path = '/healthz') =>

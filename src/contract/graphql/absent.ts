@@ -1,0 +1,136 @@
+/** What clients ask for and this plane does not have: their documents are valid, and there is nothing to show (GQL-20). */
+export const ABSENT = `input ListingsInput {
+  searchQuery: String
+  category: String
+  type: String
+  limit: Int
+  offset: Int
+  orderBy: String
+  orderDirection: String
+  owner: String
+}
+
+type Listing {
+  id: String
+  repoId: String
+  title: String
+  description: String
+  repoName: String
+  repoOwner: String
+  repoOwnerAvatarUrl: String
+  createdAt: String
+  updatedAt: String
+  views: Int
+  stars: Int
+  watchers: Int
+  openIssues: Int
+  deploys: Int
+  language: String
+  category: String
+  tags: [String]
+  type: String
+  listedRelease: ListingRelease
+}
+
+type ListingRelease {
+  id: String
+  name: String
+  tagName: String
+  body: String
+  readme: String
+  branch: String
+  license: String
+  config: String
+  tests: String
+  deploys: Int
+  iconUrl: String
+  authorName: String
+  createdAt: String
+  releasedAt: String
+  updatedAt: String
+  build: ListingBuild
+}
+
+type ListingBuild {
+  id: String
+  imageName: String
+}
+
+type AiApiPublicConfig {
+  id: String
+  aiApiId: String
+  modelName: String
+  displayName: String
+  description: String
+  metadata: JSON
+  isLive: Boolean
+  createdAt: String
+  updatedAt: String
+}
+
+type Model {
+  id: String
+  owner: String
+  provider: String
+  name: String
+  status: String
+  users: [ModelUser]
+  versions: [ModelVersion]
+  createdAt: String
+  updatedAt: String
+}
+
+type ModelUser {
+  userId: String
+  credentialType: String
+  credentialReference: String
+  status: String
+  updatedAt: String
+}
+
+type ModelVersion {
+  uuid: String
+  hash: String
+  status: String
+  metadata: JSON
+  createdAt: String
+  updatedAt: String
+}
+
+type FlashApp {
+  id: String
+  name: String
+  flashEnvironments: [FlashEnvironment]
+  flashBuilds: [FlashBuild]
+}
+
+type FlashEnvironment {
+  id: String
+  name: String
+  state: String
+  activeBuildId: String
+  createdAt: String
+  endpoints: [Endpoint]
+  networkVolumes: [NetworkVolume]
+}
+
+type FlashBuild {
+  id: String
+  objectKey: String
+  manifest: JSON
+  createdAt: String
+}
+
+type FlashAuthRequest {
+  id: String
+  status: String
+  expiresAt: String
+  apiKey: String
+}
+
+input FlashEnvironmentByNameInput {
+  flashAppId: String
+  flashAppName: String
+  name: String
+}
+`

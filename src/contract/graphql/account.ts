@@ -1,0 +1,85 @@
+/** The user of a key and what the account has. */
+export const ACCOUNT = `type User {
+  id: String!
+  email: String @scope(name: "account:read") @cost(weight: 5)
+  "The account's SSH public keys, a blank line between them."
+  pubKey: String @scope(name: "account:read") @cost(weight: 5)
+  pods: [Pod] @scope(name: "pods:read") @cost(weight: 10) @listSize(assumedSize: 100)
+  endpoints: [Endpoint] @scope(name: "serverless:read") @cost(weight: 10) @listSize(assumedSize: 50)
+  endpoint(id: String): Endpoint @scope(name: "serverless:read") @cost(weight: 10)
+  networkVolumes: [NetworkVolume] @scope(name: "volumes:read") @cost(weight: 10) @listSize(assumedSize: 50)
+  podTemplates: [PodTemplate] @scope(name: "templates:read") @cost(weight: 10) @listSize(assumedSize: 50)
+  containerRegistryCreds: [RegistryAuth] @scope(name: "registries:read") @cost(weight: 10) @listSize(assumedSize: 50)
+  secrets: [Secret] @scope(name: "account:read") @cost(weight: 10) @listSize(assumedSize: 50)
+  cluster(input: ClusterFilter): Cluster @scope(name: "clusters:read") @cost(weight: 10)
+  "There is no balance on this plane: what is spent is reckoned, never paid here."
+  clientBalance: Float
+  "USD an hour."
+  currentSpendPerHr: Float @scope(name: "billing:read") @cost(weight: 10)
+  "USD an hour."
+  spendLimit: Float @scope(name: "billing:read") @cost(weight: 10)
+  notifyPodsStale: Boolean
+  notifyPodsGeneral: Boolean
+  notifyLowBalance: Boolean
+  serverlessDiscount: ServerlessDiscount
+  flashApps: [FlashApp]
+}
+
+type ServerlessDiscount {
+  discountFactor: Float
+  type: String
+  expirationDate: String
+}
+
+input UpdateUserSettingsInput {
+  "SSH public keys, one a line. Replaces the whole set."
+  pubKey: String
+}
+
+type NetworkVolume {
+  id: String!
+  name: String
+  "GB."
+  size: Int
+  dataCenterId: String
+}
+
+type RegistryAuth {
+  id: String!
+  name: String
+}
+
+input SaveRegistryAuthInput {
+  name: String
+  username: String
+  password: String
+}
+
+input UpdateRegistryAuthInput {
+  id: String
+  username: String
+  password: String
+}
+
+type Secret {
+  id: String!
+  name: String
+  description: String
+}
+
+input SecretCreateInput {
+  name: String
+  value: String
+  description: String
+}
+
+type EnvironmentVariable {
+  key: String
+  value: String
+}
+
+input EnvironmentVariableInput {
+  key: String
+  value: String
+}
+`

@@ -1,0 +1,139 @@
+/** What the plane offers, and for how much. Prices are USD for one GPU or vCPU and hour. */
+export const CATALOG = `type GpuType {
+  id: String!
+  displayName: String
+  manufacturer: String
+  memoryInGb: Int
+  "Not known here."
+  cudaCores: Int
+  secureCloud: Boolean
+  communityCloud: Boolean
+  securePrice: Float
+  communityPrice: Float
+  secureSpotPrice: Float
+  communitySpotPrice: Float
+  "There are no savings plans on this plane."
+  oneWeekPrice: Float
+  oneMonthPrice: Float
+  threeMonthPrice: Float
+  oneYearPrice: Float
+  "Most in one pod."
+  maxGpuCount: Int
+  maxGpuCountSecureCloud: Int
+  maxGpuCountCommunityCloud: Int
+  lowestPrice(input: GpuLowestPriceInput): LowestPrice @cost(weight: 5)
+}
+
+input GpuTypeFilter {
+  id: String
+  ids: [String]
+}
+
+input GpuLowestPriceInput {
+  gpuCount: Int
+  minMemoryInGb: Int
+  minVcpuCount: Int
+  "True: data centers; false: the community; null: both."
+  secureCloud: Boolean
+  dataCenterId: String
+  countryCode: String
+  allowedCudaVersions: [String]
+  minCudaVersion: String
+  "Taken and without effect."
+  totalDisk: Int
+  "Taken and without effect."
+  minDisk: Int
+  "Taken and without effect."
+  includeAiApi: Boolean
+  "Taken and without effect."
+  supportPublicIp: Boolean
+  "Taken and without effect."
+  globalNetwork: Boolean
+  "Taken and without effect."
+  compliance: [String]
+}
+
+"Of one pod with so many GPUs. Prices are for one GPU and hour."
+type LowestPrice {
+  gpuName: String
+  gpuTypeId: String
+  minimumBidPrice: Float
+  uninterruptablePrice: Float
+  "GB that such a pod has at least."
+  minMemory: Int
+  minVcpu: Int
+  "High, Medium, Low or None."
+  stockStatus: String
+  "Numbers of GPUs of which a pod fits now."
+  availableGpuCounts: [Int] @cost(weight: 2)
+  maxUnreservedGpuCount: Int @cost(weight: 2)
+  compliance: [String]
+  gpuTypeCudaVersions: [GpuTypeCudaVersion] @listSize(assumedSize: 2)
+}
+
+type GpuTypeCudaVersion {
+  cudaVersion: String
+  "AVAILABLE or UNAVAILABLE."
+  availability: String
+}
+
+type CpuType {
+  id: String!
+  displayName: String
+  cores: Int
+  threadsPerCore: Int
+  groupId: String
+}
+
+type CpuFlavor {
+  id: String!
+  displayName: String
+  groupId: String
+  groupName: String
+  minVcpu: Int
+  maxVcpu: Int
+  ramMultiplier: Float
+  diskLimitPerVcpu: Int
+  vcpuBurstable: Boolean
+  specifics(input: SpecificsInput): CpuFlavorSpecifics @cost(weight: 5)
+}
+
+input CpuFlavorInput {
+  id: String
+}
+
+input SpecificsInput {
+  dataCenterId: String
+  "<flavor>-<vCPUs>-<GB>, such as cpu3c-2-4."
+  instanceId: String
+}
+
+"Prices are for one vCPU and hour."
+type CpuFlavorSpecifics {
+  stockStatus: String
+  securePrice: Float
+  slsPrice: Float
+}
+
+type DataCenter {
+  id: String!
+  name: String
+  location: String
+  s3apiEnabled: Boolean
+  storageSupport: Boolean
+  gpuAvailability: [GpuAvailability] @cost(weight: 2) @listSize(assumedSize: 10)
+}
+
+type GpuAvailability {
+  id: String
+  gpuTypeId: String
+  displayName: String
+  stockStatus: String
+  available: Boolean
+}
+
+type ServerlessGpuPool {
+  id: String!
+  gpuTypeIds: [String]
+}
+`

@@ -1,0 +1,40 @@
+/** Clusters of pods. */
+export const CLUSTERS = `type Cluster {
+  id: String!
+  name: String
+  type: String
+  podCount: Int
+  gpuCountPerPod: Int
+  pods: [Pod] @cost(weight: 10) @listSize(assumedSize: 16)
+}
+
+input ClusterFilter {
+  id: String
+}
+
+input CreateClusterInput {
+  clusterName: String
+  gpuTypeId: String
+  podCount: Int
+  gpuCountPerPod: Int
+  type: String
+  templateId: String
+  imageName: String
+  dockerArgs: String
+  containerDiskInGb: Int
+  volumeInGb: Int
+  volumeMountPath: String
+  ports: String
+  networkVolumeId: String
+  dataCenterIds: [String]
+  env: [EnvironmentVariableInput]
+  containerRegistryAuthId: String
+  startSsh: Boolean
+  "Taken and without effect: pods have the price of the catalog."
+  deployCost: Float
+}
+
+input DeleteClusterInput {
+  id: String
+}
+`

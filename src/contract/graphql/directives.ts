@@ -1,0 +1,22 @@
+/** What the schema says of its fields beside their types; the plane goes by it. */
+export const DIRECTIVES = `"""The field answers without a key. Every other field of Query and Mutation needs one."""
+directive @public on FIELD_DEFINITION
+
+"""The scope that the field takes. \`boundTo\`: a key that is bound to the resource that this argument names is enough."""
+directive @scope(name: String!, boundTo: String) on FIELD_DEFINITION
+
+"""What the field costs, in the unit of one plain value."""
+directive @cost(weight: Int!) on FIELD_DEFINITION
+
+"""How many items the cost of a list is reckoned with."""
+directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
+
+"""No value; always null."""
+scalar Void
+
+"""Any JSON value."""
+scalar JSON
+
+"""OFF, FLASHBOOT or PRIORITY_FLASHBOOT; an empty text says nothing."""
+scalar FlashBootType
+`

@@ -1,0 +1,116 @@
+/** Serverless endpoints. */
+export const ENDPOINTS = `type Endpoint {
+  id: String!
+  name: String
+  "QB: a queue; LB: load balancing."
+  type: String
+  userId: String
+  "Of the template that it was made from; one of its own otherwise."
+  templateId: String
+  template: PodTemplate
+  computeType: String
+  "Pools with commas between them; a type behind a hyphen is left out."
+  gpuIds: String
+  gpuCount: Int
+  instanceIds: [String]
+  "With commas between them."
+  allowedCudaVersions: String
+  minCudaVersion: String
+  workersMin: Int
+  workersMax: Int
+  workersStandby: Int
+  workersPFBTarget: Int
+  idleTimeout: Int
+  scalerType: String
+  scalerValue: Int
+  executionTimeoutMs: Int
+  "Data centers with commas between them."
+  locations: String
+  networkVolumeId: String
+  networkVolumeIds: [EndpointVolume]
+  networkVolume: NetworkVolume @scope(name: "volumes:read") @cost(weight: 2)
+  flashBootType: FlashBootType
+  flashEnvironmentId: String
+  modelReferences: [String]
+  env: [EnvironmentVariable]
+  version: Int
+  createdAt: String
+  "Always null: a key is made by its account."
+  aiKey: String
+  activeBuildid: String
+  idePodId: String
+  hubReleaseId: String
+  "Its workers; of a list, those of the first 200 endpoints."
+  pods: [EndpointPod] @cost(weight: 10) @listSize(assumedSize: 5)
+}
+
+type EndpointVolume {
+  networkVolumeId: String
+  dataCenterId: String
+}
+
+type EndpointPod {
+  id: String
+  desiredStatus: PodStatus
+  imageName: String
+  gpuCount: Int
+}
+
+input EndpointVolumeInput {
+  networkVolumeId: String
+  dataCenterId: String
+}
+
+input EndpointTemplateInput {
+  name: String
+  imageName: String
+  containerDiskInGb: Int
+  dockerArgs: String
+  env: [EnvironmentVariableInput]
+  ports: String
+  "Only empty: a command goes into dockerArgs."
+  startScript: String
+  containerRegistryAuthId: String
+}
+
+input EndpointInput {
+  id: String
+  name: String
+  templateId: String
+  template: EndpointTemplateInput
+  gpuIds: String
+  gpuCount: Int
+  "<flavor>-<vCPUs>-<GB>, best first."
+  instanceIds: [String]
+  networkVolumeId: String
+  networkVolumeIds: [EndpointVolumeInput]
+  "Data centers or countries with commas between them."
+  locations: String
+  idleTimeout: Int
+  scalerType: String
+  scalerValue: Int
+  workersMin: Int
+  workersMax: Int
+  type: String
+  flashBootType: FlashBootType
+  executionTimeoutMs: Int
+  allowedCudaVersions: String
+  minCudaVersion: String
+  env: [EnvironmentVariableInput]
+  "Taken and without effect."
+  workersStandby: Int
+  "Taken and without effect."
+  hubReleaseId: String
+  "Taken and without effect."
+  modelReferences: [String]
+  "Taken and without effect."
+  compliance: [String]
+  "Taken and without effect."
+  flashEnvironmentId: String
+}
+
+input UpdateEndpointTemplateInput {
+  endpointId: String
+  templateId: String
+}
+`

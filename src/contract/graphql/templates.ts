@@ -1,0 +1,69 @@
+/** Templates of pods and endpoints. */
+export const TEMPLATES = `type PodTemplate {
+  id: String!
+  name: String
+  imageName: String
+  dockerArgs: String
+  env: [EnvironmentVariable]
+  "With commas between them."
+  ports: String
+  portsConfig: [PortConfig]
+  containerDiskInGb: Int
+  volumeInGb: Int
+  volumeMountPath: String
+  containerRegistryAuthId: String
+  isServerless: Boolean
+  isPublic: Boolean
+  "Whether it is of an account that the operator names official."
+  isRunpod: Boolean
+  category: String
+  startSsh: Boolean
+  startJupyter: Boolean
+  "Always empty."
+  startScript: String
+  "Always empty."
+  readme: String
+  advancedStart: Boolean
+}
+
+type PortConfig {
+  name: String
+  port: String
+}
+
+input PortConfigInput {
+  name: String
+  port: String
+}
+
+input PodTemplateInput {
+  "True: of accounts that the operator names official; false: all others. Left out: both."
+  isRunpod: Boolean
+}
+
+input SaveTemplateInput {
+  id: String
+  name: String
+  imageName: String
+  dockerArgs: String
+  containerDiskInGb: Int
+  volumeInGb: Int
+  volumeMountPath: String
+  ports: String
+  env: [EnvironmentVariableInput]
+  isServerless: Boolean
+  isPublic: Boolean
+  startSsh: Boolean
+  startJupyter: Boolean
+  "Only empty: a command goes into dockerArgs."
+  startScript: String
+  "Taken and not kept."
+  readme: String
+  containerRegistryAuthId: String
+  "Taken and not kept."
+  advancedStart: Boolean
+  category: String
+  "Names of ports are taken and not kept."
+  portsConfig: [PortConfigInput]
+}
+`

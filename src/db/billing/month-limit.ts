@@ -1,0 +1,58 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { USAGE_KINDS } from '../../domain/billing/usage.ts'
+
+/** The month that is running, and now, milliseconds. */
+export interface RunningMonth {
+  startMs: number
+  nowMs: number
+}
+
+// Written into the statement: a value that is bound each time would leave it too few of the hundred that D1 takes.
+const NANO_HOURS_PER_MICRO = sql.raw('3600000000')
+const KINDS = sql.raw(USAGE_KINDS.map((kind) => `'${kind}'`).join(', '))
+const OF_TEAM = sql`team_id = spend_limits.team_id`
+
+/**
+ * A condition for the statement that takes something (BIL-23): the team's limit of a month, if there is one, has not been reached by what the
+ * month has cost until now. It adds up what `readMonthSpend` does, which explains a refusal.
+ */
+export function withinMonth(teamId: string, month: RunningMonth): SQL {
+  const [own, ceiling] = [sql`micros_per_month`, sql`ceiling_micros_per_month`]
+  const limit = sql`MIN(COALESCE(${own}, ${ceiling}), COALESCE(${ceiling}, ${own}))`
+  // Most teams have none, and nothing is added up for them.
+  const isSpent = sql`CASE WHEN ${own} IS NULL AND ${ceiling} IS NULL THEN FALSE ELSE ${monthMicros(month)} >= ${limit} END`
+  return sql`NOT EXISTS (SELECT 1 FROM spend_limits WHERE team_id = ${teamId} AND ${isSpent})`
+}
+
+function monthMicros({ startMs, nowMs }: RunningMonth): SQL {
+  const month = { start: sql.raw(String(startMs)), now: sql.raw(String(nowMs)) }
+  const ended = sql`FROM usage WHERE ${OF_TEAM} AND kind IN (${KINDS}) AND ended_at > ${month.start}`
+  const rates = [sql`gpu_nanos_per_hour`, sql`cpu_nanos_per_hour`, sql`disk_nanos_per_hour`]
+  const compute = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER)`
+  const sums = [
+    sql`SELECT SUM(gpu_micros + cpu_micros + disk_micros) ${ended} AND started_at >= ${month.start}`,
+    sql`SELECT SUM(${parts(rates, sql`started_at`, sql`ended_at`, month)}) ${ended} AND started_at < ${month.start}`,
+    sql`SELECT SUM(${parts([compute, sql`disk_nanos_per_hour`], sql`charged_from`, null, month)})
+      FROM pods WHERE ${OF_TEAM} AND status <> 'TERMINATED' AND charged_from > 0`,
+    sql`SELECT SUM(${parts([sql`stopped_disk_nanos_per_hour`], sql`disk_charged_from`, null, month)})
+      FROM pods WHERE ${OF_TEAM} AND status <> 'TERMINATED' AND charged_from IS NULL AND disk_charged_from > 0`,
+    sql`SELECT SUM(${parts(rates, sql`charged_from`, null, month)})
+      FROM allocations WHERE ${OF_TEAM} AND kind = 'worker' AND charged_from > 0`,
+    sql`SELECT SUM(${parts([sql`nanos_per_hour`], sql`charged_from`, null, month)})
+      FROM network_volumes WHERE ${OF_TEAM} AND charged_from > 0`,
+  ]
+  return sql.join(
+    sums.map((sum) => sql`COALESCE((${sum}), 0)`),
+    sql` + `,
+  )
+}
+
+/** What an interval that began at `from` has cost since the month began, rounded as bills are (BIL-6). */
+function parts(nanosPerHour: readonly SQL[], from: SQL, to: SQL | null, { start, now }: { start: SQL; now: SQL }): SQL {
+  const end = to ?? now
+  const amount = (nanos: SQL, ms: SQL) => sql`CAST(${nanos} * MAX(0, ${ms}) / ${NANO_HOURS_PER_MICRO} AS INTEGER)`
+  return sql.join(
+    nanosPerHour.map((nanos) => sql`${amount(nanos, sql`${end} - ${from}`)} - ${amount(nanos, sql`MAX(${from}, ${start}) - ${from}`)}`),
+    sql` + `,
+  )
+}

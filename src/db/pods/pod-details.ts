@@ -1,0 +1,16 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Database } from '../client.ts'
+import { pods } from '../schema.ts'
+
+/** Columns of a team's pods with these ids. The ids are one parameter: D1 takes a hundred at most. */
+export function findPodDetails(db: Database, teamId: string, ids: readonly string[]) {
+  return db
+    .select({
+      id: pods.id,
+      hostId: pods.hostId,
+      sshSuffix: pods.sshSuffix,
+      isInterruptible: sql<number | null>`json_extract(${pods.spec}, '$.interruptible')`,
+    })
+    .from(pods)
+    .where(and(eq(pods.teamId, teamId), sql`${pods.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`))
+}

@@ -1,0 +1,64 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Database } from '../client.ts'
+import { pods, sshKeys, teams } from '../schema.ts'
+
+const DOOR = {
+  id: pods.id,
+  teamId: pods.teamId,
+  status: pods.status,
+  generation: pods.generation,
+  hostId: pods.hostId,
+  sshSuffix: pods.sshSuffix,
+  ports: sql<string>`json_extract(${pods.spec}, '$.container.ports')`,
+  startSsh: sql<number | null>`json_extract(${pods.spec}, '$.startSsh')`,
+  blocked: sql<number>`${teams.suspendedAt} IS NOT NULL OR ${teams.deletedAt} IS NOT NULL`,
+}
+
+/** What the ways into a pod ask of its row. */
+export interface PodDoor {
+  id: string
+  teamId: string
+  status: (typeof pods.$inferSelect)['status']
+  generation: number
+  hostId: string
+  sshSuffix: string
+  /** As they were declared, each `<port>/<type>`. */
+  ports: string[]
+  startSsh: boolean
+  /** Its account is suspended or deleted. */
+  isBlocked: boolean
+}
+
+/** Any pod by its id; nobody is asked whose it is, and nothing that is sealed is opened. */
+export async function findPodDoor(db: Database, id: string): Promise<PodDoor | null> {
+  const row = await db.select(DOOR).from(pods).innerJoin(teams, eq(teams.id, pods.teamId)).where(eq(pods.id, id)).get()
+  return row === undefined ? null : doorOf(row)
+}
+
+/** The same with the SSH keys of its account, in one query whatever there is. */
+export async function findSshDoor(db: Database, id: string): Promise<{ door: PodDoor; keys: string[] } | null> {
+  const row = await db
+    .select({ ...DOOR, keys: sshKeys.keys })
+    .from(pods)
+    .innerJoin(teams, eq(teams.id, pods.teamId))
+    .leftJoin(sshKeys, eq(sshKeys.teamId, pods.teamId))
+    .where(eq(pods.id, id))
+    .get()
+  return row === undefined ? null : { door: doorOf(row), keys: row.keys ?? [] }
+}
+
+type DoorRow = Omit<PodDoor, 'ports' | 'startSsh' | 'isBlocked'> & { ports: string | null; startSsh: number | null; blocked: number }
+
+function doorOf({ id, teamId, status, generation, hostId, sshSuffix, ports, startSsh, blocked }: DoorRow): PodDoor {
+  return {
+    id,
+    teamId,
+    status,
+    generation,
+    hostId,
+    sshSuffix,
+    ports: JSON.parse(ports ?? '[]') as string[],
+    startSsh: startSsh === 1,
+    isBlocked: blocked === 1,
+  }
+}

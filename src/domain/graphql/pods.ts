@@ -1,0 +1,64 @@
+import type { Pod } from '../../contract/pods/pods.ts'
+import { type Catalog, findGpuType } from '../catalog/catalog.ts'
+import { DESIRED, envTexts } from './words.ts'
+
+/** A pod as GraphQL shows it (GQL-13 to GQL-15), but for what its row alone says: sizes and counts are whole numbers. */
+export function flatPod(pod: Pod, catalog: Catalog) {
+  const { persistent, network } = pod.mounts
+  const { gpu, cpu, cluster } = pod
+  return {
+    id: pod.id,
+    name: pod.name,
+    imageName: pod.image,
+    dockerArgs: pod.args,
+    dockerId: null,
+    env: envTexts(pod.env),
+    ports: pod.ports.join(','),
+    port: null,
+    desiredStatus: DESIRED[pod.status],
+    lastStatusChange: describeStatus(pod),
+    costPerHr: pod.cost,
+    containerDiskInGb: pod.disk,
+    volumeInGb: persistent?.size ?? 0,
+    volumeMountPath: persistent?.path ?? network?.[0]?.path ?? '',
+    gpuCount: gpu?.count ?? 0,
+    vcpuCount: Math.floor(gpu?.vcpuCount ?? cpu?.vcpuCount ?? 0),
+    memoryInGb: Math.floor(gpu?.memory ?? cpu?.memory ?? 0),
+    uptimeSeconds: pod.runtime?.uptime ?? 0,
+    containerRegistryAuthId: pod.registry,
+    networkVolumeId: network?.[0]?.volumeId ?? null,
+    templateId: pod.template,
+    machine: {
+      podId: pod.id,
+      gpuTypeId: gpu?.id ?? null,
+      gpuDisplayName: gpu ? (findGpuType(catalog, gpu.id)?.name ?? gpu.id) : null,
+      location: pod.dataCenterId,
+      dataCenterId: pod.dataCenterId,
+      secureCloud: pod.cloud === 'SECURE',
+      costPerHr: pod.cost,
+    },
+    runtime: pod.runtime && runtimeOf(pod.id, pod.runtime),
+    createdAt: pod.createdAt,
+    locked: pod.locked,
+    clusterId: cluster?.id ?? null,
+    clusterIdx: cluster?.rank ?? null,
+    clusterRole: cluster ? (cluster.rank === 0 ? 'PRIMARY' : 'SECONDARY') : null,
+  }
+}
+export type FlatPod = ReturnType<typeof flatPod>
+
+function describeStatus({ status, statusReason, startedAt, createdAt }: Pod): string {
+  const since = startedAt === null ? `created ${createdAt}` : `started ${startedAt}`
+  return statusReason === null ? `${status}, ${since}` : `${status}: ${statusReason}`
+}
+
+function runtimeOf(podId: string, { uptime, ports = [], gpus = [], cpu, memory }: NonNullable<Pod['runtime']>) {
+  return {
+    uptimeInSeconds: uptime ?? 0,
+    ports: ports.map(({ ip, private: privatePort, public: publicPort, type }) => {
+      return { ip, isIpPublic: type === 'tcp' && ip !== null, privatePort, publicPort, type }
+    }),
+    gpus: gpus.map(({ util, memoryUtil }, index) => ({ id: `${podId}-${index}`, gpuUtilPercent: util, memoryUtilPercent: memoryUtil })),
+    container: { cpuPercent: cpu?.util ?? 0, memoryPercent: memory?.util ?? 0 },
+  }
+}

@@ -1,0 +1,107 @@
+import type { PodStatus } from '../../contract/enums.ts'
+
+// The flat names of GraphQL, and how its texts hold what v2 has as lists and maps (GQL-13, GQL-17). Everything that maps uses these.
+
+/** Members that GraphQL and v2 call differently, v2's name first: what is wrong with one is told by the name that was sent. */
+const NAMES: readonly (readonly [v2: string, flat: string])[] = [
+  ['image', 'imageName'],
+  ['args', 'dockerArgs'],
+  ['disk', 'containerDiskInGb'],
+  ['registry', 'containerRegistryAuthId'],
+  ['mounts.persistent.size', 'volumeInGb'],
+  ['mounts.persistent.path', 'volumeMountPath'],
+  ['mounts.network[0].volumeId', 'networkVolumeId'],
+  ['mounts.network[0].path', 'volumeMountPath'],
+  ['mounts.global[0].volumeId', 'objectMounts[0].objectStoreId'],
+  ['mounts.global[0].path', 'objectMounts[0].mountPath'],
+  ['mounts.global', 'objectMounts'],
+  ['gpu.id', 'gpuTypeId'],
+  ['gpu.count', 'gpuCount'],
+  ['gpu.pools', 'gpuIds'],
+  ['gpu.excludedTypes', 'gpuIds'],
+  ['gpu.allowedCudaVersions', 'allowedCudaVersions'],
+  ['gpu.minCudaVersion', 'minCudaVersion'],
+  ['gpu.minRamPerGpu', 'minMemoryInGb'],
+  ['gpu.minVcpuCountPerGpu', 'minVcpuCount'],
+  ['cpu', 'instanceIds'],
+  ['cpu.id', 'instanceId'],
+  ['cpu.vcpuCount', 'instanceId'],
+  ['cpu.memory', 'instanceId'],
+  ['cloud', 'cloudType'],
+  ['workers.min', 'workersMin'],
+  ['workers.max', 'workersMax'],
+  ['workers.idleTimeout', 'idleTimeout'],
+  ['scaling.type', 'scalerType'],
+  ['scaling.queueDelay', 'scalerValue'],
+  ['scaling.requestCount', 'scalerValue'],
+  ['timeout', 'executionTimeoutMs'],
+  ['flashboot', 'flashBootType'],
+  ['dataCenterIds', 'locations'],
+  ['networkVolumes', 'networkVolumeIds'],
+  ['public', 'isPublic'],
+  ['serverless', 'isServerless'],
+]
+
+/** A failed check of v2 with its place as GraphQL calls it. */
+export function inFlatWords(error: string): string {
+  const fits = NAMES.filter(([v2]) => error.startsWith(`$.${v2}`) && !/^\w/.test(error.slice(v2.length + 2)))
+  const [best] = fits.toSorted(([a], [b]) => b.length - a.length)
+  return best ? `$.${best[1]}${error.slice(best[0].length + 2)}` : error
+}
+
+/** A body in v2, or why an input is none. */
+export type Mapped<Body> = { ok: true; body: Body } | { ok: false; detail: string }
+
+/** Variables as clients send them. */
+export type FlatEnv = readonly ({ key?: string | null; value?: string | null } | null)[] | null
+
+/** Variables of v2; the last of several with one name counts, and one without a name is left to the check of v2. */
+export function envOf(list: FlatEnv | undefined): Record<string, string> | undefined {
+  if (!list) return undefined
+  return Object.fromEntries(list.flatMap((one) => (one ? [[one.key ?? '', one.value ?? '']] : [])))
+}
+
+/** Variables as `KEY=value`, which is how pods show them. */
+export function envTexts(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).map(([key, value]) => `${key}=${value}`)
+}
+
+/** Variables as pairs, which is how templates and endpoints show them. */
+export function envPairs(env: Readonly<Record<string, string>>): { key: string; value: string }[] {
+  return Object.entries(env).map(([key, value]) => ({ key, value }))
+}
+
+/** The items of a text with commas; none for an empty one. */
+export function itemsOf(text: string | null | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+/** An empty text says nothing, as null does. */
+export function given(text: string | null | undefined): string | undefined {
+  return text || undefined
+}
+
+/** GQL-15: clients know three. */
+export const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINATED'>> = {
+  PROVISIONING: 'RUNNING',
+  STARTING: 'RUNNING',
+  RUNNING: 'RUNNING',
+  EXITED: 'EXITED',
+  ERROR: 'EXITED',
+  TERMINATED: 'TERMINATED',
+}
+
+/** `<flavor>-<vCPUs>-<GB>` (SEED-3). */
+const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
+
+/** A CPU machine by its name; null for what is none. */
+export function instanceOf(text: string): { id: string; vcpuCount: number; memory: number } | null {
+  const [, id, vcpus, memory] = INSTANCE.exec(text) ?? []
+  return id === undefined ? null : { id, vcpuCount: Number(vcpus), memory: Number(memory) }
+}
+
+/** How a level of availability reads. */
+export const STOCK = { HIGH: 'High', MEDIUM: 'Medium', LOW: 'Low', NONE: 'None' } as const

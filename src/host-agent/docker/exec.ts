@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import type { Signal } from '../../host-protocol/tunnel/channels.ts'
+import { sleep } from '../../node/backoff.ts'
+import type { ExecStream } from '../engine/exec-stream.ts'
+import { type ExecOutput, ExecRefused, type ExecRequest, type ExecSession } from '../runtime.ts'
+import type { DockerEngine } from './engine.ts'
+import { engineText, statusOf } from './engine-errors.ts'
+import { EXEC_MARK, HANGUP_SCRIPT, LOGIN_SHELL, SIGNAL_SCRIPT } from './exec-script.ts'
+import { frameReader } from './logs.ts'
+
+/** Commands of one container at a time. */
+export const MAX_SESSIONS = 96
+const STDERR = 2
+/** The engine says that the output is over a moment before it knows the exit code. */
+const EXIT_LOOKS = 100
+const EXIT_LOOK_MS = 50
+
+/** Commands in the containers of this host (HOST-130 to HOST-135). */
+export class ContainerExecs {
+  private readonly engine: DockerEngine
+  private readonly open = new Map<string, number>()
+  /** Containers in which what a former agent process left was ended. */
+  private readonly swept = new Map<string, Promise<void>>()
+
+  constructor(engine: DockerEngine) {
+    this.engine = engine
+  }
+
+  /** Starts a command in a container that runs. */
+  async start(name: string, request: ExecRequest): Promise<ExecSession> {
+    const open = this.open.get(name) ?? 0
+    if (open >= MAX_SESSIONS) throw new ExecRefused(`${open} commands run in this container already, the most at a time`)
+    this.open.set(name, open + 1)
+    const leave = () => this.leave(name)
+    try {
+      await this.sweep(name)
+      return await this.begin(name, request, leave)
+    } catch (error) {
+      leave()
+      throw error instanceof ExecRefused ? error : new ExecRefused(describe(error))
+    }
+  }
+
+  private async begin(name: string, { command, terminal }: ExecRequest, leave: () => void): Promise<ExecSession> {
+    const { engine } = this
+    const mark = randomBytes(16).toString('hex')
+    const tty = terminal !== null
+    const env = [`${EXEC_MARK}=${mark}`, ...(tty ? [`TERM=${terminal.name}`] : [])]
+    const exec = await engine.createExec(name, { command: command ?? LOGIN_SHELL, env, tty })
+    const stream = await engine.startExec(exec, tty)
+    const resize = (rows: number, cols: number) => engine.resizeExec(exec, rows, cols).catch(() => undefined)
+    if (terminal !== null) void resize(terminal.rows, terminal.cols)
+    let isOver = false
+    const once = () => {
+      if (isOver) return false
+      isOver = true
+      leave()
+      return true
+    }
+    return {
+      output: tty ? plain(stream) : apart(stream),
+      write: stream.write,
+      endInput: stream.endInput,
+      resize,
+      signal: (signal: Signal) => this.run(name, SIGNAL_SCRIPT, [mark, signal]),
+      exitCode: async () => {
+        const code = await this.exitCodeOf(exec)
+        once()
+        return code
+      },
+      end: async () => {
+        if (!once()) return
+        // Its input first: whatever only reads ends by that.
+        stream.endInput()
+        await this.run(name, HANGUP_SCRIPT, [mark, 'HUP'])
+        stream.close()
+      },
+    }
+  }
+
+  private async exitCodeOf(exec: string): Promise<number> {
+    for (let looks = 0; looks < EXIT_LOOKS; looks += 1) {
+      const facts = await this.engine.inspectExec(exec)
+      if (facts === undefined) break
+      if (!facts.running && facts.exitCode !== null) return facts.exitCode
+      await sleep(EXIT_LOOK_MS)
+    }
+    throw new ExecRefused('the connection to the command ended before the command did')
+  }
+
+  /** Nothing that a former agent process has started can be reached any more. */
+  private sweep(name: string): Promise<void> {
+    const known = this.swept.get(name) ?? this.run(name, HANGUP_SCRIPT, ['', 'HUP'])
+    this.swept.set(name, known)
+    return known
+  }
+
+  /** Resolves when the script has ended; a container without a shell has none, and none of ours. */
+  private async run(name: string, script: string, args: readonly string[]): Promise<void> {
+    try {
+      const exec = await this.engine.createExec(name, { command: ['/bin/sh', '-c', script, 'sh', ...args], env: [], tty: false })
+      const stream = await this.engine.startExec(exec, false)
+      for await (const _ of stream.output);
+    } catch {
+      // The container has ended, and all in it.
+    }
+  }
+
+  private leave(name: string): void {
+    const left = (this.open.get(name) ?? 1) - 1
+    if (left > 0) this.open.set(name, left)
+    else this.open.delete(name)
+  }
+
+  /** The container is gone. */
+  forget(name: string): void {
+    this.swept.delete(name)
+  }
+}
+
+async function* plain({ output }: ExecStream): AsyncGenerator<ExecOutput> {
+  for await (const bytes of output) yield { channel: 'stdout', bytes }
+}
+
+async function* apart({ output }: ExecStream): AsyncGenerator<ExecOutput> {
+  const read = frameReader()
+  for await (const piece of output) {
+    for (const { stream, payload } of read(piece)) yield { channel: stream === STDERR ? 'stderr' : 'stdout', bytes: payload }
+  }
+}
+
+function describe(error: unknown): string {
+  const status = statusOf(error)
+  if (status === 404) return 'the container does not run any more'
+  if (status === 409) return 'the container does not run'
+  return engineText(error).slice(0, 500)
+}

@@ -1,0 +1,173 @@
+import {
+  type ChannelMessage,
+  decodeChannel,
+  encodeChannel,
+  exited,
+  FLOW_WINDOW_BYTES,
+  failure,
+  MAX_CHANNEL_BYTES,
+} from '../../host-protocol/tunnel/channels.ts'
+import { encodeRecord, RecordReader } from '../../host-protocol/tunnel/socket-records.ts'
+import type { TunnelStream } from '../../host-protocol/tunnel/stream.ts'
+import { errorText } from '../../node/fail.ts'
+import { ExecRefused, type ExecSession } from '../runtime.ts'
+
+const SWITCHING = 101
+const NORMAL = 1000
+
+/**
+ * A command of the plane, message by message. With `flow` no more of its output is sent than the client has said that it takes, so that whoever
+ * reads slowly holds back the command and nothing on the way.
+ */
+export async function serveChannels(stream: TunnelStream, start: () => Promise<ExecSession>, flow: boolean): Promise<void> {
+  let isLeft = false
+  void stream.over.then(() => {
+    isLeft = true
+  })
+  stream.accept()
+  stream.sendHead({ status: SWITCHING, headers: [] })
+  const conversation = new Conversation(stream, flow)
+  let session: ExecSession
+  try {
+    session = await start()
+  } catch (error) {
+    await conversation.finish(failure(error instanceof ExecRefused ? error.message : 'the host of the pod could not start the command'))
+    return
+  }
+  // Also when the client left while it began.
+  void stream.over.then(() => session.end())
+  if (isLeft) return
+  void conversation.listen(session).catch(() => session.end())
+  try {
+    for await (const { channel, bytes } of session.output) await conversation.pass(channel, bytes)
+    await conversation.finish(exited(await session.exitCode()))
+  } catch (error) {
+    await conversation.finish(failure(errorText(error)))
+  } finally {
+    await session.end()
+  }
+}
+
+/** What is said on one stream: its messages, and how much of each direction is taken. */
+class Conversation {
+  private readonly stream: TunnelStream
+  private readonly flow: boolean
+  private sendable = FLOW_WINDOW_BYTES
+  /** Input that was not handed on yet, and what was and is not granted anew. */
+  private queued = 0
+  private unsaid = 0
+  private input: Promise<void> = Promise.resolve()
+  private wake = Promise.withResolvers<void>()
+  private writing: Promise<void> = Promise.resolve()
+
+  constructor(stream: TunnelStream, flow: boolean) {
+    this.stream = stream
+    this.flow = flow
+    void stream.over.then(() => this.wake.resolve())
+  }
+
+  /** Resolves when there is room for more. */
+  async pass(channel: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> {
+    for (let from = 0; from < bytes.length; ) {
+      while (this.flow && this.sendable === 0) await this.credit()
+      const length = Math.min(MAX_CHANNEL_BYTES, bytes.length - from, this.flow ? this.sendable : MAX_CHANNEL_BYTES)
+      this.sendable -= length
+      await this.say({ channel, bytes: bytes.subarray(from, from + length) })
+      from += length
+    }
+  }
+
+  /** The last that is said. What has gone wrong on the way is nobody's any more. */
+  async finish(status: ReturnType<typeof exited>): Promise<void> {
+    try {
+      await this.say({ channel: 'status', status })
+      await this.write(encodeRecord({ kind: 'close', code: NORMAL, reason: '' }))
+      this.stream.end()
+    } catch {
+      this.stream.reset({ code: 'broken', detail: 'the connection to the command ended' })
+    }
+  }
+
+  /** Hands on what the client says, until it has nothing more to say. */
+  async listen(session: ExecSession): Promise<void> {
+    const reader = new RecordReader()
+    for (let bytes = await this.stream.read(); bytes !== null; bytes = await this.stream.read()) {
+      for (const record of reader.push(bytes)) {
+        if (record.kind === 'close') return await session.end()
+        const message = record.kind === 'binary' ? decodeChannel(record.bytes) : null
+        if (message !== null) await this.hear(session, message)
+      }
+    }
+    await session.end()
+  }
+
+  private async hear(session: ExecSession, message: ChannelMessage): Promise<void> {
+    switch (message.channel) {
+      case 'stdin': {
+        this.queued += message.bytes.length
+        if (this.flow && this.queued > FLOW_WINDOW_BYTES) throw new Error('more input than was granted')
+        // A command that reads no more has not ended for it.
+        const written = this.afterInput(() => session.write(message.bytes).catch(() => undefined)).then(() =>
+          this.taken(message.bytes.length),
+        )
+        // Credit for the output must not wait behind input that the command does not read yet; without it nothing waits.
+        if (!this.flow) await written
+        return
+      }
+      case 'close':
+        void this.afterInput(async () => session.endInput())
+        return
+      case 'resize':
+        await session.resize(message.rows, message.cols)
+        return
+      case 'signal':
+        await session.signal(message.signal)
+        return
+      case 'credit':
+        this.sendable += message.bytes
+        this.wake.resolve()
+        this.wake = Promise.withResolvers<void>()
+        return
+      default:
+        // Channels of the other direction.
+        return
+    }
+  }
+
+  private afterInput(next: () => Promise<void>): Promise<void> {
+    this.input = this.input.then(next)
+    return this.input
+  }
+
+  private async taken(bytes: number): Promise<void> {
+    this.queued -= bytes
+    this.unsaid += bytes
+    if (!this.flow || this.unsaid < FLOW_WINDOW_BYTES / 4) return
+    const granted = this.unsaid
+    this.unsaid = 0
+    // Nobody is there to be granted any.
+    await this.say({ channel: 'credit', bytes: granted }).catch(() => undefined)
+  }
+
+  private async credit(): Promise<void> {
+    let isOver = false
+    await Promise.race([
+      this.wake.promise,
+      this.stream.over.then(() => {
+        isOver = true
+      }),
+    ])
+    if (isOver) throw new Error('the client has left')
+  }
+
+  private say(message: ChannelMessage): Promise<void> {
+    return this.write(encodeRecord({ kind: 'binary', bytes: encodeChannel(message) }))
+  }
+
+  // One writer at a time: output and credit are said by two.
+  private write(bytes: Uint8Array | null): Promise<void> {
+    const next = this.writing.then(() => (bytes === null ? undefined : this.stream.write(bytes)))
+    this.writing = next.catch(() => undefined)
+    return next
+  }
+}

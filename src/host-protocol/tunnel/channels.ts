@@ -1,0 +1,136 @@
+import { z } from 'zod'
+
+/**
+ * What is said on a stream to a command: binary messages, the first byte of which names a channel. The first five and the last are those of
+ * Kubernetes' `v5.channel.k8s.io`; `credit` and `signal` are spoken only by whoever asked for `flow`.
+ *
+ *   stdin, stdout, stderr   bytes
+ *   status                  JSON `ExitStatus`, the last message: why it is over
+ *   resize                  JSON `{"Width": columns, "Height": rows}`
+ *   credit                  u32: so many more bytes are taken of what the other end sends (`FLOW_WINDOW_BYTES` to begin with)
+ *   signal                  the name of a signal for the command, without SIG
+ *   close                   the byte of a channel that is over: stdin
+ */
+export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, credit: 5, signal: 6, close: 255 } as const
+export type Channel = keyof typeof CHANNELS
+
+/** Bytes that each end takes before it has said anything. */
+export const FLOW_WINDOW_BYTES = 256 * 1024
+/** Most bytes that one message carries. */
+export const MAX_CHANNEL_BYTES = 32 * 1024
+
+export const SIGNALS = ['HUP', 'INT', 'QUIT', 'KILL', 'USR1', 'USR2', 'TERM', 'ABRT', 'ALRM', 'PIPE'] as const
+export type Signal = (typeof SIGNALS)[number]
+
+/** How a command ended. `exitCode` is null when it was broken off or never began. */
+export const ExitStatus = z.object({
+  status: z.enum(['Success', 'Failure']),
+  exitCode: z.number().int().nullable(),
+  reason: z.string().max(64).optional(),
+  message: z.string().max(1_000).optional(),
+  details: z.object({ causes: z.array(z.object({ reason: z.string(), message: z.string() })) }).optional(),
+})
+export type ExitStatus = z.infer<typeof ExitStatus>
+
+const Size = z.object({ Width: z.number().int().min(1).max(4_096), Height: z.number().int().min(1).max(4_096) })
+
+export type ChannelMessage =
+  | { channel: 'stdin' | 'stdout' | 'stderr'; bytes: Uint8Array }
+  | { channel: 'status'; status: ExitStatus }
+  | { channel: 'resize'; rows: number; cols: number }
+  | { channel: 'credit'; bytes: number }
+  | { channel: 'signal'; signal: Signal }
+  | { channel: 'close' }
+
+export function encodeChannel(message: ChannelMessage): Uint8Array {
+  const body = bodyOf(message)
+  const bytes = new Uint8Array(1 + body.length)
+  bytes[0] = CHANNELS[message.channel]
+  bytes.set(body, 1)
+  return bytes
+}
+
+/** Null for what is none, which is passed over: a client may know more than this. */
+export function decodeChannel(bytes: Uint8Array): ChannelMessage | null {
+  const body = bytes.subarray(1)
+  switch (bytes[0]) {
+    case CHANNELS.stdin:
+      return { channel: 'stdin', bytes: body }
+    case CHANNELS.stdout:
+      return { channel: 'stdout', bytes: body }
+    case CHANNELS.stderr:
+      return { channel: 'stderr', bytes: body }
+    case CHANNELS.status: {
+      const status = ExitStatus.safeParse(json(body))
+      return status.success ? { channel: 'status', status: status.data } : null
+    }
+    case CHANNELS.resize: {
+      const size = Size.safeParse(json(body))
+      return size.success ? { channel: 'resize', rows: size.data.Height, cols: size.data.Width } : null
+    }
+    case CHANNELS.credit:
+      return body.length === 4 ? { channel: 'credit', bytes: new DataView(body.buffer, body.byteOffset).getUint32(0) } : null
+    case CHANNELS.signal: {
+      const signal = SIGNALS.find((name) => name === text(body))
+      return signal === undefined ? null : { channel: 'signal', signal }
+    }
+    case CHANNELS.close:
+      return body[0] === CHANNELS.stdin ? { channel: 'close' } : null
+    default:
+      return null
+  }
+}
+
+/** The status of a command that has ended by itself. */
+export function exited(exitCode: number): ExitStatus {
+  if (exitCode === 0) return { status: 'Success', exitCode }
+  const cause = { reason: 'ExitCode', message: String(exitCode) }
+  return {
+    status: 'Failure',
+    exitCode,
+    reason: 'NonZeroExitCode',
+    message: `the command ended with exit code ${exitCode}`,
+    details: { causes: [cause] },
+  }
+}
+
+/** The status of one that could not begin, or was broken off. */
+export function failure(message: string): ExitStatus {
+  return { status: 'Failure', exitCode: null, reason: 'InternalError', message: message.slice(0, 1_000) }
+}
+
+function bodyOf(message: ChannelMessage): Uint8Array {
+  switch (message.channel) {
+    case 'stdin':
+    case 'stdout':
+    case 'stderr':
+      return message.bytes
+    case 'status':
+      return new TextEncoder().encode(JSON.stringify(message.status))
+    case 'resize':
+      return new TextEncoder().encode(JSON.stringify({ Width: message.cols, Height: message.rows }))
+    case 'credit': {
+      const bytes = new Uint8Array(4)
+      new DataView(bytes.buffer).setUint32(0, message.bytes)
+      return bytes
+    }
+    case 'signal':
+      return new TextEncoder().encode(message.signal)
+    case 'close':
+      return new Uint8Array([CHANNELS.stdin])
+    default:
+      return message satisfies never
+  }
+}
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function json(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(text(bytes))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,68 @@
+import type { GraphQLField, GraphQLSchema } from 'graphql'
+import { Problem } from '../../contract/problems.ts'
+import type { Scope } from '../../domain/access.ts'
+import { spendRequest } from '../../services/accounts/rate-limit.ts'
+import { requireScope } from '../../services/require-scope.ts'
+import type { Call, Resolver } from './call.ts'
+import { directiveOf } from './directives.ts'
+
+const NO_KEY = 'this field needs an API key: send it as Authorization: Bearer, or as the parameter api_key'
+
+/**
+ * What the schema says of who may read a field, put in front of its resolver: a root field without `@public` needs a key (GQL-3), one with
+ * `@scope` that scope (GQL-5). The verb behind it checks again. Of several mutations in one document each counts as a request (GQL-27).
+ */
+export function guardFields(schema: GraphQLSchema): GraphQLSchema {
+  const roots = [schema.getQueryType(), schema.getMutationType()]
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!('getFields' in type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields())) {
+      if (!('resolve' in field)) continue
+      const isRoot = roots.includes(type as never)
+      const checks = checksOf(field, isRoot, type === schema.getMutationType())
+      if (checks.length > 0) guard(field, checks)
+    }
+  }
+  return schema
+}
+
+type Field = Pick<GraphQLField<unknown, Call>, 'name' | 'resolve' | 'astNode'>
+type Check = (call: Call, args: Record<string, unknown>) => void | Promise<void>
+
+function checksOf(field: Field, isRoot: boolean, isMutation: boolean): Check[] {
+  const scope = directiveOf(field, 'scope')
+  return [
+    ...(isRoot && !directiveOf(field, 'public') ? [requireKey] : []),
+    ...(isMutation ? [countMutation] : []),
+    ...(scope ? [scopeCheck(scope.name as Scope, scope.boundTo as string | undefined)] : []),
+  ]
+}
+
+function guard(field: Field, checks: readonly Check[]): void {
+  const inner = field.resolve as Resolver | undefined
+  field.resolve = async (source, args, call) => {
+    for (const check of checks) await check(call, args)
+    return inner ? inner(source, args, call) : (source as Record<string, unknown> | undefined)?.[field.name]
+  }
+}
+
+function requireKey({ isKnown }: Call): void {
+  if (!isKnown) throw new Problem('accessDenied', { detail: NO_KEY })
+}
+
+function scopeCheck(scope: Scope, boundTo: string | undefined): Check {
+  return ({ ctx }, args) => requireScope(ctx.principal, scope, boundTo === undefined ? undefined : textAt(args, boundTo))
+}
+
+function textAt(args: Record<string, unknown>, path: string): string | undefined {
+  const found = path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], args)
+  return typeof found === 'string' ? found : undefined
+}
+
+// The first one was counted with its document.
+async function countMutation(call: Call): Promise<void> {
+  call.mutations += 1
+  if (call.mutations === 1) return
+  const verdict = await spendRequest(call.ctx.env, call.ctx.principal, Date.now())
+  if (verdict?.allowed === false) throw new Problem('rateLimited', { detail: `rate limit exceeded for the ${verdict.exceeded} window` })
+}

@@ -1,0 +1,39 @@
+import { type ExecutionResult, GraphQLError } from 'graphql'
+import { graphqlError } from '../../contract/problem-body.ts'
+import { Problem } from '../../contract/problems.ts'
+import { logEvent } from '../../platform/log.ts'
+
+const OK = 200
+const BAD_REQUEST = 400
+const SERVER_FAULT = 500
+
+/**
+ * A result as its response: 200 as soon as anything was executed (GQL-5), 400 for a document that was not (GQL-6). A fault of ours is logged
+ * and tells the id of the request, nothing else.
+ */
+export function answerOf({ data, errors }: ExecutionResult, requestId: string): Response {
+  const body = {
+    ...(errors && { errors: errors.map((error) => (data === undefined ? refusal(error) : undefined) ?? shownError(error, requestId)) }),
+    ...(data !== undefined && { data }),
+  }
+  return new Response(JSON.stringify(body), {
+    status: data === undefined ? BAD_REQUEST : OK,
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+/** What the library says of a document or its variables: nothing has been executed. */
+function refusal({ originalError: cause, message, locations }: GraphQLError) {
+  if (cause !== undefined && !(cause instanceof GraphQLError)) return undefined
+  return { message, ...(locations && { locations }), extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }
+}
+
+function shownError(error: GraphQLError, requestId: string) {
+  const { originalError: cause, locations, path } = error
+  const at = { ...(locations && { locations }), ...(path && { path }) }
+  if (cause instanceof Problem && cause.status < SERVER_FAULT) return { ...graphqlError(cause), ...at }
+  const problem = cause instanceof Problem ? cause : new Problem('internal', { cause })
+  logEvent('error', 'a field of GraphQL failed', { requestId, field: path?.join('.'), error: problem.cause ?? problem })
+  const shown = graphqlError(problem)
+  return { ...shown, ...at, extensions: { ...shown.extensions, requestId } }
+}

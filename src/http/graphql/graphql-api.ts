@@ -1,0 +1,83 @@
+import { Hono, type Next } from 'hono'
+import { CreateHeaders } from '../../contract/idempotency-key.ts'
+import { Problem } from '../../contract/problems.ts'
+import { authenticate } from '../../services/accounts/authenticate.ts'
+import type { Principal } from '../../services/context.ts'
+import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
+import { authenticationProblem } from '../authentication-problem.ts'
+import { readCapped } from '../middleware/body-limit.ts'
+import { limitRate } from '../middleware/rate-limit.ts'
+import { failureResponse } from '../problem-response.ts'
+import { visitOf } from '../session-headers.ts'
+import { countAnonymous } from './anonymous.ts'
+import type { Call } from './call.ts'
+import { readParams } from './params.ts'
+
+/** Largest body (GQL-10). */
+const MAX_BODY_BYTES = 1024 * 1024
+/** Who sends no key: nobody's, with no scope (GQL-3). */
+const NOBODY: Principal = { via: 'KEY', credentialId: '', userId: '', teamId: '', scopes: new Set() }
+
+/** `POST /graphql` (GQL-1): size, then key, then rate, then the document, as REST has it (ERR-6). */
+export function graphqlApi(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>()
+  app.onError((error, c) => failureResponse(c, error, 'graphql'))
+  app.use('*', keepPrivate)
+  app.post('/', limitSize, knowCaller, countRequest, answer)
+  app.all('/', () => {
+    throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
+  })
+  return app
+}
+
+// The address may hold a key.
+async function keepPrivate(c: AppContext, next: Next): Promise<void> {
+  await next()
+  c.res.headers.set('Cache-Control', 'no-store')
+  c.res.headers.set('Referrer-Policy', 'no-referrer')
+}
+
+async function limitSize(c: AppContext, next: Next): Promise<void> {
+  const body = c.req.raw.body && (await readCapped(c.req.raw.body, MAX_BODY_BYTES))
+  if (c.req.raw.body && !body) throw new Problem('payloadTooLarge', { detail: `request body exceeds ${MAX_BODY_BYTES} bytes` })
+  c.req.raw = new Request(c.req.raw, { body })
+  await next()
+}
+
+/** The parameter decides where both are there (GQL-2); an empty one says nothing. */
+async function knowCaller(c: AppContext, next: Next): Promise<void> {
+  const parameter = c.req.query('api_key')
+  const authorization = parameter ? `Bearer ${parameter}` : (c.req.header('authorization') ?? null)
+  if (authorization !== null) {
+    const result = await authenticate(c.env, authorization, Date.now(), visitOf(c.req.raw, c.executionCtx))
+    if (!result.ok) throw authenticationProblem(result)
+    c.set('principal', result.principal)
+  }
+  await next()
+}
+
+async function countRequest(c: AppContext, next: Next): Promise<void> {
+  if (isKnown(c)) return limitRate(c, next)
+  countAnonymous(c.req.raw, Date.now())
+  await next()
+}
+
+async function answer(c: AppContext): Promise<Response> {
+  const params = readParams(c.req.header('content-type'), await c.req.text())
+  const known = isKnown(c)
+  const ctx = known ? verbContext(c) : { ...verbContext(c), principal: NOBODY }
+  const call: Call = { ctx, isKnown: known, key: idempotencyKey(c), memory: new Map(), mutations: 0 }
+  // Loaded by the first document: no other path needs it.
+  const { runDocument } = await import('./server.ts')
+  return runDocument(new URL('/graphql', c.req.url).href, params, call)
+}
+
+function isKnown(c: AppContext): boolean {
+  return (c.var.principal as Principal | undefined) !== undefined
+}
+
+function idempotencyKey(c: AppContext): string | undefined {
+  const headers = CreateHeaders.safeParse({ 'Idempotency-Key': c.req.header('Idempotency-Key') })
+  if (!headers.success) throw new Problem('badRequest', { detail: 'the header Idempotency-Key is not one that can be used' })
+  return headers.data['Idempotency-Key']
+}

@@ -1,0 +1,14 @@
+import type { Resolver, Resolvers } from '../call.ts'
+import { ABSENT_RESOLVERS } from './absent.ts'
+import { ACCOUNT_RESOLVERS } from './account.ts'
+import { CATALOG_RESOLVERS } from './catalog.ts'
+import { POD_RESOLVERS } from './pods.ts'
+
+/** What every field does that does more than show a member of what it is of. */
+export const RESOLVERS: Resolvers = merged([ACCOUNT_RESOLVERS, POD_RESOLVERS, CATALOG_RESOLVERS, ABSENT_RESOLVERS])
+
+function merged(parts: readonly Resolvers[]): Resolvers {
+  const all: Record<string, Record<string, Resolver>> = {}
+  for (const part of parts) for (const [type, fields] of Object.entries(part)) all[type] = { ...all[type], ...fields }
+  return all
+}

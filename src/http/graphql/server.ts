@@ -1,0 +1,53 @@
+import { GraphQLScalarType, Kind } from 'graphql'
+import { createSchema, createYoga, type Plugin } from 'graphql-yoga'
+import { GRAPHQL_SCHEMA } from '../../contract/graphql/schema.ts'
+import { guardFields } from './access.ts'
+import { answerOf } from './answer.ts'
+import type { Call } from './call.ts'
+import { boundedCost } from './guards/cost.ts'
+import { readDocument } from './guards/document.ts'
+import { RESOLVERS } from './resolvers/resolvers.ts'
+
+/** A word, as an enum inline and as a text in variables; empty: nothing is said (GQL-16). */
+const FlashBootType = new GraphQLScalarType({
+  name: 'FlashBootType',
+  parseValue: (value) => value,
+  parseLiteral: (node) => (node.kind === Kind.ENUM || node.kind === Kind.STRING ? node.value : null),
+})
+
+/** The schema with its resolvers, each behind what the schema says of its field. */
+export function executableSchema() {
+  // biome-ignore lint/suspicious/noExplicitAny: the library's types of resolvers know nothing of this schema
+  const resolvers = { ...RESOLVERS, FlashBootType } as any
+  return guardFields(createSchema({ typeDefs: GRAPHQL_SCHEMA, resolvers }))
+}
+
+const guards: Plugin = {
+  onParse: ({ params, setParsedDocument }) => setParsedDocument(readDocument(String(params.source))),
+  onValidate: ({ addValidationRule }) => addValidationRule(boundedCost),
+  onResultProcess: ({ serverContext, setResultProcessor }) => {
+    const { ctx } = serverContext as unknown as Call
+    setResultProcessor((result) => answerOf(result as never, ctx.requestId), 'application/json')
+  },
+}
+
+const yoga = createYoga<Call>({
+  schema: executableSchema(),
+  plugins: [guards],
+  // What was asked is not remembered: documents hold passwords (GQL-26).
+  parserAndValidationCache: false,
+  batching: false,
+  multipart: false,
+  cors: false,
+  graphiql: false,
+  landingPage: false,
+  logging: false,
+  // Faults are hidden by `answerOf`, which knows which they are.
+  maskedErrors: false,
+})
+
+/** Runs a document that the transport has let in. */
+export async function runDocument(url: string, params: object, call: Call): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  return yoga.fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(params) }), call)
+}

@@ -1,0 +1,87 @@
+import { MAX_SERVED_BODY_BYTES } from '../../contract/endpoints/serving.ts'
+import { Problem } from '../../contract/problems.ts'
+import { headersForWorker } from '../../domain/balancer/headers.ts'
+import { announcedBytes } from '../../domain/text/body-length.ts'
+import type { Env } from '../../env.ts'
+import type { HeaderList } from '../../host-protocol/tunnel/frames.ts'
+import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
+import { logEvent } from '../../platform/log.ts'
+import { findHttpDoor } from '../../services/pods/doors/http-door.ts'
+import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
+import { clientAddress, clientSource } from '../client-address.ts'
+import { problemResponse } from '../problem-response.ts'
+import { requestIdOf } from '../request-id.ts'
+import type { DoorCall } from './door-call.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT', 'MKCOL', 'COPY', 'MOVE']
+/** As the reference cuts a request (NET-1). */
+const ANSWER_MS = 100_000
+/** Of one pod at a time: a tunnel holds 1024 streams, and those of its neighbours and its own terminals are among them. */
+const MAX_VISITS = 128
+/** Its scripts run, as of no origin: they reach nothing of the plane, and nothing of another pod. */
+const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads'
+
+interface Incoming {
+  request: Request
+  url: URL
+  env: Env
+  ctx: ExecutionContext
+}
+
+/** A request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). */
+export async function handleDoorCall(incoming: Incoming, call: DoorCall): Promise<Response> {
+  const { request } = incoming
+  try {
+    return await visit(incoming, call)
+  } catch (error) {
+    if (!(error instanceof Problem))
+      logEvent('error', 'request to a pod failed', { requestId: requestIdOf(request), podId: call.podId, error })
+    return problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }))
+  }
+}
+
+async function visit({ request, url, env }: Incoming, call: DoorCall): Promise<Response> {
+  if (!METHODS.includes(request.method)) throw new Problem('methodNotAllowed', { headers: { Allow: METHODS.join(', ') } })
+  const pod = await findHttpDoor(env, call.podId, call.port, clientSource(request), Date.now())
+  if ((announcedBytes(request.headers) ?? 0) > MAX_SERVED_BODY_BYTES) {
+    throw new Problem('payloadTooLarge', { detail: `request body exceeds ${MAX_SERVED_BODY_BYTES} bytes` })
+  }
+  const isSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+  const { port, path, prefix } = call
+  const target = {
+    kind: isSocket ? 'websocket' : 'http',
+    port,
+    method: request.method,
+    path,
+    headers: podHeaders(request, url, prefix),
+  } as const
+  const answer = await sendToWorkload(env, pod.hostId, {
+    target: within(pod, target),
+    slot: null,
+    needs: 'pods',
+    beside: MAX_VISITS,
+    timeoutMs: ANSWER_MS,
+    isOwnOrigin: prefix === null,
+    sandbox: SANDBOX,
+    body: request.body,
+    signal: request.signal,
+  })
+  const failure = failureOf(answer)
+  if (failure !== null) throw podProblem(failure)
+  return answer
+}
+
+// Under the plane's own name a browser would send along what is meant for the plane.
+function podHeaders(request: Request, url: URL, prefix: string | null): HeaderList {
+  const headers = headersForWorker(request.headers, {
+    host: url.host,
+    protocol: url.protocol.replace(':', ''),
+    requestId: requestIdOf(request),
+    clientAddress: clientAddress(request),
+    prefix,
+    isChunked: request.body !== null && announcedBytes(request.headers) === null,
+    passesAuthorization: prefix === null,
+  })
+  if (headers === null) throw new Problem('badRequest', { detail: 'the headers of the request are above 16 KiB' })
+  return headers
+}

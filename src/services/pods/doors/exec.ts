@@ -1,0 +1,37 @@
+import { Problem } from '../../../contract/problems.ts'
+import { openDatabase } from '../../../db/client.ts'
+import { own } from '../../../objects/ownership/own.ts'
+import { noteChange } from '../../audit.ts'
+import type { VerbContext } from '../../context.ts'
+import { requireScope } from '../../require-scope.ts'
+import { type ChannelTarget, isStillRunning, openChannels, requireRunning } from './pod-door.ts'
+
+export interface ExecCall {
+  target: Extract<ChannelTarget, { kind: 'exec' }>
+  /** It asks for a WebSocket, as it must. */
+  isSocket: boolean
+  signal: AbortSignal
+}
+
+/** A way into a pod that is open. */
+export interface OpenDoor {
+  socket: WebSocket
+  /** Whether the pod still runs what was entered. */
+  isRunning(): Promise<boolean>
+}
+
+/**
+ * Starts a command in the caller's pod (NET-6). Of it the audit log says only whether it is a shell or a command of the caller's own, because
+ * commands carry secrets. Throws 403, 404 for a pod that is terminated, unknown or another account's, and 409 while it does not run.
+ */
+export async function execInPod(ctx: VerbContext, podId: string, { target, isSocket, signal }: ExecCall): Promise<OpenDoor> {
+  requireScope(ctx.principal, 'pods:write', podId)
+  const { row } = await own(ctx.env, ctx.principal, 'pod', podId)
+  requireRunning(row)
+  if (!isSocket) throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
+  const after = { kind: target.command === null ? 'shell' : 'command', tty: target.terminal !== null }
+  const note = noteChange(ctx, { action: 'pods.exec', resourceKind: 'pod', resourceId: podId, before: null, after })
+  await openDatabase(ctx.env.DB).batch([note])
+  const socket = await openChannels(ctx.env, row, target, signal)
+  return { socket, isRunning: () => isStillRunning(ctx.env, row) }
+}

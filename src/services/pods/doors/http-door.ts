@@ -1,0 +1,42 @@
+import { Problem } from '../../../contract/problems.ts'
+import { openDatabase } from '../../../db/client.ts'
+import { findPodDoor, type PodDoor } from '../../../db/pods/pod-doors.ts'
+import type { Env } from '../../../env.ts'
+import { ExpiringCache } from '../../../platform/expiring-cache.ts'
+import { lookUpFor } from '../../accounts/lookups.ts'
+
+/** A pod that has just stopped may be asked so long by whoever reached it before. */
+const REMEMBERED_MS = 3_000
+const MAX_PORT = 65_535
+const MAX_REMEMBERED = 10_000
+
+const remembered = new ExpiringCache<PodDoor>(REMEMBERED_MS, MAX_REMEMBERED)
+
+/**
+ * The pod behind an HTTP port, for whoever knows its id: the address is the secret, as it has 72 random bits (NET-12). Throws 404 for a pod that
+ * is not there, whose account is suspended, or that has not declared the port as `<port>/http`; 409 while it does not run; 429 where too many
+ * pods that are not there were asked for.
+ *
+ * `source`: whose failed look-ups are counted together; null: nobody can tell.
+ */
+export async function findHttpDoor(env: Env, podId: string, port: number, source: string | null, nowMs: number): Promise<PodDoor> {
+  const door = remembered.get(podId, nowMs) ?? (await lookUp(env, podId, source, nowMs))
+  if (door.isBlocked || door.status === 'TERMINATED') throw new Problem('notFound', { detail: 'pod not found' })
+  if (port > MAX_PORT || !door.ports.includes(`${port}/http`)) {
+    throw new Problem('notFound', { detail: `the pod has not declared port ${port} as ${port}/http, so it is not served here` })
+  }
+  if (door.status !== 'RUNNING') throw new Problem('conflict', { detail: `the pod is ${door.status}: it serves only while it is RUNNING` })
+  return door
+}
+
+async function lookUp(env: Env, podId: string, source: string | null, nowMs: number): Promise<PodDoor> {
+  const find = () => findPodDoor(openDatabase(env.DB), podId)
+  const lookup = source === null ? { found: await find() } : await lookUpFor(`pods from ${source}`, nowMs, find)
+  if ('waitSeconds' in lookup) {
+    const detail = `too many unknown pods were asked for from this address; try again in ${lookup.waitSeconds} seconds`
+    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
+  }
+  if (lookup.found === null) throw new Problem('notFound', { detail: 'pod not found' })
+  if (lookup.found.status === 'RUNNING') remembered.set(podId, lookup.found, nowMs)
+  return lookup.found
+}

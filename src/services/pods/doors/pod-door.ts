@@ -1,0 +1,71 @@
+import { Problem } from '../../../contract/problems.ts'
+import { openDatabase } from '../../../db/client.ts'
+import { findPodDoor, type PodDoor } from '../../../db/pods/pod-doors.ts'
+import { workloadIdOf } from '../../../domain/pod/workloads.ts'
+import type { Env } from '../../../env.ts'
+import type { WantedTarget } from '../../../host-protocol/tunnel/frames.ts'
+import type { TunnelFailure } from '../../../objects/tunnel/host-tunnel.ts'
+import { failureOf, sendToWorkload } from '../../../objects/tunnel/host-tunnel-calls.ts'
+
+const RETRY_SECONDS = '5'
+/** A command says nothing before it is there: its host answers at once. */
+const CHANNEL_TIMEOUT_MS = 30_000
+
+type Whereabouts = Pick<PodDoor, 'id' | 'generation' | 'hostId'>
+type WithoutPlace<Target> = Target extends unknown ? Omit<Target, 'workloadId'> : never
+/** A target within a pod. */
+export type PodTarget = WithoutPlace<WantedTarget>
+/** One that is spoken by channels. */
+export type ChannelTarget = Exclude<PodTarget, { kind: 'http' | 'websocket' }>
+
+/** Refuses a way into a pod that does not run, and says how it is (NET-8). */
+export function requireRunning({ status }: Pick<PodDoor, 'status'>): void {
+  if (status !== 'RUNNING') throw new Problem('conflict', { detail: `the pod is ${status}: it can be entered only while it is RUNNING` })
+}
+
+/** A stream to a command in a pod, or to a port of it: the answer's WebSocket speaks channels. Throws why there is none. */
+export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTarget, signal: AbortSignal): Promise<WebSocket> {
+  const answer = await sendToWorkload(env, pod.hostId, {
+    target: within(pod, target),
+    slot: null,
+    needs: 'channels',
+    beside: null,
+    timeoutMs: CHANNEL_TIMEOUT_MS,
+    isOwnOrigin: true,
+    body: null,
+    signal,
+  })
+  const failure = failureOf(answer)
+  if (failure !== null) throw podProblem(failure)
+  if (!answer.webSocket) throw new Problem('badGateway', { detail: 'the host of the pod answered something else than was asked for' })
+  return answer.webSocket
+}
+
+/** The target in the container that the pod has now. */
+export function within({ id, generation }: Whereabouts, target: PodTarget): WantedTarget {
+  return { ...target, workloadId: workloadIdOf(id, generation) }
+}
+
+/** Why a pod did not answer. */
+export function podProblem({ code, detail }: TunnelFailure): Problem {
+  switch (code) {
+    case 'unreachable':
+      return new Problem('unavailable', { detail: `the pod was not reached: ${detail}`, headers: { 'Retry-After': RETRY_SECONDS } })
+    case 'outdated':
+      return new Problem('unavailable', { detail })
+    case 'broken':
+      return new Problem('badGateway', { detail: `the pod did not finish its answer: ${detail}` })
+    case 'late':
+      return new Problem('silentServer', { detail: `the pod was reached, but ${detail}` })
+    case 'too large':
+      return new Problem('payloadTooLarge', { detail })
+    default:
+      return code satisfies never
+  }
+}
+
+/** Whether a pod still runs the container that somebody entered (NET-9). */
+export async function isStillRunning(env: Env, { id, generation }: Pick<PodDoor, 'id' | 'generation'>): Promise<boolean> {
+  const door = await findPodDoor(openDatabase(env.DB), id)
+  return door !== null && door.status === 'RUNNING' && door.generation === generation && !door.isBlocked
+}

@@ -1,0 +1,61 @@
+import type { GpuType } from '../../../src/contract/catalog/catalog.ts'
+import { lowestPrice, lowestPriceQueries } from '../../../src/domain/graphql/catalog.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const CATALOG = { gpuTypes: [], cpuFlavors: [], dataCenters: [], storage: {} as never }
+const TYPE: GpuType = {
+  id: 'NVIDIA L4',
+  name: 'L4',
+  pool: null,
+  manufacturer: 'NVIDIA',
+  memory: 24,
+  secure: true,
+  community: true,
+  price: { secure: 0.5, community: 0.3 },
+  maxCount: { secure: 8, community: 8 },
+}
+const [secure, community] = lowestPriceQueries({})
+
+describe('[GQL-34] the lowest price', () => {
+  it('is asked of the clouds that would do', () => {
+    const cloudsOf = (secureCloud: boolean | null | undefined) =>
+      lowestPriceQueries(secureCloud === undefined ? {} : { secureCloud }).map(({ cloud }) => cloud)
+    expect([cloudsOf(true), cloudsOf(false), cloudsOf(null), cloudsOf(undefined)]).toEqual([
+      ['SECURE'],
+      ['COMMUNITY'],
+      ['SECURE', 'COMMUNITY'],
+      ['SECURE', 'COMMUNITY'],
+    ])
+    expect(lowestPriceQueries({ secureCloud: true, gpuCount: 2, allowedCudaVersions: ['12.4'], countryCode: 'us' })).toEqual([
+      { include: ['AVAILABILITY'], product: ['POD'], cloud: 'SECURE', count: 2, cudaVersions: ['12.4'], countryCodes: ['US'] },
+    ])
+  })
+
+  it('is the cheaper one, with the better stock, of the data center that is named', () => {
+    if (!secure || !community) throw new Error('two clouds')
+    const here = { id: 'US-KS-2', name: 'Kansas' }
+    const offers = [
+      { query: secure, types: [{ ...TYPE, availability: 'MEDIUM' as const, cudaVersions: [{ version: '12.4', available: false }] }] },
+      {
+        query: community,
+        types: [
+          {
+            ...TYPE,
+            availability: 'LOW' as const,
+            dataCenters: [{ ...here, availability: 'LOW' as const }],
+            cudaVersions: [{ version: '12.4', available: true }],
+          },
+        ],
+      },
+    ]
+    expect(lowestPrice(CATALOG, TYPE.id, {}, offers)).toMatchObject({
+      uninterruptablePrice: 0.3,
+      minimumBidPrice: 0.3,
+      stockStatus: 'Medium',
+      gpuTypeCudaVersions: [{ cudaVersion: '12.4', availability: 'AVAILABLE' }],
+    })
+    expect(lowestPrice(CATALOG, TYPE.id, { dataCenterId: 'US-KS-2' }, offers).stockStatus).toBe('Low')
+    expect(lowestPrice(CATALOG, TYPE.id, { dataCenterId: 'EU-RO-1' }, offers).stockStatus).toBe('None')
+    expect(lowestPrice(CATALOG, 'none', {}, offers)).toMatchObject({ uninterruptablePrice: null, stockStatus: 'None' })
+  })
+})

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import type { DockerEngine, ExecSpec } from '../../../src/host-agent/docker/engine.ts'
+import { ContainerExecs, MAX_SESSIONS } from '../../../src/host-agent/docker/exec.ts'
+import { EXEC_MARK, HANGUP_SCRIPT, SIGNAL_SCRIPT } from '../../../src/host-agent/docker/exec-script.ts'
+
+/** An engine that runs nothing and knows what it was asked to run. */
+function played() {
+  const asked: (ExecSpec & { name: string })[] = []
+  const engine = {
+    createExec: async (name: string, spec: ExecSpec) => {
+      asked.push({ name, ...spec })
+      return String(asked.length)
+    },
+    startExec: async () => ({ output: (async function* () {})(), write: async () => {}, endInput: () => {}, close: () => {} }),
+    resizeExec: async () => {},
+    inspectExec: async () => ({ running: false, exitCode: 0 }),
+  }
+  const scripts = () => asked.map(({ command }) => ([HANGUP_SCRIPT, SIGNAL_SCRIPT] as string[]).indexOf(command[2] ?? ''))
+  return { asked, scripts, execs: new ContainerExecs(engine as unknown as DockerEngine) }
+}
+const SHELL = { command: ['sh'], terminal: null }
+
+describe('commands in a container', () => {
+  test('[HOST-135] first end what a former agent process has started there, once', async () => {
+    const { asked, scripts, execs } = played()
+    await Promise.all([execs.start('c', SHELL), execs.start('c', SHELL)])
+    expect([scripts(), asked[0]?.command.slice(4)]).toEqual([
+      [0, -1, -1],
+      ['', 'HUP'],
+    ])
+    await execs.start('d', SHELL)
+    execs.forget('c')
+    await execs.start('c', SHELL)
+    expect(asked.map(({ name }) => name)).toEqual(['c', 'c', 'c', 'd', 'd', 'c', 'c'])
+  })
+
+  test('[HOST-133] are ended by the mark that they were started with, once', async () => {
+    const { asked, scripts, execs } = played()
+    const session = await execs.start('c', { command: null, terminal: { name: 'vt100', rows: 1, cols: 2 } })
+    const mark = asked[1]?.env[0]?.split('=')[1] ?? ''
+    expect([asked[1]?.tty, asked[1]?.env, mark]).toEqual([
+      true,
+      [`${EXEC_MARK}=${mark}`, 'TERM=vt100'],
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+    ])
+    await session.signal('INT')
+    await session.end()
+    await session.end()
+    expect([scripts(), asked[2]?.command.slice(4), asked[3]?.command.slice(4)]).toEqual([
+      [0, -1, 1, 0],
+      [mark, 'INT'],
+      [mark, 'HUP'],
+    ])
+  })
+
+  test('[HOST-130] are bounded by container, and one that ends makes room', async () => {
+    const { execs } = played()
+    const sessions = await Promise.all(Array.from({ length: MAX_SESSIONS }, () => execs.start('c', SHELL)))
+    await expect(execs.start('c', SHELL)).rejects.toThrow('96 commands run in this container already, the most at a time')
+    await execs.start('d', SHELL)
+    expect(await sessions[0]?.exitCode()).toBe(0)
+    await sessions[1]?.end()
+    await sessions[1]?.end()
+    await execs.start('c', SHELL)
+    await execs.start('c', SHELL)
+    await expect(execs.start('c', SHELL)).rejects.toThrow('the most at a time')
+  })
+})

@@ -1,0 +1,149 @@
+import { encodeRecord, RecordReader } from '../../../src/host-protocol/tunnel/socket-records.ts'
+import { parseDoorCall } from '../../../src/http/pod-doors/door-call.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
+import { afterEach, describe, expect, it, send } from '../../support/harness.ts'
+import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { until } from '../../support/time.ts'
+
+let scene: PodScene
+afterEach(() => scene?.leave())
+
+const hello: Serve = async ({ stream }) => {
+  stream.accept()
+  await reply(stream, 200, '<p>hello</p>', [
+    ['content-type', 'text/html'],
+    ['set-cookie', 'a=b'],
+    ['x-own', 'yes'],
+  ])
+}
+
+async function runPod(serve: Serve = hello, serves?: readonly string[]): Promise<{ id: string; tunnel: FakeTunnel }> {
+  scene = await podScene()
+  const tunnel = await FakeTunnel.open(scene.host, serve, serves)
+  const { id } = await scene.create({ ports: ['8888/http', '22/tcp'] })
+  await scene.run(id)
+  return { id, tunnel }
+}
+
+const detailOf = async (response: Response) => [response.status, ((await response.json()) as { detail: string }).detail]
+
+describe('an HTTP port of a pod', () => {
+  it('[NET-1, NET-12] is served to whoever knows the address, as it was asked', async () => {
+    const { id, tunnel } = await runPod()
+    const answer = await send(`/proxy/${id}/8888/lab/tree?x=1`, { method: 'PUT', body: 'content', headers: { 'X-Own': 'yes' } })
+    expect([answer.status, await answer.text(), answer.headers.get('x-own')]).toEqual([200, '<p>hello</p>', 'yes'])
+    const [served] = tunnel.served
+    expect(served?.target).toMatchObject({ kind: 'http', workloadId: `${id}-1`, port: 8_888, method: 'PUT', path: '/lab/tree?x=1' })
+    expect(Object.fromEntries(served?.target.headers ?? [])).toMatchObject({ 'x-own': 'yes', 'x-forwarded-prefix': `/proxy/${id}/8888` })
+  })
+
+  it("[NET-13] below the plane's own address neither sees nor leaves anything of the plane's", async () => {
+    const { id, tunnel } = await runPod()
+    const headers = { Authorization: `Bearer ${scene.account.key}`, Cookie: 'session=1' }
+    const answer = await send(`/proxy/${id}/8888/`, { headers })
+    expect([answer.headers.get('set-cookie'), answer.headers.get('content-security-policy')]).toEqual([
+      null,
+      'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads',
+    ])
+    const names = tunnel.served[0]?.target.headers.map(([name]) => name) ?? []
+    expect(names.filter((name) => ['authorization', 'cookie'].includes(name))).toEqual([])
+  })
+
+  it('[NET-14] that is not declared, does not run or is not there, says which; its host hears nothing', async () => {
+    const { id, tunnel } = await runPod()
+    const { id: waiting } = await scene.create({ ports: ['8888/http'] })
+    const asked = await Promise.all(
+      [`${id}/22`, `${id}/8889`, `${id}/99999`, `${waiting}/8888`, 'nosuchpod/8888'].map((path) => send(`/proxy/${path}/`)),
+    )
+    expect(await Promise.all(asked.map(detailOf))).toEqual([
+      [404, 'the pod has not declared port 22 as 22/http, so it is not served here'],
+      [404, 'the pod has not declared port 8889 as 8889/http, so it is not served here'],
+      [404, 'the pod has not declared port 99999 as 99999/http, so it is not served here'],
+      [409, 'the pod is PROVISIONING: it serves only while it is RUNNING'],
+      [404, 'pod not found'],
+    ])
+    expect(tunnel.served).toEqual([])
+  })
+
+  it('[NET-14] says that nothing listens there, that its host is away, and that an agent is too old', async () => {
+    const refuse: Serve = ({ stream }) => stream.reset({ code: 'unreachable', detail: 'nothing listens on this port of the worker' })
+    const { id, tunnel } = await runPod(refuse)
+    expect(await detailOf(await send(`/proxy/${id}/8888/`))).toEqual([
+      503,
+      'the pod was not reached: nothing listens on this port of the worker',
+    ])
+    tunnel.socket.close()
+    await until(async () => (await detailOf(await send(`/proxy/${id}/8888/`)))[1]?.toString().includes('is not connected') === true)
+    await FakeTunnel.open(scene.host, hello, [])
+    expect((await detailOf(await send(`/proxy/${id}/8888/`)))[1]).toContain('too old')
+  })
+
+  it('[NET-11] carries WebSockets both ways', async () => {
+    const { id } = await runPod(async ({ stream, target }) => {
+      stream.accept()
+      stream.sendHead({ status: 101, headers: [['sec-websocket-protocol', 'chat']] })
+      const reader = new RecordReader()
+      for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) {
+        for (const record of reader.push(bytes)) {
+          if (record.kind !== 'text') continue
+          const answer = encodeRecord({ kind: 'text', text: `${target.path} ${record.text}` })
+          if (answer !== null) await stream.write(answer)
+        }
+      }
+    })
+    const answer = await send(`/proxy/${id}/8888/kernel`, { headers: { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'chat' } })
+    const heard: unknown[] = []
+    answer.webSocket?.addEventListener('message', ({ data }) => heard.push(data))
+    answer.webSocket?.accept()
+    answer.webSocket?.send('hi')
+    await until(() => heard.length === 1)
+    expect([answer.headers.get('sec-websocket-protocol'), heard]).toEqual(['chat', ['/kernel hi']])
+    answer.webSocket?.close()
+  })
+
+  it('[NET-15] has a share of the tunnel of its host: visitors beyond it are told so, and its owner still gets in', async () => {
+    const { id, tunnel } = await runPod(() => new Promise(() => undefined))
+    const leave = new AbortController()
+    const visits = Array.from({ length: 129 }, () => send(`/proxy/${id}/8888/`, { signal: leave.signal }).catch(() => null))
+    const late = await Promise.race(visits)
+    expect(late === null ? null : await detailOf(late)).toEqual([
+      503,
+      'the pod was not reached: 128 connections to this pod are open already, the most at a time',
+    ])
+    expect(tunnel.served.length).toBe(128)
+    leave.abort()
+    await Promise.all(visits)
+  })
+})
+
+describe('[NET-1] addresses of HTTP ports', () => {
+  const parse = (url: string) => parseDoorCall(new URL(url), 'pods.example.com')
+
+  it('lead to a pod and its port, by name or by path', () => {
+    expect([
+      parse('https://7h9k2m4n6p-8888.pods.example.com/lab?x=1'),
+      parse('https://plane.example.com/proxy/7h9k2m4n6p/8888'),
+      parse('https://plane.example.com/proxy/7h9k2m4n6p/8888/a/b?c'),
+    ]).toEqual([
+      { podId: '7h9k2m4n6p', port: 8888, path: '/lab?x=1', prefix: null },
+      { podId: '7h9k2m4n6p', port: 8888, path: '/', prefix: '/proxy/7h9k2m4n6p/8888' },
+      { podId: '7h9k2m4n6p', port: 8888, path: '/a/b?c', prefix: '/proxy/7h9k2m4n6p/8888' },
+    ])
+  })
+
+  it("never lead from a pod's domain into the plane, and from the plane's paths into nothing", () => {
+    expect([
+      parse('https://plane.pods.example.com/v2/pods'),
+      parse('https://pods.example.com/v2/pods'),
+      parse('https://plane.example.com/proxy/x'),
+      parse('https://plane.example.com/proxy/x/0'),
+      parse('https://plane.example.com/proxy/x/99999'),
+    ]).toEqual([
+      { podId: '', port: 0, path: '/v2/pods', prefix: null },
+      null,
+      null,
+      null,
+      { podId: 'x', port: 99_999, path: '/', prefix: '/proxy/x/99999' },
+    ])
+  })
+})

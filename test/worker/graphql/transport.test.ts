@@ -1,0 +1,87 @@
+import { graphql } from '../../support/graphql.ts'
+import { createAccount, describe, expect, it, send } from '../../support/harness.ts'
+
+const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+  send(path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body })
+const seen = async (response: Response) => ({ status: response.status, body: await response.json() })
+const MYSELF = '{"query":"query { myself { id } }"}'
+
+describe('who calls', () => {
+  it('[GQL-1] [GQL-2] a key in the header or the parameter; the parameter decides; variables may be null', async () => {
+    const [one, other] = [await createAccount(), await createAccount()]
+    const bearer = { Authorization: `Bearer ${one.key}` }
+    const of = (id: string) => ({ status: 200, body: { data: { myself: { id } } } })
+    expect(await seen(await post('/graphql', MYSELF, bearer))).toEqual(of(one.userId))
+    expect(await seen(await post(`/graphql?api_key=${other.key}`, MYSELF, bearer))).toEqual(of(other.userId))
+    expect(await seen(await post('/graphql?api_key=', '{"query":"{ myself { id } }","variables":null}', bearer))).toEqual(of(one.userId))
+  })
+
+  it('[GQL-3] without a key: myself is null without errors, the catalog answers, all else is null with an error', async () => {
+    const ask = graphql(null)
+    expect((await ask('{ myself { id } }')).body).toEqual({ data: { myself: null } })
+    const catalog = await ask('{ gpuTypes(input: {id: "NVIDIA L4"}) { id } }')
+    expect(catalog.body).toEqual({ data: { gpuTypes: [{ id: 'NVIDIA L4' }] } })
+    const refused = await ask('mutation { podStop(input: {podId: "p1"}) { id } }')
+    expect(refused.status).toBe(200)
+    expect(refused.body.data).toEqual({ podStop: null })
+    expect(refused.body.errors).toEqual([
+      {
+        message: 'this field needs an API key: send it as Authorization: Bearer, or as the parameter api_key',
+        extensions: { code: 'RUNPOD' },
+        locations: [{ line: 1, column: 12 }],
+        path: ['podStop'],
+      },
+    ])
+  })
+
+  it('[GQL-4] a wrong key is 401 with a body that clients parse', async () => {
+    const unauthorized = { status: 401, body: { errors: [{ message: 'Unauthorized' }] } }
+    expect(await seen(await post('/graphql', MYSELF, { Authorization: 'Bearer wrong' }))).toEqual(unauthorized)
+    expect(await seen(await post('/graphql?api_key=wrong', MYSELF))).toEqual(unauthorized)
+  })
+})
+
+describe('errors', () => {
+  it('[GQL-5] a missing scope is a business error of the field', async () => {
+    const { key } = await createAccount({ key: { permission: 'RESTRICTED', scopes: ['templates:read'] } })
+    const { status, body } = await graphql(key)('{ myself { id email pods { id } } }')
+    expect(status).toBe(200)
+    expect(body.data.myself).toMatchObject({ email: null, pods: null })
+    expect(body.errors.map(({ message, path, extensions }: Record<string, unknown>) => ({ message, path, extensions }))).toEqual([
+      { message: 'access denied: the key lacks the scope account:read', path: ['myself', 'email'], extensions: { code: 'RUNPOD' } },
+      { message: 'access denied: the key lacks the scope pods:read', path: ['myself', 'pods'], extensions: { code: 'RUNPOD' } },
+    ])
+  })
+
+  it('[GQL-6] what does not parse or validate is 400 with errors', async () => {
+    const ask = graphql((await createAccount()).key)
+    const bad = await ask('query($input: GpuLowestPriceInput!) { gpuTypes { lowestPrice(input: $input) { gpuName } } }', {
+      input: { nonsense: 1 },
+    })
+    expect(bad.status).toBe(400)
+    expect(bad.body.errors[0].message).toContain('Field "nonsense" is not defined by type "GpuLowestPriceInput"')
+    for (const text of ['query {', '{ nothing }', 'mutation { podTerminate(input: { podId: "b"c" }) }']) {
+      const { status, body } = await ask(text)
+      expect({ status, hasErrors: body.errors.length > 0, data: body.data }).toEqual({ status: 400, hasErrors: true, data: undefined })
+    }
+  })
+
+  it('[GQL-6] a body that is none is refused in the same form', async () => {
+    const { key } = await createAccount()
+    const bearer = { Authorization: `Bearer ${key}` }
+    const first = async (response: Response) => ({
+      status: response.status,
+      message: ((await response.json()) as { errors: { message: string }[] }).errors[0]?.message,
+    })
+    expect(await first(await post('/graphql', '{', bearer))).toEqual({ status: 400, message: 'the request body is not valid JSON' })
+    expect(await first(await post('/graphql', '{}', bearer))).toEqual({ status: 400, message: 'query: want a GraphQL document' })
+    expect(await first(await post('/graphql', MYSELF, { ...bearer, 'Content-Type': 'text/plain' }))).toEqual({
+      status: 415,
+      message: 'content type must be application/json',
+    })
+    expect(await first(await send('/graphql', { headers: bearer }))).toEqual({
+      status: 405,
+      message: 'The requested method is not allowed for this path.',
+    })
+  })
+})
