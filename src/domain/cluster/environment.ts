@@ -20,12 +20,12 @@ export function placeOfMember(pod: { clusterRank: number | null; clusterIp: stri
   return rank === null || address === null || !spec.cluster ? null : { rank, address, podCount: spec.cluster.podCount }
 }
 
-/** The name under which members find each other (NET-13). */
+/** The name under which members find each other (CLU-20). */
 export function nodeName(rank: number): string {
   return `node-${rank}`
 }
 
-/** The address of another member: they follow one another in a range (NET-12). */
+/** The address of another member: they follow one another in a range (CLU-20). */
 export function addressOfRank({ rank, address }: Pick<Place, 'rank' | 'address'>, other: number): string {
   const bytes = address.split('.').map(Number)
   const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0) + other - rank

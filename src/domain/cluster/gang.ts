@@ -85,7 +85,7 @@ function roomsOf(teamId: string, spec: PodSpec, podCount: number, hosts: readonl
 }
 
 function placeIn(dataCenterId: string, rooms: readonly Room[], podCount: number, strategy: PlacementStrategy): DataCenterRoom {
-  // Members on one host need no tunnel to another (NET-15).
+  // Members on one host need no tunnel to another (CLU-15).
   const routed = rooms.filter(({ host }) => host.overlay === 'routed')
   const onOne = rooms.filter(({ seats }) => seats.length >= podCount)
   const tries = strategy === 'pack' ? [pack(onOne, podCount), pack(routed, podCount)] : [spread(routed, podCount), pack(onOne, podCount)]

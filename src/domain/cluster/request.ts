@@ -27,6 +27,9 @@ export function memberRequest({ type: _type, compute, ...body }: CreateClusterRe
     ...body,
     gpu: { id: compute.gpuTypeId, count: compute.gpuCountPerPod },
     cloud: 'SECURE',
+    // A cluster has defaults where a pod takes its template's word.
+    startJupyter: body.startJupyter ?? false,
+    startSsh: body.startSsh ?? false,
     onHostLoss: body.onHostLoss ?? CLUSTER_DEFAULTS.onHostLoss,
   }
 }

@@ -25,7 +25,7 @@ export interface PlacementHost {
    */
   heldBy: readonly string[] | null
   /**
-   * What its agent builds for private networks: none, between workloads of this host, or between hosts too (NET-15). Absent: none.
+   * What its agent builds for private networks: none, between workloads of this host, or between hosts too (CLU-15). Absent: none.
    */
   overlay?: 'none' | 'local' | 'routed'
   vcpuTotal: number

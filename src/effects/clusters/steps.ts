@@ -80,7 +80,7 @@ async function askHost(env: Env, hostId: string): Promise<void> {
   }
 }
 
-/** Where a member may go: not where it failed, and where the others reach it (NET-15). */
+/** Where a member may go: not where it failed, and where the others reach it (CLU-15). */
 function isFit(host: PlacementHost, member: Member, others: readonly Member[]): boolean {
   if (host.id === member.hostId || member.triedHosts?.includes(host.id)) return false
   const isAlone = others.every(({ hostId }) => hostId === host.id)
