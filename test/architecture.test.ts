@@ -54,10 +54,19 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
 }
 /** Programs for Node, each with all that it knows beside itself. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  // For Node and browsers: types of the contract, and nothing that runs.
+  'src/client': ['src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
-  'src/local': ['src/contract', 'src/domain', 'src/node', 'src/host-agent/plane/enrolment.ts', 'src/host-agent/gpus/simulated.ts'],
-  'src/cli': ['src/node', 'src/local/api-client.ts', 'src/local/data-dir.ts'],
+  'src/local': [
+    'src/client',
+    'src/contract',
+    'src/domain',
+    'src/node',
+    'src/host-agent/plane/enrolment.ts',
+    'src/host-agent/gpus/simulated.ts',
+  ],
+  'src/cli': ['src/client', 'src/node', 'src/local/data-dir.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
