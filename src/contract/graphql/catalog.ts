@@ -119,7 +119,7 @@ input SpecificsInput {
   instanceId: String
 }
 
-"Prices are for one vCPU and hour."
+"Prices are for the machine that is named and hour; for one vCPU where none is."
 type CpuFlavorSpecifics {
   stockStatus: String
   securePrice: Float

@@ -18,6 +18,8 @@ export interface PodSpec {
   cluster?: { type: ClusterType; podCount: number }
   /** What becomes of the pod when its host is lost for good. */
   onHostLoss: HostLossPolicy
+  /** It was rented as one that may be taken away; nothing takes it away here, and older interfaces show the word. Absent: it was not. */
+  interruptible?: true
 }
 
 /** WAIT: keep the pod for its host's return. REPLACE: start it again on another host, with an empty container disk. */

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Records } from '../../db/client.ts'
 import { type ClusterRow, findCluster, listMembers } from '../../db/clusters/clusters.ts'
-import { findEndpoint, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
+import { findEndpoint, findEndpoints, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
 import { findPod, listPods, type PodRow } from '../../db/pods/pods.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Env } from '../../env.ts'
@@ -65,6 +65,11 @@ export async function ownPods(
 export async function ownMembers(env: Env, { row }: OwnCluster): Promise<OwnPod[]> {
   const members = await listMembers(openRecords(env), row.teamId, row.id)
   return members.map((member) => Owned.prove('pod', member.id, member))
+}
+
+/** Those of the asker's endpoints that are named, in one query. */
+export async function ownEndpoints(env: Env, { teamId }: Asker, ids: readonly string[]): Promise<OwnEndpoint[]> {
+  return (await findEndpoints(openRecords(env), teamId, ids)).map((config) => Owned.prove('endpoint', config.id, config))
 }
 
 /** The machine that a pod is on: no tenant's, and told to none, but asked about the pod. */
