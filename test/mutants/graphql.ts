@@ -3,7 +3,6 @@ import type { Mutant } from './table.ts'
 // Bugs of GraphQL: of its words, and of what guards it.
 
 const WORDS = 'src/domain/graphql/words.ts'
-const INPUTS = 'src/domain/graphql/endpoint-inputs.ts'
 const ACCESS = 'src/http/graphql/access.ts'
 const DOCUMENT = 'src/http/graphql/guards/document.ts'
 const API = 'src/http/graphql/graphql-api.ts'
@@ -46,12 +45,6 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
     file: API,
     find: 'parameter ? `Bearer ${parameter}`',
     replace: "parameter && !c.req.header('authorization') ? `Bearer ${parameter}`",
-  },
-  {
-    id: 'an empty word of GPU pools takes them away',
-    file: INPUTS,
-    find: '...(input.gpuIds && poolsOf(input.gpuIds))',
-    replace: '...poolsOf(input.gpuIds ?? "")',
   },
   {
     id: 'pods of one name at once',
