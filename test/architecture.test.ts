@@ -56,7 +56,15 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
-  'src/local': ['src/contract', 'src/domain', 'src/node', 'src/host-agent/plane/enrolment.ts', 'src/host-agent/gpus/simulated.ts'],
+  'src/ssh-proxy': ['src/host-protocol', 'src/node'],
+  'src/local': [
+    'src/contract',
+    'src/domain',
+    'src/node',
+    'src/ssh-proxy',
+    'src/host-agent/plane/enrolment.ts',
+    'src/host-agent/gpus/simulated.ts',
+  ],
   'src/cli': ['src/node', 'src/local/api-client.ts', 'src/local/data-dir.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]

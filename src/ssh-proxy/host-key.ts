@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { utils } from 'ssh2'
 import { hasCode, OperatorError } from '../node/fail.ts'
+import { utils } from './ssh2.ts'
 
 const FILE = 'ssh_host_ed25519_key'
 const PRIVATE_DIR_MODE = 0o700

@@ -1,8 +1,9 @@
-import { type AuthContext, type PublicKeyAuthContext, utils } from 'ssh2'
+import type { AuthContext, PublicKeyAuthContext } from 'ssh2'
 import type { SshLogin } from '../host-protocol/ssh-proxy.ts'
 import { errorText } from '../node/fail.ts'
 import type { Log } from './log.ts'
 import type { Plane } from './plane.ts'
+import { utils } from './ssh2.ts'
 
 const METHODS: ['publickey'] = ['publickey']
 /** Keys that one connection may offer, as an agent of keys offers all that it has. */

@@ -1,12 +1,13 @@
 import { createServer, type Socket } from 'node:net'
-import { type Connection, Server } from 'ssh2'
+import type { Connection } from 'ssh2'
 import { errorText } from '../node/fail.ts'
 import { loadHostKey } from './host-key.ts'
-import { type Entry, LIMITS, type Limits, Turnstile } from './limits.ts'
+import { LIMITS, type Limits, Turnstile } from './limits.ts'
 import type { Log } from './log.ts'
 import { Login } from './login.ts'
 import { Plane } from './plane.ts'
 import { serveClient } from './session.ts'
+import { Server } from './ssh2.ts'
 
 /** How long a client may take to prove a key. */
 const GRACE_MS = 20_000
@@ -39,16 +40,25 @@ export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   const turnstile = new Turnstile(options.limits ?? LIMITS, () => performance.now())
   const hostKeys = [loadHostKey(options.stateDir)]
   const ssh = new Server({ hostKeys, ident: 'podplane', keepaliveInterval: KEEPALIVE_MS, keepaliveCountMax: KEEPALIVES })
-  const sockets = new Map<Socket, Entry>()
+  const sockets = new Set<Socket>()
+  // A client that has said that it speaks SSH, by where it comes from.
+  const expected = new Map<string, Greeting>()
+  ssh.on('connection', (client, { ip, port }) => {
+    const greeting = expected.get(placeOf(ip, port))
+    if (greeting === undefined) client.end()
+    else greet(client, plane, greeting)
+  })
   // Strangers are counted before a byte of theirs is read.
   const server = createServer({ noDelay: true }, (socket) => {
     const entry = turnstile.enter(socket.remoteAddress ?? '')
     if (entry === null) return void socket.destroy()
-    sockets.set(socket, entry)
+    const place = placeOf(socket.remoteAddress, socket.remotePort)
+    sockets.add(socket)
     const timer = setTimeout(() => socket.destroy(), GRACE_MS)
     socket.once('close', () => {
       clearTimeout(timer)
       sockets.delete(socket)
+      expected.delete(place)
       entry.leave()
     })
     socket.on('error', () => socket.destroy())
@@ -56,7 +66,7 @@ export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
       clearTimeout(timer)
       entry.known()
     }
-    ssh.once('connection', (client) => greet(client, plane, { address: addressOf(socket), log, known }))
+    expected.set(place, { address: addressOf(socket), log, known })
     ssh.injectSocket(socket)
   })
   await new Promise<void>((resolve, reject) => {
@@ -68,7 +78,7 @@ export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   log('info', 'ssh proxy listens', { host: options.host, port })
   const close = () =>
     new Promise<void>((resolve) => {
-      for (const socket of sockets.keys()) socket.destroy()
+      for (const socket of sockets) socket.destroy()
       server.close(() => resolve())
     })
   return { port, close }
@@ -93,6 +103,10 @@ function greet(client: Connection, plane: Plane, { address, log, known }: Greeti
   })
   // Scanners break off in every way there is.
   client.on('error', (error) => log('info', 'a connection ended', { address, error: errorText(error) }))
+}
+
+function placeOf(address: string | undefined, port: number | undefined): string {
+  return `${address} ${port}`
 }
 
 function addressOf(socket: Socket): string {

@@ -1,5 +1,5 @@
-import { utils } from 'ssh2'
 import type { Door } from '../door.ts'
+import { utils } from '../ssh2.ts'
 import { errorOf, type OpenDoor, SftpError, start } from './run.ts'
 
 const READY = 'ok\n'

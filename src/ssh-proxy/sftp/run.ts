@@ -1,7 +1,7 @@
-import { utils } from 'ssh2'
 import type { SshTarget } from '../../host-protocol/ssh-proxy.ts'
 import type { Door } from '../door.ts'
 import { DoorRefused } from '../plane.ts'
+import { utils } from '../ssh2.ts'
 import { commandOf, type ScriptName } from './scripts.ts'
 
 export type OpenDoor = (target: SshTarget) => Promise<Door>

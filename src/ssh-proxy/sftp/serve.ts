@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import { type Attributes, type FileEntry, type SFTPWrapper, utils } from 'ssh2'
+import type { Attributes, FileEntry, SFTPWrapper } from 'ssh2'
+import { utils } from '../ssh2.ts'
 import { longName, parseList, parseStat } from './attributes.ts'
 import { type OpenFile, openFile } from './files.ts'
 import { type OpenDoor, run, SftpError } from './run.ts'
