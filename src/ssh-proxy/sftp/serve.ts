@@ -57,7 +57,10 @@ class SftpSession {
       this.handles.clear()
     }
     sftp.on('close', end)
-    sftp.on('end', end)
+    sftp.on('end', () => {
+      end()
+      leaveWell(sftp)
+    })
     sftp.on('error', end)
   }
 
@@ -171,6 +174,13 @@ class SftpSession {
       this.sftp.status(id, known ? error.code : FAILURE, known ? error.message : 'it could not be done')
     }
   }
+}
+
+/** The client has nothing more to say. It takes a session without an exit code for one that failed, and the library has no call for it. */
+function leaveWell(sftp: SFTPWrapper): void {
+  const { _protocol, outgoing } = sftp as unknown as { _protocol: { exitStatus(id: number, code: number): void }; outgoing: { id: number } }
+  _protocol.exitStatus(outgoing.id, 0)
+  sftp.end()
 }
 
 function nameOnly(filename: string): FileEntry {
