@@ -41,7 +41,13 @@ export default defineConfig({
           ],
         },
       },
-      { test: { name: 'agent', testTimeout: SLOW_MACHINE_MS, include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'agent',
+          testTimeout: SLOW_MACHINE_MS,
+          include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts', 'test/ssh-proxy/**/*.test.ts'],
+        },
+      },
       {
         plugins: [
           cloudflareTest(async () => ({

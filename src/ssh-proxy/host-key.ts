@@ -28,7 +28,11 @@ function read(path: string): string | undefined {
 }
 
 function make(path: string): string {
-  const { private: key } = utils.generateKeyPairSync('ed25519', { comment: 'podplane-ssh-proxy' })
-  writeFileSync(path, key, { mode: PRIVATE_FILE_MODE, flag: 'wx' })
-  return key
+  // One in some hundred that the library makes it cannot read itself.
+  for (;;) {
+    const { private: key } = utils.generateKeyPairSync('ed25519', { comment: 'podplane-ssh-proxy' })
+    if (utils.parseKey(key) instanceof Error) continue
+    writeFileSync(path, key, { mode: PRIVATE_FILE_MODE, flag: 'wx' })
+    return key
+  }
 }

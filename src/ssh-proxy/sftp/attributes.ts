@@ -1,8 +1,16 @@
 import type { Attributes, FileEntry } from 'ssh2'
 
 const LINE = /^([0-9a-f]+) (\d+) (\d+) (\d+) (-?\d+) (-?\d+)(?: \.\/([\s\S]*)| (\.))?$/
-const TYPES: Readonly<Record<number, string>> = { 9604: 'd', 21609: 'l', 16807: '-', 4802: 'c', 14406: 'b', 2401: 'p' }
-const TYPE_BITS = 0o170000
+/** By the number in the first hex digit of the mode. */
+const TYPES: ReadonlyMap<number, string> = new Map([
+  [1, 'p'],
+  [2, 'c'],
+  [4, 'd'],
+  [6, 'b'],
+  [8, '-'],
+  [10, 'l'],
+])
+const TYPE_SHIFT = 12
 const BITS = 'rwxrwxrwx'
 
 /** A line of `stat`; null for none. */
@@ -40,5 +48,5 @@ export function parseList(text: string): FileEntry[] {
 export function longName(name: string, { mode, size, uid, gid, mtime }: Attributes): string {
   const bits = [...BITS].map((bit, index) => ((mode & (1 << (BITS.length - 1 - index))) === 0 ? '-' : bit)).join('')
   const time = new Date(mtime * 1000).toISOString().slice(0, 16).replace('T', ' ')
-  return `${TYPES[mode & TYPE_BITS] ?? '?'}${bits} 1 ${uid} ${gid} ${size} ${time} ${name}`
+  return `${TYPES.get(mode >> TYPE_SHIFT) ?? '?'}${bits} 1 ${uid} ${gid} ${size} ${time} ${name}`
 }
