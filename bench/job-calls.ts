@@ -1,4 +1,4 @@
-import { createApiClient } from '../src/local/api-client.ts'
+import { createApiClient } from '../src/client/client.ts'
 import { DOOR_HEADER, type Door } from './inside/doors.ts'
 import type { Target } from './load/target.ts'
 import type { BenchPlane, Queue } from './setup.ts'

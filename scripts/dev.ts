@@ -18,4 +18,6 @@ if (!existsSync(VARS)) {
 const persist = ['--persist-to', join(DATA, 'wrangler')]
 const migrated = await runWrangler(['d1', 'migrations', 'apply', 'DB', '--local', ...persist])
 process.exitCode =
-  migrated === 0 ? await runWrangler(['dev', '--port', process.env.PORT || '8787', ...persist, ...process.argv.slice(2)]) : migrated
+  migrated === 0
+    ? await runWrangler(['dev', '--port', process.env.PORT || '8787', '--var', 'GRAPHIQL:1', ...persist, ...process.argv.slice(2)])
+    : migrated

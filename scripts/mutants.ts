@@ -77,6 +77,7 @@ const REST_TESTS = [
   'rest/organizations',
   'secrets/at-rest',
 ].map((name) => `test/worker/${name}`)
+const OTHER_REST_TESTS = ['endpoints', 'releases', 'suspension', 'budgets'].map((name) => `test/worker/rest/${name}`)
 /** Where most bugs of the objects show; what survives these meets every test of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
 /** Those of the agent that start no process. */
@@ -118,7 +119,10 @@ const SUITES: Record<string, Suite> = {
   },
   rest: {
     mutants: REST_WORKER_MUTANTS,
-    stages: [['--project', 'worker', '--bail', '1', ...REST_TESTS]],
+    stages: [
+      ['--project', 'worker', '--bail', '1', ...REST_TESTS],
+      ['--project', 'worker', '--bail', '1', 'test/worker/sessions', ...OTHER_REST_TESTS],
+    ],
   },
   audit: {
     mutants: AUDIT_WORKER_MUTANTS,
@@ -218,6 +222,12 @@ function nearestTests({ file }: Mutant): string[][] {
 
 function passes(copy: string, args: readonly string[]): Promise<boolean> {
   const vitest = join(PROJECT_ROOT, 'node_modules/.bin/vitest')
-  const run = spawn(vitest, ['run', ...args], { cwd: copy, stdio: 'ignore', timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL' })
+  // Each core has a copy already.
+  const run = spawn(vitest, ['run', '--maxWorkers', '1', ...args], {
+    cwd: copy,
+    stdio: 'ignore',
+    timeout: TIME_LIMIT_MS,
+    killSignal: 'SIGKILL',
+  })
   return new Promise((resolve) => run.once('exit', (code) => resolve(code === 0)))
 }

@@ -49,6 +49,10 @@ export interface Env extends SessionVariables, AwsVariables {
   SSH_PORT: string
   SSH_PROXY_KEY?: string
   V1_ADAPTER?: string
+  GRAPHQL_UNIQUE_POD_NAMES?: string
+  GRAPHQL_DEPRECATED_AT?: string
+  GRAPHQL_SUNSET_AT?: string
+  GRAPHIQL?: string
   OPERATOR_KEY?: string
   KEY_PEPPER: string
   TOKEN_SECRET: string
@@ -94,8 +98,20 @@ export interface Settings {
   sessions: SessionSettings
   /** API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
   v1Adapter: boolean
+  graphql: GraphqlSettings
   /** Whose role pulls from delegated ECR repositories (REG-6); a text says why nobody's. */
   aws: AwsSettings
+}
+
+/** Of GraphQL. */
+export interface GraphqlSettings {
+  /** A pod that is created there needs a name that no other live pod of the account has (GQL-19). */
+  hasOwnPodNames: boolean
+  /** Since when it is deprecated, and when it ends, milliseconds (GQL-29); null: nobody says. */
+  deprecatedAtMs: number | null
+  sunsetAtMs: number | null
+  /** A browser is shown an editor for documents (GQL-31): for development only. */
+  hasEditor: boolean
 }
 
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
@@ -160,8 +176,23 @@ function parseSettings(env: Env): Settings {
     spendLimitMicrosPerHour: readUsd(env.SPEND_LIMIT_USD_PER_HOUR, DEFAULT_SPEND_LIMIT_USD) * MICROS_PER_USD,
     sessions: parseSessionSettings(env),
     v1Adapter: env.V1_ADAPTER === '1',
+    graphql: readGraphql(env),
     aws: parseAwsSettings(env),
   }
+}
+
+function readGraphql(env: Env): GraphqlSettings {
+  return {
+    hasOwnPodNames: env.GRAPHQL_UNIQUE_POD_NAMES !== 'false',
+    deprecatedAtMs: readTime(env.GRAPHQL_DEPRECATED_AT),
+    sunsetAtMs: readTime(env.GRAPHQL_SUNSET_AT),
+    hasEditor: env.GRAPHIQL === '1',
+  }
+}
+
+function readTime(text: string | undefined): number | null {
+  const ms = Date.parse(text ?? '')
+  return Number.isNaN(ms) ? null : ms
 }
 
 function domainOf(text: string | undefined): string | null {

@@ -54,10 +54,13 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
 }
 /** Programs for Node, each with all that it knows beside itself. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  // For Node and browsers: types of the contract, and nothing that runs.
+  'src/client': ['src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
   'src/ssh-proxy': ['src/host-protocol', 'src/node'],
   'src/local': [
+    'src/client',
     'src/contract',
     'src/domain',
     'src/node',
@@ -65,7 +68,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/node', 'src/local/api-client.ts', 'src/local/data-dir.ts'],
+  'src/cli': ['src/client', 'src/node', 'src/local/data-dir.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
@@ -84,6 +87,9 @@ const PROVERS: Readonly<Record<string, string>> = {
 /** Who reaches objects without a tenant that asks, and why. */
 const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/billing/spend-webhook.ts': ['hands a notification over'],
+  'src/effects/clusters/place-cluster.ts': ['places work'],
+  'src/effects/clusters/steps.ts': ['places work'],
+  'src/effects/clusters/tell-cluster.ts': ['a host says so'],
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],

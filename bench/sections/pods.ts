@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { createApiClient } from '../../src/local/api-client.ts'
+import { createApiClient } from '../../src/client/client.ts'
 import { waitForHost } from '../../src/local/demo.ts'
 import { docker } from '../../test/e2e/support/docker.ts'
 import { Fleet } from '../../test/e2e/support/fleet.ts'

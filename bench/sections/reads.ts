@@ -1,4 +1,4 @@
-import { createApiClient } from '../../src/local/api-client.ts'
+import { createApiClient } from '../../src/client/client.ts'
 import { DOOR_HEADER } from '../inside/doors.ts'
 import { measureRate } from '../load/closed-loop.ts'
 import type { Target } from '../load/target.ts'

@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { z } from 'zod'
-import { type ApiClient, ApiError, createApiClient } from '../local/api-client.ts'
+import { type ApiBody, type ApiClient, ApiError, ConnectionError, createApiClient } from '../client/client.ts'
 import { newOperatorKey } from '../local/data-dir.ts'
 import { errorText, OperatorError } from '../node/fail.ts'
 import { addCatalogCommands } from './catalog.ts'
@@ -9,9 +8,6 @@ import { resealAll, rotateMaster } from './reseal.ts'
 import { findTarget } from './target.ts'
 
 // `npm run admin -- …`: the operator API from a shell.
-
-const API = '/admin/v1'
-const UserList = z.object({ users: z.array(z.object({ id: z.string() })) })
 
 const program = new Command('admin')
   .description('Operate a podplane: accounts, keys, quotas, machines.')
@@ -23,27 +19,27 @@ const users = program.command('users').description('people with an account')
 users
   .command('create <email>')
   .description('create a user with an account of their own')
-  .action((email: string) => call((api) => api.request('POST', `${API}/users`, { email })))
+  .action((email: string) => call((api) => api.createUser({ body: { email } })))
 users
   .command('list')
   .description('list users')
   .option('--email <email>', 'only the one with this address')
   .action(({ email }: { email?: string }) => {
-    return call((api) => api.request('GET', `${API}/users${email === undefined ? '' : `?email=${encodeURIComponent(email)}`}`))
+    return call((api) => api.listUsers({ query: { email } }))
   })
 users
   .command('suspend <user>')
   .description('end the keys, streams, workers and pods of a user (id or email); jobs wait')
-  .action((user: string) => call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/suspend`)))
+  .action((user: string) => call(async (api) => api.suspendUser({ path: await userOf(api, user) })))
 users
   .command('resume <user>')
   .description('end a suspension; pods that it stopped start again where there is room')
-  .action((user: string) => call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/resume`)))
+  .action((user: string) => call(async (api) => api.resumeUser({ path: await userOf(api, user) })))
 
 users
   .command('delete <user>')
   .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
-  .action((user: string) => call(async (api) => api.request('DELETE', `${API}/users/${await userId(api, user)}`)))
+  .action((user: string) => call(async (api) => api.deleteUser({ path: await userOf(api, user) })))
 
 const organizations = program.command('organizations').description('accounts that several people share')
 for (const [word, effect] of [
@@ -53,7 +49,7 @@ for (const [word, effect] of [
   organizations
     .command(`${word} <id>`)
     .description(effect)
-    .action((id: string) => call((api) => api.request('POST', `${API}/organizations/${id}/${word}`)))
+    .action((id: string) => call((api) => (word === 'suspend' ? api.suspendOrganization : api.resumeOrganization)({ path: { id } })))
 }
 
 const keys = program.command('keys').description('API keys')
@@ -64,17 +60,17 @@ keys
   .option('--permission <permission>', 'ALL, READ_ONLY or RESTRICTED')
   .option('--scopes <scopes>', 'scopes of a RESTRICTED key, with commas between them', splitList)
   .option('--expires-at <time>', 'RFC 3339 time from which the key is refused')
-  .action((user: string, body: { name: string; permission?: string; scopes?: string[]; expiresAt?: string }) => {
-    return call(async (api) => api.request('POST', `${API}/users/${await userId(api, user)}/keys`, body))
+  .action((user: string, body: ApiBody<'createKey'>) => {
+    return call(async (api) => api.createKey({ path: await userOf(api, user), body }))
   })
 keys
   .command('list <user>')
   .description('list the keys of a user (id or email), without their secrets')
-  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/keys`)))
+  .action((user: string) => call(async (api) => api.listKeys({ path: await userOf(api, user) })))
 keys
   .command('delete <id>')
   .description('revoke a key')
-  .action((id: string) => call((api) => api.request('DELETE', `${API}/keys/${encodeURIComponent(id)}`)))
+  .action((id: string) => call((api) => api.revokeKey({ path: { id } })))
 
 program
   .command('quotas')
@@ -85,48 +81,48 @@ program
   .requiredOption('--hour <n>', 'requests in an hour', parseCount)
   .requiredOption('--day <n>', 'requests in a day', parseCount)
   .option('--exempt', 'count nothing', false)
-  .action((user: string, body: { minute: number; hour: number; day: number; exempt: boolean }) => {
-    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/quotas`, body))
+  .action((user: string, body: ApiBody<'setQuotas'>) => {
+    return call(async (api) => api.setQuotas({ path: await userOf(api, user), body }))
   })
 
 const isolation = program.command('isolation').description('what must lie between an account and a machine')
 isolation
   .command('get <user>')
   .description('show what must run the containers of a user (id or email)')
-  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/isolation`)))
+  .action((user: string) => call(async (api) => api.getIsolation({ path: await userOf(api, user) })))
 isolation
   .command('set <user>')
   .description('require it for whatever is placed from now on')
   .requiredOption('--runtime-class <class>', 'runc, runsc, kata, or any')
   .action((user: string, { runtimeClass }: { runtimeClass: string }) => {
-    const body = { runtimeClass: runtimeClass === 'any' ? null : runtimeClass }
-    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/isolation`, body))
+    const body = { runtimeClass: runtimeClass === 'any' ? null : runtimeClass } as ApiBody<'setIsolation'>
+    return call(async (api) => api.setIsolation({ path: await userOf(api, user), body }))
   })
 
 const budgets = program.command('budgets').description('what an account may hold')
 budgets
   .command('get <user>')
   .description('show the budgets of a user (id or email) that differ from the defaults')
-  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/budgets`)))
+  .action((user: string) => call(async (api) => api.getBudgets({ path: await userOf(api, user) })))
 budgets
   .command('set <user> [budgets...]')
   .description('set them, such as gpus=64 queuedBytes=1073741824; what is left out is the default again')
   .action((user: string, given: string[]) => {
-    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/budgets`, parseBudgets(given)))
+    return call(async (api) => api.setBudgets({ path: await userOf(api, user), body: parseBudgets(given) }))
   })
 
 const spend = program.command('spend-limits').description('what an account may spend')
 spend
   .command('get <user>')
   .description('show the most that a user (id or email) may spend, where it is not the default')
-  .action((user: string) => call(async (api) => api.request('GET', `${API}/users/${await userId(api, user)}/spend-limits`)))
+  .action((user: string) => call(async (api) => api.getSpendCeilings({ path: await userOf(api, user) })))
 spend
   .command('set <user>')
   .description('set it; what is left out is the default again')
   .option('--per-hour <usd>', 'USD per hour of all that runs at one time', parseUsd)
   .option('--per-month <usd>', 'USD per calendar month', parseUsd)
-  .action((user: string, body: { perHour?: number; perMonth?: number }) => {
-    return call(async (api) => api.request('PUT', `${API}/users/${await userId(api, user)}/spend-limits`, body))
+  .action((user: string, body: ApiBody<'setSpendCeilings'>) => {
+    return call(async (api) => api.setSpendCeilings({ path: await userOf(api, user), body }))
   })
 
 addCatalogCommands(program, call)
@@ -139,49 +135,45 @@ joinTokens
   .option('--data-center <id>', 'data center of the machine')
   .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
   .action(({ name, dataCenter, cloud }: { name?: string; dataCenter?: string; cloud?: string }) => {
-    return call((api) => api.request('POST', `${API}/join-tokens`, { name, dataCenterId: dataCenter, cloud }))
+    return call((api) => api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> }))
   })
 
 joinTokens
   .command('list')
   .description('list join tokens of the last 30 days, without their secrets')
-  .action(() => call((api) => api.request('GET', `${API}/join-tokens`)))
+  .action(() => call((api) => api.listJoinTokens()))
 joinTokens
   .command('revoke <id>')
   .description('revoke a join token that no machine has used')
-  .action((id: string) => call((api) => api.request('DELETE', `${API}/join-tokens/${encodeURIComponent(id)}`)))
+  .action((id: string) => call((api) => api.revokeJoinToken({ path: { id } })))
 
 const hosts = program.command('hosts').description('machines')
 hosts
   .command('list')
   .description('list machines')
-  .action(() => call((api) => api.request('GET', `${API}/hosts`)))
+  .action(() => call((api) => api.listHosts()))
 hosts
   .command('get <id>')
   .description('show one machine')
-  .action((id: string) => call((api) => api.request('GET', `${API}/hosts/${encodeURIComponent(id)}`)))
+  .action((id: string) => call((api) => api.getHost({ path: { id } })))
 hosts
   .command('cordon <id>')
   .description('give a machine no new work; what runs there stays')
   .option('--reason <text>', 'shown with the machine')
-  .action((id: string, body: { reason?: string }) =>
-    call((api) => api.request('POST', `${API}/hosts/${encodeURIComponent(id)}/cordon`, body)),
-  )
+  .action((id: string, body: { reason?: string }) => call((api) => api.cordonHost({ path: { id }, body })))
 hosts
   .command('uncordon <id>')
   .description('give a machine new work again; ends a drain')
-  .action((id: string) => call((api) => api.request('POST', `${API}/hosts/${encodeURIComponent(id)}/uncordon`)))
+  .action((id: string) => call((api) => api.uncordonHost({ path: { id } })))
 hosts
   .command('drain <id>')
   .description('cordon a machine and let its workers leave once they have finished')
   .option('--reason <text>', 'shown with the machine')
-  .action((id: string, body: { reason?: string }) =>
-    call((api) => api.request('POST', `${API}/hosts/${encodeURIComponent(id)}/drain`, body)),
-  )
+  .action((id: string, body: { reason?: string }) => call((api) => api.drainHost({ path: { id }, body })))
 hosts
   .command('remove <id>')
   .description('withdraw the enrolment of a machine that holds nothing')
-  .action((id: string) => call((api) => api.request('DELETE', `${API}/hosts/${encodeURIComponent(id)}`)))
+  .action((id: string) => call((api) => api.removeHost({ path: { id } })))
 
 const secrets = program.command('secrets').description('what the plane keeps sealed')
 secrets
@@ -224,16 +216,16 @@ async function call(send: (api: ApiClient) => Promise<unknown>): Promise<void> {
     printAnswer(await send(createApiClient(target.url, target.operatorKey)), json)
   } catch (error) {
     if (error instanceof ApiError || error instanceof OperatorError) throw error
-    throw new OperatorError(`no answer from ${target.url}: ${errorText(error)}`)
+    throw new OperatorError(`no answer from ${target.url}: ${errorText(error instanceof ConnectionError ? error.cause : error)}`)
   }
 }
 
 /** People know a user by the address, the API by the id. */
-async function userId(api: ApiClient, user: string): Promise<string> {
-  if (!user.includes('@')) return encodeURIComponent(user)
-  const [found] = UserList.parse(await api.request('GET', `${API}/users?email=${encodeURIComponent(user)}`)).users
+async function userOf(api: ApiClient, user: string): Promise<{ id: string }> {
+  if (!user.includes('@')) return { id: user }
+  const [found] = (await api.listUsers({ query: { email: user } })).users
   if (found === undefined) throw new OperatorError(`no user has the address ${user}`)
-  return found.id
+  return { id: found.id }
 }
 
 function splitList(value: string): string[] {

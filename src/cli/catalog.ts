@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ApiClient } from '../local/api-client.ts'
+import type { ApiClient } from '../client/client.ts'
 import { OperatorError } from '../node/fail.ts'
 
 const PARTS = ['gpus', 'cpus', 'datacenters', 'storage', 'publishers']

@@ -1,13 +1,4 @@
-import { z } from 'zod'
-import type { ApiClient } from '../local/api-client.ts'
-
-const ResealStep = z.object({
-  step: z.string(),
-  looked: z.number(),
-  resealed: z.number(),
-  failed: z.array(z.string()),
-  nextCursor: z.string().nullable(),
-})
+import type { ApiClient } from '../client/client.ts'
 
 interface Part {
   part: string
@@ -18,11 +9,11 @@ interface Part {
 }
 
 /** Walks over everything that the plane keeps sealed, step by step, and says what was done in each part (PP-213, PP-238). */
-export async function resealAll(api: Pick<ApiClient, 'request'>): Promise<{ parts: Part[]; isComplete: boolean }> {
+export async function resealAll(api: Pick<ApiClient, 'reseal'>): Promise<{ parts: Part[]; isComplete: boolean }> {
   const parts = new Map<string, Part>()
   let cursor: string | null | undefined
   while (cursor !== null) {
-    const { step, nextCursor, ...done } = ResealStep.parse(await api.request('POST', '/admin/v1/secrets/reseal', { cursor }))
+    const { step, nextCursor, ...done } = await api.reseal({ body: cursor === undefined ? {} : { cursor } })
     const sum = parts.get(step) ?? { part: step, looked: 0, resealed: 0, failed: [] }
     parts.set(step, {
       part: step,
@@ -44,7 +35,7 @@ const OF_OBJECTS = / objects$/
  * Walks again and again until nothing is left in D1 under a former TOKEN_SECRET, which may then be taken out (SEC-7): a row that changed under a
  * walk, or was written by an isolate that had the former secret still, is found by the next one. Objects seal all that they have in each.
  */
-export async function rotateMaster(api: Pick<ApiClient, 'request'>): Promise<{ parts: Part[]; walks: number; done: boolean }> {
+export async function rotateMaster(api: Pick<ApiClient, 'reseal'>): Promise<{ parts: Part[]; walks: number; done: boolean }> {
   for (let walks = 1; ; walks += 1) {
     const { parts, isComplete } = await resealAll(api)
     const isClean = parts.every(({ part, resealed }) => resealed === 0 || OF_OBJECTS.test(part))

@@ -1,9 +1,15 @@
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import { IDEMPOTENCY_KEEP_MS, MAX_ANSWER_BYTES } from '../domain/idempotency.ts'
+import type { Place } from '../platform/seal.ts'
 import { withinBudget } from './accounts/budgets.ts'
 import type { Database, Statement } from './client.ts'
 import { isNullFailure } from './refusals.ts'
 import { idempotencyKeys } from './schema.ts'
+
+/** Where a first answer is sealed to. */
+export function placeOfAnswer({ teamId, operation, key }: KeyName): Place {
+  return ['idempotency keys', teamId, operation, key, 'response']
+}
 
 /** A claim whose request has answered nothing for this long is taken to be dead: no request runs that long. */
 export const CLAIM_TTL_MS = 60_000

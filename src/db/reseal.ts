@@ -4,11 +4,12 @@ import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Records } from './client.ts'
 import { openConfig, sealConfig } from './endpoints/endpoint-config.ts'
 import type { ReleaseRow } from './endpoints/endpoints.ts'
+import { placeOfAnswer } from './idempotency.ts'
 import { openPod, sealPodSpec } from './pods/sealed-pod.ts'
 import type { RegistryRow } from './resources/registries.ts'
 import { openPart, placeOfPart } from './resources/secrets.ts'
 import { openTemplate, sealTemplate } from './resources/templates.ts'
-import { endpoints, hosts, pods, registries, releases, secretParts, secrets, spendLimits, templates } from './schema.ts'
+import { endpoints, hosts, idempotencyKeys, pods, registries, releases, secretParts, secrets, spendLimits, templates } from './schema.ts'
 import type { SealedContainer } from './sealed-env.ts'
 
 // Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
@@ -194,6 +195,32 @@ export async function resealSecretParts(db: Records, afterId: string): Promise<S
     const text = openPart(db, secret, { ...row, ...kept })
     const fresh = db.vault.seal(placeOfPart(secret, row.part), text)
     await db.update(secretParts).set({ sealed: fresh }).where(here)
+  })
+}
+
+/** First answers that are kept for repeats; one of a release that sealed none lies open. Found by the row's number, because keys are texts of clients. */
+export async function resealKeptAnswers(db: Records, afterId: string): Promise<Step> {
+  const { teamId, operation, key, response } = idempotencyKeys
+  const number = sql<number>`${idempotencyKeys}.rowid`
+  const rows = await db
+    .select({ number, teamId, operation, key, head: sql<string>`substr(${response}, 1, ${ENVELOPE_HEAD})` })
+    .from(idempotencyKeys)
+    .where(and(gt(number, Number(afterId)), isNotNull(response)))
+    .orderBy(asc(number))
+    .limit(STEP_PARTS)
+  const named = rows.map((row) => ({ ...row, id: String(row.number) }))
+  const stale = named.filter(({ head }) => !db.vault.isCurrent(head))
+  return write(named, stale, async (row) => {
+    const here = eq(number, row.number)
+    const kept = await db.select({ response }).from(idempotencyKeys).where(here).get()
+    // Its day was over meanwhile.
+    if (!kept?.response) return
+    const text = kept.response.startsWith('{') ? kept.response : db.vault.open(placeOfAnswer(row), kept.response)
+    if (text === null) throw new Error(`idempotency_keys ${row.id} was sealed under a TOKEN_SECRET that this plane does not have`)
+    await db
+      .update(idempotencyKeys)
+      .set({ response: db.vault.seal(placeOfAnswer(row), text) })
+      .where(and(here, eq(response, kept.response)))
   })
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { z } from 'zod'
-import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
+import { type ApiClient, ApiError, createApiClient } from '../client/client.ts'
 import type { DemoAccount } from './data-dir.ts'
 
 /** Whose the demo account is; its webhooks alone may call this machine (PP-224). */
@@ -16,18 +15,7 @@ const ECHO_ENDPOINT = {
 }
 const HOST_POLL_MS = 100
 
-const UserList = z.object({ users: z.array(z.object({ id: z.string(), email: z.string() })) })
-const Created = z.object({ id: z.string() })
-const CreatedKey = z.object({ key: z.string() })
-const JoinToken = z.object({ token: z.string() })
-const Host = z.object({
-  id: z.string(),
-  name: z.string(),
-  status: z.string(),
-  lastSeenAt: z.string().nullable(),
-  isolation: z.object({ network: z.boolean().nullable(), networkReason: z.string().nullable(), missing: z.array(z.string()) }),
-})
-const HostList = z.object({ hosts: z.array(Host) })
+type Host = Awaited<ReturnType<ApiClient['getHost']>>
 
 /** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
 export async function ensureDemoAccount(url: string, operator: ApiClient, known: DemoAccount | undefined): Promise<DemoAccount> {
@@ -38,24 +26,19 @@ export async function ensureDemoAccount(url: string, operator: ApiClient, known:
 }
 
 export async function createJoinToken(operator: ApiClient, name: string): Promise<string> {
-  return JoinToken.parse(await operator.request('POST', '/admin/v1/join-tokens', { name })).token
+  return (await operator.createJoinToken({ body: { name } })).token
 }
 
 /**
  * Waits until a host of this name has linked since `sinceMs`; undefined when it does not come in time. A status alone proves nothing: after a
  * crash of the plane a host still reads as online until its lease has passed.
  */
-export async function waitForHost(
-  operator: ApiClient,
-  name: string,
-  sinceMs: number,
-  timeoutMs: number,
-): Promise<z.infer<typeof Host> | undefined> {
+export async function waitForHost(operator: ApiClient, name: string, sinceMs: number, timeoutMs: number): Promise<Host | undefined> {
   const deadline = Date.now() + timeoutMs
   // Times of the API have seconds precision.
   const since = Math.floor(sinceMs / 1000) * 1000
   while (Date.now() < deadline) {
-    const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+    const { hosts } = await operator.listHosts()
     const linked = hosts.find((host) => host.name === name && host.status === 'ONLINE' && Date.parse(host.lastSeenAt ?? '') >= since)
     if (linked !== undefined) return linked
     await sleep(HOST_POLL_MS)
@@ -65,43 +48,42 @@ export async function waitForHost(
 
 /** What a host cannot enforce, in its agent's words. */
 export async function notEnforcedBy(operator: ApiClient, name: string): Promise<string[]> {
-  const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+  const { hosts } = await operator.listHosts()
   return hosts.filter((host) => host.name === name).flatMap(({ isolation }) => isolation.missing)
 }
 
 /** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */
 export async function hostIsKnown(operator: ApiClient, hostId: string): Promise<boolean> {
-  const { hosts } = HostList.parse(await operator.request('GET', '/admin/v1/hosts'))
+  const { hosts } = await operator.listHosts()
   return hosts.some((host) => host.id === hostId)
 }
 
 async function createDemoKey(operator: ApiClient): Promise<string> {
-  const userId =
-    (await findDemoUser(operator)) ?? Created.parse(await operator.request('POST', '/admin/v1/users', { email: DEMO_EMAIL })).id
-  await operator.request('PUT', `/admin/v1/users/${userId}/quotas`, DEMO_QUOTA)
-  return CreatedKey.parse(await operator.request('POST', `/admin/v1/users/${userId}/keys`, { name: 'demo' })).key
+  const userId = (await findDemoUser(operator)) ?? (await operator.createUser({ body: { email: DEMO_EMAIL } })).id
+  await operator.setQuotas({ path: { id: userId }, body: DEMO_QUOTA })
+  return (await operator.createKey({ path: { id: userId }, body: { name: 'demo' } })).key
 }
 
 async function findDemoUser(operator: ApiClient): Promise<string | undefined> {
-  const { users } = UserList.parse(await operator.request('GET', `/admin/v1/users?email=${encodeURIComponent(DEMO_EMAIL)}`))
+  const { users } = await operator.listUsers({ query: { email: DEMO_EMAIL } })
   return users.find((user) => user.email === DEMO_EMAIL)?.id
 }
 
 async function createEndpoint(rest: ApiClient): Promise<string> {
-  return Created.parse(await rest.request('POST', '/v2/serverless', ECHO_ENDPOINT)).id
+  return (await rest.createEndpoint({ body: ECHO_ENDPOINT })).id
 }
 
 function keyWorks(url: string, key: string): Promise<boolean> {
-  return succeeds(createApiClient(url, key), '/v2/serverless', [401, 403])
+  return succeeds(() => createApiClient(url, key).listEndpoints(), [401, 403])
 }
 
 function endpointExists(rest: ApiClient, id: string): Promise<boolean> {
-  return succeeds(rest, `/v2/serverless/${encodeURIComponent(id)}`, [404])
+  return succeeds(() => rest.getEndpoint({ path: { id } }), [404])
 }
 
-async function succeeds(client: ApiClient, path: string, refusals: readonly number[]): Promise<boolean> {
+async function succeeds(ask: () => Promise<unknown>, refusals: readonly number[]): Promise<boolean> {
   try {
-    await client.request('GET', path)
+    await ask()
     return true
   } catch (error) {
     if (error instanceof ApiError && refusals.includes(error.status)) return false

@@ -33,6 +33,10 @@ const WORKER_VARS = [
   'OIDC_ALGORITHMS',
   'OIDC_EMAIL_DOMAINS',
   'V1_ADAPTER',
+  'GRAPHQL_UNIQUE_POD_NAMES',
+  'GRAPHQL_DEPRECATED_AT',
+  'GRAPHQL_SUNSET_AT',
+  'GRAPHIQL',
   'ECR_ROLE_ARN',
 ] as const
 /** HOOK-7: on one machine receivers are tried out on the same machine. */

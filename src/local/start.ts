@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { type ApiClient, ApiError, createApiClient } from '../client/client.ts'
 import { readHostIdentity } from '../host-agent/plane/enrolment.ts'
 import { errorText, hasCode, OperatorError } from '../node/fail.ts'
 import type { Log as SshLog } from '../ssh-proxy/log.ts'
 import { openSshProxy, type SshProxy } from '../ssh-proxy/proxy.ts'
 import { type AgentProcess, startAgent } from './agent-process.ts'
-import { type ApiClient, ApiError, createApiClient } from './api-client.ts'
 import { banner, describeOpenNetwork } from './banner.ts'
 import {
   type DataDir,

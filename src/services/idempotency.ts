@@ -1,7 +1,8 @@
 import { Problem } from '../contract/problems.ts'
 import type { Statement } from '../db/client.ts'
 import { openDatabase } from '../db/client.ts'
-import { claimKey, isClaimLost, KEY_TAKES, type KeyName, releaseKey, storeResponse } from '../db/idempotency.ts'
+import { claimKey, isClaimLost, KEY_TAKES, type KeyName, placeOfAnswer, releaseKey, storeResponse } from '../db/idempotency.ts'
+import type { Env } from '../env.ts'
 import { keyedDigest } from '../platform/crypto.ts'
 import { newResourceId } from '../platform/ids.ts'
 import { masterSecrets, type Place, type Vault, vaultOf } from '../platform/seal.ts'
@@ -34,17 +35,14 @@ export async function onceForKey<Answer>(
   const db = openDatabase(ctx.env.DB)
   const name: KeyName = { teamId: ctx.principal.teamId, operation, key }
   const claim = newResourceId()
-  // With a key, because a body may hold a password that could otherwise be guessed from its digest.
   const vault = vaultOf(ctx.env)
   const text = JSON.stringify(body)
-  // A key may have been taken before the secret was rotated.
-  const fingerprints = await Promise.all(masterSecrets(ctx.env).map((secret) => keyedDigest(secret, text)))
-  const fingerprint = fingerprints[0] ?? ''
+  const fingerprint = await keyedDigest(ctx.env.KEY_PEPPER, `idempotency\n${text}`)
   const holder = await claimKey(db, { ...name, claim, fingerprint, claimedAt: ctx.nowMs })
   if (holder === null) return refuseKey(ctx)
-  const place: Place = ['idempotency keys', name.teamId, operation, key, 'response']
+  const place = placeOfAnswer(name)
   if (holder.claim !== claim) {
-    const kept = repeat<Answer>(holder, fingerprints, (sealed) => openAnswer(vault, place, sealed))
+    const kept = repeat<Answer>(holder, await fingerprintsOf(ctx.env, fingerprint, text), (sealed) => openAnswer(vault, place, sealed))
     return replay ? replay.show(kept) : kept
   }
   const kept = (answer: Answer) => vault.seal(place, JSON.stringify(replay ? replay.keep(answer) : answer))
@@ -60,6 +58,14 @@ export async function onceForKey<Answer>(
 async function refuseKey({ env, principal }: VerbContext): Promise<never> {
   await requireBudget(env, principal.teamId, KEY_TAKES)
   throw new Problem('conflict', { detail: 'there was no room for another Idempotency-Key; try again' })
+}
+
+/**
+ * What a request may be known by. With a key, because a body may hold a password that could otherwise be guessed from its digest; with the one
+ * that is not rotated, so that a repeat is known however often TOKEN_SECRET was. A former release took that one.
+ */
+async function fingerprintsOf(env: Env, fingerprint: string, text: string): Promise<string[]> {
+  return [fingerprint, ...(await Promise.all(masterSecrets(env).map((secret) => keyedDigest(secret, text))))]
 }
 
 const STILL_RUNNING = 'the first request under this Idempotency-Key is still running'

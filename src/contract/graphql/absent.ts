@@ -97,6 +97,51 @@ type ModelVersion {
   updatedAt: String
 }
 
+type ModelRepoResult {
+  success: Boolean
+  message: String
+  sessionId: String
+  status: String
+  model: Model
+  version: ModelVersion
+  modelVersion: ModelVersion
+  upload: ModelRepoUpload
+}
+
+type ModelRepoUpload {
+  sessionId: String
+  status: String
+  uploadId: String
+  bucket: String
+  key: String
+  keyPrefix: String
+  partSizeBytes: String
+  partCount: Int
+  expiresInSeconds: Int
+  parts: [ModelRepoUploadPart]
+  completeUrl: String
+  abortUrl: String
+}
+
+type ModelRepoUploadPart {
+  partNumber: Int
+  url: String
+  expiresAt: String
+}
+
+"""Anything: what takes it is refused. So are the inputs below."""
+scalar AddModelToRepoInput
+scalar RemoveModelFromRepoInput
+scalar CreateModelRepoUploadInput
+scalar CompleteModelRepoUploadInput
+scalar ModelVersionStatus
+scalar CreateFlashAppInput
+scalar CreateFlashEnvironmentInput
+scalar DeployBuildToEnvironmentInput
+scalar UpdateFlashBuildManifestInput
+scalar PrepareFlashArtifactUploadInput
+scalar FinalizeFlashArtifactUploadInput
+
 type FlashApp {
   id: String
   name: String
@@ -112,6 +157,14 @@ type FlashEnvironment {
   createdAt: String
   endpoints: [Endpoint]
   networkVolumes: [NetworkVolume]
+  activeArtifact: FlashArtifact
+}
+
+type FlashArtifact {
+  uploadUrl: String
+  downloadUrl: String
+  objectKey: String
+  expiresAt: String
 }
 
 type FlashBuild {

@@ -12,6 +12,7 @@ export const ACCOUNT = `type User {
   containerRegistryCreds: [RegistryAuth] @scope(name: "registries:read") @cost(weight: 10) @listSize(assumedSize: 50)
   secrets: [Secret] @scope(name: "account:read") @cost(weight: 10) @listSize(assumedSize: 50)
   cluster(input: ClusterFilter): Cluster @scope(name: "clusters:read") @cost(weight: 10)
+  clusters: [Cluster] @scope(name: "clusters:read") @cost(weight: 10) @listSize(assumedSize: 20)
   "There is no balance on this plane: what is spent is reckoned, never paid here."
   clientBalance: Float
   "USD an hour."

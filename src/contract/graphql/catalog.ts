@@ -16,17 +16,26 @@ export const CATALOG = `type GpuType {
   oneWeekPrice: Float
   oneMonthPrice: Float
   threeMonthPrice: Float
+  sixMonthPrice: Float
   oneYearPrice: Float
   "Most in one pod."
   maxGpuCount: Int
   maxGpuCountSecureCloud: Int
   maxGpuCountCommunityCloud: Int
+  "Fewest in one pod."
+  minPodGpuCount: Int
+  "For one GPU of a cluster; null where there are none of this type."
+  clusterPrice: Float
+  "Where a cluster of this type could be."
+  nodeGroupDatacenters: [DataCenter] @cost(weight: 5) @listSize(assumedSize: 5)
   lowestPrice(input: GpuLowestPriceInput): LowestPrice @cost(weight: 5)
 }
 
 input GpuTypeFilter {
   id: String
   ids: [String]
+  "Taken and without effect: a type that no cluster is made of has no clusterPrice."
+  cluster: Boolean
 }
 
 input GpuLowestPriceInput {
@@ -68,6 +77,8 @@ type LowestPrice {
   availableGpuCounts: [Int] @cost(weight: 2)
   maxUnreservedGpuCount: Int @cost(weight: 2)
   compliance: [String]
+  "That was asked for."
+  countryCode: String
   gpuTypeCudaVersions: [GpuTypeCudaVersion] @listSize(assumedSize: 2)
 }
 
@@ -108,7 +119,7 @@ input SpecificsInput {
   instanceId: String
 }
 
-"Prices are for one vCPU and hour."
+"Of a whole machine, prices an hour: of the size that the input names, otherwise of the smallest."
 type CpuFlavorSpecifics {
   stockStatus: String
   securePrice: Float
@@ -121,6 +132,7 @@ type DataCenter {
   location: String
   s3apiEnabled: Boolean
   storageSupport: Boolean
+  listed: Boolean
   gpuAvailability: [GpuAvailability] @cost(weight: 2) @listSize(assumedSize: 10)
 }
 

@@ -4,7 +4,9 @@ export const CLUSTERS = `type Cluster {
   name: String
   type: String
   podCount: Int
+  gpuTypeId: String
   gpuCountPerPod: Int
+  createdAt: String
   pods: [Pod] @cost(weight: 10) @listSize(assumedSize: 16)
 }
 
@@ -26,6 +28,7 @@ input CreateClusterInput {
   volumeMountPath: String
   ports: String
   networkVolumeId: String
+  dataCenterId: String
   dataCenterIds: [String]
   env: [EnvironmentVariableInput]
   containerRegistryAuthId: String

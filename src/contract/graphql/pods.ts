@@ -88,6 +88,7 @@ type Pod {
   port: Int
   desiredStatus: PodStatus
   lastStatusChange: String
+  lastStartedAt: String
   podType: PodType @cost(weight: 2)
   costPerHr: Float
   containerDiskInGb: Int

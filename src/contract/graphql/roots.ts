@@ -7,6 +7,8 @@ export const ROOTS = `type Query {
   gpuTypes(input: GpuTypeFilter): [GpuType] @public @cost(weight: 10) @listSize(assumedSize: 50)
   cpuTypes: [CpuType] @public @listSize(assumedSize: 10)
   cpuFlavors(input: CpuFlavorInput): [CpuFlavor] @public @cost(weight: 10) @listSize(assumedSize: 10)
+  "Of the data centers."
+  countryCodes: [String] @public @cost(weight: 10)
   dataCenters: [DataCenter] @public @cost(weight: 10) @listSize(assumedSize: 50)
   "The GPU types of each pool that endpoints name."
   serverlessGpuPools: [ServerlessGpuPool] @public @listSize(assumedSize: 20)
@@ -66,18 +68,18 @@ type Mutation {
 
   "Not supported by this plane, as everything below."
   createFlashAuthRequest: FlashAuthRequest
-  prepareFlashArtifactUpload(input: JSON): JSON
-  finalizeFlashArtifactUpload(input: JSON): JSON
-  createFlashApp(input: JSON): FlashApp
-  createFlashEnvironment(input: JSON): FlashEnvironment
-  deployBuildToEnvironment(input: JSON): FlashEnvironment
-  updateFlashBuildManifest(input: JSON): FlashBuild
+  prepareFlashArtifactUpload(input: PrepareFlashArtifactUploadInput): FlashArtifact
+  finalizeFlashArtifactUpload(input: FinalizeFlashArtifactUploadInput): FlashBuild
+  createFlashApp(input: CreateFlashAppInput): FlashApp
+  createFlashEnvironment(input: CreateFlashEnvironmentInput): FlashEnvironment
+  deployBuildToEnvironment(input: DeployBuildToEnvironmentInput): FlashEnvironment
+  updateFlashBuildManifest(input: UpdateFlashBuildManifestInput): FlashBuild
   deleteFlashApp(flashAppId: String): JSON
   deleteFlashEnvironment(flashEnvironmentId: String): JSON
-  addModelToRepo(input: JSON): Model
-  removeModelFromRepo(input: JSON): Model
-  createModelRepoUpload(input: JSON): JSON
-  completeModelRepoUpload(input: JSON): JSON
-  updateModelVersionStatus(input: JSON): JSON
+  addModelToRepo(input: AddModelToRepoInput): ModelRepoResult
+  removeModelFromRepo(input: RemoveModelFromRepoInput): ModelRepoResult
+  createModelRepoUpload(input: CreateModelRepoUploadInput): ModelRepoResult
+  completeModelRepoUpload(input: CompleteModelRepoUploadInput): ModelRepoResult
+  updateModelVersionStatus(hash: String, status: ModelVersionStatus): ModelRepoResult
 }
 `

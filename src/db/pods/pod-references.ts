@@ -29,6 +29,21 @@ export function isReferenceFailure(error: unknown): boolean {
   return isNullFailure(error, 'pods.name')
 }
 
+/** The same when another live pod of the team has its name (GQL-19): of two creates at once one is refused. */
+export function requireOwnName(db: Database, { id, teamId, name }: Pick<PodRow, 'id' | 'teamId' | 'name'>): Statement {
+  const taken = sql`EXISTS (SELECT 1 FROM pods AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id}
+    AND other.status <> 'TERMINATED')`
+  return db
+    .update(pods)
+    .set({ status: sql`NULL` })
+    .where(and(eq(pods.id, id), taken))
+}
+
+/** Says whether a batch failed for `requireOwnName`. */
+export function isNameFailure(error: unknown): boolean {
+  return isNullFailure(error, 'pods.status')
+}
+
 function owned(table: typeof networkVolumes | typeof globalVolumes | typeof registries, teamId: string, id: string): SQL {
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${and(eq(table.teamId, teamId), eq(table.id, id))})`
 }

@@ -53,6 +53,18 @@ export async function claimRegistry(db: Database, teamId: string, id: string, ho
     .where(and(ownedBy(teamId, id), isNull(registries.host)))
 }
 
+/** Replaces the login of a team's credential; false when there is none of that id. */
+export async function updateLogin(
+  db: Database,
+  teamId: string,
+  id: string,
+  login: Pick<RegistryRow, 'usernameSealed' | 'passwordSealed'>,
+  together: readonly Statement[],
+): Promise<boolean> {
+  const [result] = await db.batch([db.update(registries).set(login).where(ownedBy(teamId, id)), ...together])
+  return result.meta.changes > 0
+}
+
 /** Deletes a credential that nothing pulls with; templates that name it forget it in the same statement, by their foreign key (REG-2). */
 export function deleteRegistry(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
   return deleteUnused(db, registries, teamId, id, usersOfRegistry(teamId, id), together)

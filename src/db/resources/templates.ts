@@ -54,6 +54,12 @@ export async function findOwnTemplate(db: Records, teamId: string, id: string): 
   return row && { template: toTemplate(db.vault, row), revision: row.revision }
 }
 
+/** The id of a team's template of that name, or undefined. */
+export async function findTemplateId(db: Database, teamId: string, name: string): Promise<string | undefined> {
+  const named = and(eq(templates.teamId, teamId), eq(templates.name, name))
+  return (await db.select({ id: templates.id }).from(templates).where(named).get())?.id
+}
+
 /** A template that a team may read: its own, or anybody's public one (TPL-1). */
 export function findReadableTemplate(db: Records, teamId: string, id: string): Promise<TemplateConfig | undefined> {
   return findOne(db, and(eq(templates.id, id), or(eq(templates.teamId, teamId), eq(templates.isPublic, true))))

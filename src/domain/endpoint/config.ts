@@ -70,8 +70,11 @@ export function createEndpointConfig(
   return problem ? { ok: false, problem } : { ok: true, config }
 }
 
-/** The configuration after a PATCH (END-11, END-12, STRICT-3): what the body leaves out stays. */
-export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, patch: UpdateEndpointRequest): PatchResult {
+/**
+ * The configuration after a PATCH (END-11, END-12, STRICT-3): what the body leaves out stays. A template is applied once; with `isBound` the
+ * endpoint counts as made from it from now on (GQL-22).
+ */
+export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, patch: UpdateEndpointRequest, isBound = false): PatchResult {
   const refusal = refusePatch(catalog, config, patch)
   if (refusal) return { ok: false, problem: refusal }
   const args = mergeArgs(config.container.args, patch)
@@ -96,10 +99,11 @@ export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, pa
     dataCenterIds: patch.dataCenterIds ?? config.dataCenterIds,
     ...(patch.cloud !== undefined && { cloud: patch.cloud }),
     networkVolumes: patch.networkVolumes ?? config.networkVolumes,
+    ...(isBound && patch.templateId && { templateId: patch.templateId }),
   }
   const problem = refuseConfig(catalog, next, patch.workers)
   if (problem) return { ok: false, problem }
-  if (sameConfig(config, next)) return { ok: true, config, changed: false, releaseDiff: null }
+  if (sameConfig(config, next) && config.templateId === next.templateId) return { ok: true, config, changed: false, releaseDiff: null }
   const released = isNewRelease(config, next)
   const numbered = { ...next, revision: config.revision + 1, version: config.version + (released ? 1 : 0) }
   return { ok: true, config: numbered, changed: true, releaseDiff: released ? diffConfigs(config, next) : null }

@@ -26,7 +26,7 @@ export interface EndpointConfig {
   networkVolumes: string[]
   /** Which of them lies where, by data center; absent without any (END-20). */
   volumeAt?: Record<string, string>
-  /** The template that it was created from, which cannot be deleted before it (TPL-5); never shown (END-9). */
+  /** The template that it counts as made from, which cannot be deleted before it (TPL-5); never shown (END-9). */
   templateId?: string
   /** RFC 3339, seconds precision (GEN-2). */
   createdAt: string

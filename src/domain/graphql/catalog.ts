@@ -1,8 +1,9 @@
-import type { GpuType, Level } from '../../contract/catalog/catalog.ts'
-import type { GpuCatalogQuery } from '../../contract/catalog/query.ts'
+import type { CpuType, DataCenter, GpuType, Level } from '../../contract/catalog/catalog.ts'
+import type { CpuCatalogQuery, GpuCatalogQuery } from '../../contract/catalog/query.ts'
 import type { Cloud } from '../../contract/enums.ts'
-import { type Catalog, findListedDataCenter } from '../catalog/catalog.ts'
-import { STOCK } from './words.ts'
+import { type Catalog, CPU_DISK_GB_PER_VCPU, findListedDataCenter, gpuTypesOfPools } from '../catalog/catalog.ts'
+import { shownPrice } from '../pod/access.ts'
+import { instanceOf, STOCK } from './words.ts'
 
 /** A GPU type as GraphQL shows it: prices of what is not sold are null, and there are no others than the catalog's. */
 export function flatGpuType({ id, name, manufacturer, memory, secure, community, price, maxCount }: GpuType) {
@@ -95,4 +96,76 @@ export function lowestPrice(catalog: Catalog, typeId: string, input: LowestPrice
 function levelIn(type: GpuType, dataCenterId: string | null | undefined): Level {
   if (!dataCenterId) return type.availability ?? 'NONE'
   return type.dataCenters?.find(({ id }) => id === dataCenterId)?.availability ?? 'NONE'
+}
+
+/** A data center as GraphQL shows it. */
+export function flatDataCenter({ id, name, region, networkVolumeTypes }: DataCenter) {
+  return { id, name, location: region, s3apiEnabled: false, storageSupport: networkVolumeTypes.length > 0 }
+}
+
+/** What is free in a data center. */
+export function flatGpuAvailability(dataCenter: DataCenter | undefined) {
+  return (dataCenter?.gpuAvailability ?? []).map(({ id, name, availability }) => {
+    return {
+      id: `${dataCenter?.id}-${id}`,
+      gpuTypeId: id,
+      displayName: name,
+      stockStatus: STOCK[availability],
+      available: availability !== 'NONE',
+    }
+  })
+}
+
+/** Pools with the types that a worker of them may run on. */
+export function gpuPools(catalog: Catalog): { id: string; gpuTypeIds: string[] }[] {
+  const pools = [...new Set(catalog.gpuTypes.flatMap(({ pool }) => (pool === null ? [] : [pool])))]
+  return pools.map((id) => ({ id, gpuTypeIds: gpuTypesOfPools(catalog, [id], []) })).filter(({ gpuTypeIds }) => gpuTypeIds.length > 0)
+}
+
+/** A kind of CPU machine, as a kind of CPU. */
+export function flatCpuType({ id, name, group, vcpu }: CpuType) {
+  return { id, displayName: name, cores: vcpu.max, threadsPerCore: 1, groupId: groupIdOf(group) }
+}
+
+/** A kind of CPU machine. */
+export function flatCpuFlavor({ id, name, group, vcpu, ramGbPerVcpu }: CpuType) {
+  return {
+    id,
+    displayName: name,
+    groupId: groupIdOf(group),
+    groupName: group,
+    minVcpu: vcpu.min,
+    maxVcpu: vcpu.max,
+    ramMultiplier: ramGbPerVcpu,
+    diskLimitPerVcpu: CPU_DISK_GB_PER_VCPU,
+    vcpuBurstable: false,
+  }
+}
+
+function groupIdOf(group: string): string {
+  return group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
+}
+
+/** Which machine is asked about; the smallest, where no data center or size is named. */
+export interface SpecificsInput {
+  dataCenterId?: string | null
+  instanceId?: string | null
+}
+
+/** How availability is asked for it. */
+export function specificsQuery({ instanceId }: SpecificsInput): CpuCatalogQuery {
+  const instance = instanceOf(instanceId ?? '')
+  return { include: ['AVAILABILITY'], product: ['POD'], ...(instance && { vcpuCount: instance.vcpuCount }) }
+}
+
+/** Stock and prices of a whole machine of this flavor: of the smallest, unless a size is named (GQL-64). */
+export function specifics(flavorId: string, { dataCenterId, instanceId }: SpecificsInput, flavors: readonly CpuType[]) {
+  const instance = instanceOf(instanceId ?? '')
+  const flavor = flavors.find(({ id }) => id === (instance?.id ?? flavorId))
+  if (!flavor) return null
+  const { availability = 'NONE', dataCenters = [], price } = flavor
+  const level = dataCenterId ? (dataCenters.find(({ id }) => id === dataCenterId)?.availability ?? 'NONE') : availability
+  const times = instance?.vcpuCount ?? flavor.vcpu.min
+  const priceOf = (usd: number) => (usd > 0 ? shownPrice(usd * times) : null)
+  return { stockStatus: STOCK[level], securePrice: priceOf(price.securePerVcpu), slsPrice: priceOf(price.serverlessPerVcpu) }
 }

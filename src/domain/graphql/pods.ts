@@ -17,6 +17,7 @@ export function flatPod(pod: Pod, catalog: Catalog) {
     port: null,
     desiredStatus: DESIRED[pod.status],
     lastStatusChange: describeStatus(pod),
+    lastStartedAt: pod.startedAt,
     costPerHr: pod.cost,
     containerDiskInGb: pod.disk,
     volumeInGb: persistent?.size ?? 0,

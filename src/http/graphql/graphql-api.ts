@@ -1,6 +1,7 @@
 import { Hono, type Next } from 'hono'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { Problem } from '../../contract/problems.ts'
+import { readSettings } from '../../env.ts'
 import { authenticate } from '../../services/accounts/authenticate.ts'
 import type { Principal } from '../../services/context.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
@@ -11,6 +12,7 @@ import { failureResponse } from '../problem-response.ts'
 import { visitOf } from '../session-headers.ts'
 import { countAnonymous } from './anonymous.ts'
 import type { Call } from './call.ts'
+import { endHeaders } from './end-headers.ts'
 import { readParams } from './params.ts'
 
 /** Largest body (GQL-10). */
@@ -23,16 +25,28 @@ export function graphqlApi(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.onError((error, c) => failureResponse(c, error, 'graphql'))
   app.use('*', keepPrivate)
+  app.get('/', editor)
   app.post('/', limitSize, knowCaller, countRequest, answer)
-  app.all('/', () => {
-    throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
-  })
+  app.all('/', notPost)
   return app
+}
+
+function notPost(): never {
+  throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
+}
+
+/** An editor for documents, for development only (GQL-31). It comes from a network of others and needs a key like any client. */
+async function editor(c: AppContext): Promise<Response> {
+  const { hasEditor } = readSettings(c.env).graphql
+  if (!hasEditor || !c.req.header('accept')?.includes('text/html')) return notPost()
+  const { editorPage } = await import('./server.ts')
+  return c.html(editorPage())
 }
 
 // The address may hold a key.
 async function keepPrivate(c: AppContext, next: Next): Promise<void> {
   await next()
+  for (const [name, value] of Object.entries(endHeaders(readSettings(c.env).graphql))) c.res.headers.set(name, value)
   c.res.headers.set('Cache-Control', 'no-store')
   c.res.headers.set('Referrer-Policy', 'no-referrer')
 }

@@ -1,5 +1,5 @@
 import { GraphQLScalarType, Kind } from 'graphql'
-import { createSchema, createYoga, type Plugin } from 'graphql-yoga'
+import { createSchema, createYoga, type Plugin, renderGraphiQL } from 'graphql-yoga'
 import { GRAPHQL_SCHEMA } from '../../contract/graphql/schema.ts'
 import { guardFields } from './access.ts'
 import { answerOf } from './answer.ts'
@@ -45,6 +45,11 @@ const yoga = createYoga<Call>({
   // Faults are hidden by `answerOf`, which knows which they are.
   maskedErrors: false,
 })
+
+/** A page that edits and runs documents. */
+export function editorPage(): string {
+  return renderGraphiQL({ title: 'podplane GraphQL', endpoint: '/graphql' })
+}
 
 /** Runs a document that the transport has let in. */
 export async function runDocument(url: string, params: object, call: Call): Promise<Response> {

@@ -6,6 +6,7 @@ import {
   listObjects,
   RESEALED_TABLES,
   type ResealedTable,
+  resealKeptAnswers,
   resealRegistries,
   resealReleases,
   resealRows,
@@ -32,6 +33,7 @@ const STEPS = [
   'spend limits',
   'releases',
   'secrets',
+  'kept answers',
   'endpoint objects',
   'host objects',
   'sender objects',
@@ -63,6 +65,7 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   }
   if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
   if (step === 'secrets') return resealSecretParts(db, afterId)
+  if (step === 'kept answers') return resealKeptAnswers(db, afterId)
   if (step === 'endpoint objects')
     return tellObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
   if (step === 'host objects') return tellObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
@@ -99,7 +102,7 @@ function isTable(step: StepName): step is ResealedTable {
 
 function nextCursor(step: StepName, ids: readonly string[]): string | null {
   const lastId = ids.at(-1)
-  const isLast = step === 'secrets' ? isLastStep(ids, STEP_PARTS) : isLastStep(ids)
+  const isLast = isLastStep(ids, step === 'secrets' || step === 'kept answers' ? STEP_PARTS : undefined)
   if (lastId !== undefined && !isLast) return `${step}/${lastId}`
   const next = STEPS[STEPS.indexOf(step) + 1]
   return next === undefined ? null : `${next}/`

@@ -34,6 +34,22 @@ export async function getGpuType(ctx: VerbContext, id: string, query: GpuCatalog
   return (await viewer(ctx, query)).show(type)
 }
 
+/** Numbers of GPUs of which one pod fits now (GQL-34), by type. */
+export async function listFittingCounts(ctx: VerbContext, query: GpuCatalogQuery): Promise<Map<string, number[]>> {
+  const [catalog, fleet] = await Promise.all([loadCatalog(ctx.env), loadFleet(ctx.env)])
+  const byType = groupByType(fleet)
+  return new Map(
+    catalog.gpuTypes.map((type) => {
+      const offering = byType.get(type.id) ?? []
+      const fits = (count: number) => {
+        const place = offering.length === 0 ? null : gpuPodPlacer(catalog, askedOf(ctx, type, { ...query, count }))
+        return place !== null && offering.some((host) => place(host) !== null)
+      }
+      return [type.id, Array.from({ length: type.maxCount }, (_, index) => index + 1).filter(fits)]
+    }),
+  )
+}
+
 async function viewer(ctx: VerbContext, query: GpuCatalogQuery): Promise<{ catalog: Catalog; show: (type: GpuType) => ShownGpuType }> {
   const refusal = refuseQuery(query)
   if (refusal) throw problemOf(refusal)

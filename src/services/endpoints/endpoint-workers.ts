@@ -8,9 +8,11 @@ import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpo
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
+import { type OwnEndpoint, ownEndpoints } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
+import { requireScope } from '../require-scope.ts'
 import { digestOf, readEndpoint } from './endpoints.ts'
 
 // Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
@@ -21,6 +23,17 @@ export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWor
   const { version } = endpoint.row
   const workers = (await endpointStub(ctx.env, endpoint).workers()).map((active) => toWorker(active, version, ctx.nowMs))
   return { workers, summary: summarise(workers), endpointVersion: version }
+}
+
+/** The active workers of several endpoints of the account, by endpoint: one query, and a call for each (GQL-30). Throws 403. */
+export async function listWorkersOf(ctx: VerbContext, ids: readonly string[]): Promise<Map<string, EndpointWorker[]>> {
+  requireScope(ctx.principal, 'serverless:read')
+  const endpoints = await ownEndpoints(ctx.env, ctx.principal, ids)
+  const read = async (endpoint: OwnEndpoint) => {
+    const active = await endpointStub(ctx.env, endpoint).workers()
+    return [endpoint.id, active.map((one) => toWorker(one, endpoint.row.version, ctx.nowMs))] as const
+  }
+  return new Map(await Promise.all(endpoints.map(read)))
 }
 
 /** A page of releases, newest first, and how far the newest has come (END-14). Throws 403, 404, and 422 for a foreign cursor. */

@@ -77,6 +77,12 @@ export async function readEndpoint(ctx: VerbContext, id: string): Promise<OwnEnd
   return own(ctx.env, ctx.principal, 'endpoint', id)
 }
 
+/** One endpoint for whoever is about to change it: the scope is that of the change. Throws 403 and 404. */
+export async function findForUpdate(ctx: VerbContext, id: string): Promise<EndpointConfig> {
+  requireScope(ctx.principal, 'serverless:write')
+  return (await own(ctx.env, ctx.principal, 'endpoint', id)).row
+}
+
 /** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
 export async function listEndpoints(
   ctx: VerbContext,
@@ -89,15 +95,23 @@ export async function listEndpoints(
   return { endpoints: shown.map(({ config }) => config), pagination }
 }
 
-/** Changes an endpoint (END-11, END-12). Throws 400, 403, 404, 422, and 409 when others kept changing it meanwhile. */
-export async function updateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<EndpointConfig> {
+/**
+ * Changes an endpoint (END-11, END-12). With `isBound` it counts as made from the template of the body (GQL-22). Throws 400, 403, 404, 422, and
+ * 409 when others kept changing it meanwhile.
+ */
+export async function updateEndpoint(
+  ctx: VerbContext,
+  id: string,
+  patch: UpdateEndpointRequest,
+  { isBound = false } = {},
+): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
   requireRegistryScope(ctx, patch.registry)
   const asked = await filledUpdate(ctx, id, patch)
   return decideAgain('endpoint', async () => {
     const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
     const before = endpoint.row
-    const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked)
+    const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked, isBound)
     if (!result.ok) throw problemOf(result.problem)
     if (!result.changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.

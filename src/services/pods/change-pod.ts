@@ -24,12 +24,23 @@ import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { showPod, type TaggedPod } from './pods.ts'
 
+/** Throws what forbids an action that the pod itself would allow. */
+export type RefuseAction = (pod: { gpuCount: number }) => void
+
 /**
  * An action on a pod (POD-14 to POD-18). Null after `terminate`. Throws 400 (its host has no room, or is away), 403, 404, 409 (not valid now,
  * locked, of a cluster) and 412.
  */
-export async function actOnPod(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPod | null> {
+export async function actOnPod(
+  ctx: VerbContext,
+  id: string,
+  action: PodAction,
+  ifMatch: string | undefined,
+  refuse?: RefuseAction,
+): Promise<TaggedPod | null> {
   const pod = await change(ctx, id, ifMatch, `pods.${action}`, async (before) => {
+    const { compute } = before.spec
+    refuse?.({ gpuCount: compute.kind === 'gpu' ? compute.count : 0 })
     if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
     const outcome = decideAction(before, action, Date.now())
     if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })

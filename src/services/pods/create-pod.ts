@@ -2,7 +2,7 @@ import { POD_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
-import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
+import { isNameFailure, isReferenceFailure, requireOwnName, requireReferences } from '../../db/pods/pod-references.ts'
 import { findPod, type PodRow, specBytes } from '../../db/pods/pods.ts'
 import { hasScope } from '../../domain/access.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
@@ -16,7 +16,7 @@ import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
-import { type PodDraft, placePod, rankPod } from '../../effects/pods/place-pod.ts'
+import { placePod, rankPod } from '../../effects/pods/place-pod.ts'
 import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import { requireBudget } from '../accounts/budgets.ts'
@@ -28,6 +28,7 @@ import { replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { requireTemplateScope } from '../resources/templates.ts'
+import { draftPodOf } from './draft-pod.ts'
 import { loadReferences } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
@@ -35,6 +36,13 @@ import type { TaggedPod } from './pods.ts'
 const OPERATION = 'createPod'
 /** Hosts that one dry run names. */
 const MAX_HOSTS_SHOWN = 100
+
+/** What only older interfaces ask of a create. */
+export interface CreateManner {
+  /** No other live pod of the account may have its name (GQL-19). */
+  hasOwnName?: boolean
+  isInterruptible?: boolean
+}
 
 /**
  * Creates a pod on the best host that has room (POD-2 to POD-11, POD-20, POD-22). Throws 400 (also when nothing has room), 403, 404 (template),
@@ -45,11 +53,12 @@ export async function createPod(
   body: CreatePodRequest,
   idempotencyKey: string | undefined,
   asked: unknown = body,
+  manner: CreateManner = {},
 ): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
   await requireTemplateScope(ctx, body.templateId)
-  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, asked, (store) => place(ctx, body, store), replayOf(ctx, body))
+  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, asked, (store) => place(ctx, body, manner, store), replayOf(ctx, body))
 }
 
 function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
@@ -83,29 +92,38 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
   }
 }
 
-async function place(ctx: VerbContext, body: CreatePodRequest, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
-  const plan = await planOrThrow(ctx, body)
+async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateManner, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
+  const plan = withManner(await planOrThrow(ctx, body), manner)
   await claimRegistry(ctx, plan.spec.container)
-  const draft = draftOf(ctx, body.name, plan)
+  const draft = draftPodOf(ctx, { id: newResourceId(), sshSuffix: newSshSuffix(), name: body.name }, plan)
   // ERR-6: before placement.
   await requireSpend(ctx, runningNanos(draft))
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
   const db = openDatabase(ctx.env.DB)
-  const placed = await placePod(ctx.env, draft, (pod) => [noteCreate(ctx, pod), ...store(answerOf(pod)), requireReferences(db, pod)]).catch(
-    async (error: unknown) => {
-      if (!isReferenceFailure(error)) throw error
-      // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
-      await planOrThrow(ctx, body)
-      throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
-    },
-  )
+  const together = (pod: PodRow) => [
+    noteCreate(ctx, pod),
+    ...store(answerOf(pod)),
+    requireReferences(db, pod),
+    ...(manner.hasOwnName ? [requireOwnName(db, pod)] : []),
+  ]
+  const placed = await placePod(ctx.env, draft, together).catch(async (error: unknown) => {
+    if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account has a pod ${body.name}; choose another name` })
+    if (!isReferenceFailure(error)) throw error
+    // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
+    await planOrThrow(ctx, body)
+    throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
+  })
   if (!placed.ok) {
     await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost: specBytes(draft) })
     await requireSpend(ctx, runningNanos(draft))
     throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
   }
   return answerOf(placed.pod)
+}
+
+function withManner(plan: PodPlan, { isInterruptible }: CreateManner): PodPlan {
+  return isInterruptible ? { ...plan, spec: { ...plan.spec, interruptible: true } } : plan
 }
 
 function noteCreate(ctx: VerbContext, pod: PodRow) {
@@ -132,45 +150,4 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<Po
 // The one that is to be made is no stopped one; where there are as many as may be, it could never be stopped (PP-162).
 function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
-}
-
-function draftOf(
-  { principal, nowMs }: VerbContext,
-  name: string,
-  { spec, templateId, pricePerHour, diskRates, deadlines }: PodPlan,
-): PodDraft {
-  return {
-    id: newResourceId(),
-    teamId: principal.teamId,
-    name,
-    status: 'PROVISIONING',
-    version: 1,
-    generation: 1,
-    spec,
-    keepsDisk: false,
-    diskStale: false,
-    hostLost: false,
-    statusReason: null,
-    locked: false,
-    ports: [],
-    sshSuffix: newSshSuffix(),
-    pricePerHour,
-    templateId,
-    networkVolumeId: spec.mounts.network?.volumeId ?? null,
-    globalVolumeId: spec.mounts.global?.volumeId ?? null,
-    registryId: spec.container.registry,
-    clusterId: null,
-    clusterRank: null,
-    clusterIp: null,
-    readyGeneration: null,
-    triedHosts: null,
-    globalIp: null,
-    startedAtMs: null,
-    chargedFromMs: null,
-    changedAtMs: nowMs,
-    createdAtMs: nowMs,
-    ...deadlines,
-    ...diskRates,
-    diskChargedFromMs: null,
-  }
 }

@@ -4,7 +4,7 @@ import type { CreateRegistryRequest, Registry } from '../../contract/resources/r
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/registries.ts'
 import type { ContainerSpec } from '../../domain/resources/container.ts'
-import { sealLogin } from '../../effects/registry-login.ts'
+import { type RegistryLogin, sealLogin } from '../../effects/registry-login.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
@@ -43,6 +43,18 @@ export async function getRegistry(ctx: VerbContext, id: string): Promise<Registr
 export async function listRegistries(ctx: VerbContext): Promise<Registry[]> {
   requireScope(ctx.principal, 'registries:read')
   return (await table.listRegistries(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown)
+}
+
+/** Replaces user name and password of a credential (GQL-35); what pulls with it uses the new ones. Throws 403 and 404. */
+export async function updateRegistry(ctx: VerbContext, id: string, login: RegistryLogin): Promise<Registry> {
+  requireScope(ctx.principal, 'registries:write')
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  const found = await table.findRegistry(db, teamId, id)
+  const sealed = sealLogin(ctx.env, { id, teamId }, login)
+  const note = noteChange(ctx, { action: 'registries.rotate', resourceKind: KIND, resourceId: id, before: {}, after: {} })
+  if (!found || !(await table.updateLogin(db, teamId, id, sealed, [note]))) throw new Problem('notFound')
+  return shown(found)
 }
 
 /** Deletes a credential that no live pod and no endpoint pulls with (REG-2). Throws 400, 403 and 404. */

@@ -6,6 +6,7 @@ import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/resources/templates.ts'
 import { hasScope } from '../../domain/access.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
+import { findSeedTemplate } from '../../domain/resources/seed-templates.ts'
 import {
   createTemplate as decideCreate,
   patchTemplate,
@@ -61,7 +62,7 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
     if (!template) throw new Problem('notFound')
     return template
   }
-  const shared = await table.findPublicTemplate(openRecords(env), id)
+  const shared = (await table.findPublicTemplate(openRecords(env), id)) ?? findSeedTemplate(id)
   if (!shared) throw lacksScope('templates:read')
   return seenBy(principal.teamId, shared)
 }
@@ -105,10 +106,21 @@ export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void
   assertDeleted(await table.deleteTemplate(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [deleted]), `template ${id}`)
 }
 
-/** The template that a team may build from: its own or a public one, the latter without its owner's credential; null for any other id. */
+/** The same by its name, which is the account's own (GQL-33). Throws 400, 403 and 404. */
+export async function deleteTemplateNamed(ctx: VerbContext, name: string): Promise<void> {
+  requireScope(ctx.principal, 'templates:write')
+  const id = await table.findTemplateId(openDatabase(ctx.env.DB), ctx.principal.teamId, name)
+  if (id === undefined) throw new Problem('notFound', { detail: `template ${name} not found` })
+  await deleteTemplate(ctx, id)
+}
+
+/**
+ * The template that a team may build from: its own, a public one without its owner's credential, or one that every plane has; null for any
+ * other id.
+ */
 export async function findTemplate(env: Env, teamId: string, id: string): Promise<TemplateConfig | null> {
   const template = await table.findReadableTemplate(openRecords(env), teamId, id)
-  return template ? seenBy(teamId, template) : null
+  return template ? seenBy(teamId, template) : findSeedTemplate(id)
 }
 
 /** The template that a create or PATCH names, of the wanted kind (POD-9, END-8). Throws 404, and 422 for one of the other kind. */

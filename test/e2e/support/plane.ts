@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApiClient } from '../../../src/local/api-client.ts'
+import { createApiClient } from '../../../src/client/client.ts'
 import { demoFilePath, readDemoFile } from '../../../src/local/data-dir.ts'
 import { createJoinToken, waitForHost } from '../../../src/local/demo.ts'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
@@ -178,7 +178,7 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
 /** Calls the REST or the operator API; throws on an answer that is not a success. */
 export async function callPlane<T>(plane: Pick<TestPlane, 'url'>, key: string, method: string, path: string, body?: unknown): Promise<T> {
   // The caller states the shape, which the contract tests check field by field.
-  return (await createApiClient(plane.url, key).request(method, path, body)) as T
+  return (await createApiClient(plane.url, key).request(method as 'GET', path, body)) as T
 }
 
 /** Polls until `probe` gives something. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/local/api-client.ts'
+import { ApiError } from '../../../src/client/client.ts'
 import { docker } from './docker.ts'
 import { LogFollower } from './log-follower.ts'
 import { callPlane, eventually, type TestPlane } from './plane.ts'

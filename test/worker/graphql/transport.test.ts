@@ -1,5 +1,6 @@
+import { createApp } from '../../../src/app.ts'
 import { graphql } from '../../support/graphql.ts'
-import { createAccount, describe, expect, it, send } from '../../support/harness.ts'
+import { createAccount, createExecutionContext, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
 
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   send(path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body })
@@ -38,6 +39,39 @@ describe('who calls', () => {
     const unauthorized = { status: 401, body: { errors: [{ message: 'Unauthorized' }] } }
     expect(await seen(await post('/graphql', MYSELF, { Authorization: 'Bearer wrong' }))).toEqual(unauthorized)
     expect(await seen(await post('/graphql?api_key=wrong', MYSELF))).toEqual(unauthorized)
+  })
+})
+
+describe('what the operator sets', () => {
+  const served = async (settings: Record<string, string>, init: RequestInit = {}) =>
+    createApp().fetch(new Request(`${ORIGIN}/graphql`, init), { ...env, ...settings }, createExecutionContext())
+
+  it('[GQL-29] since when it is deprecated and when it ends, on every answer', async () => {
+    const settings = { GRAPHQL_DEPRECATED_AT: '2026-11-15T00:00:00Z', GRAPHQL_SUNSET_AT: '2027-02-01' }
+    const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: MYSELF }
+    for (const init of [post, { method: 'GET' }]) {
+      const { headers } = await served(settings, init)
+      expect(['Deprecation', 'Sunset', 'Link'].map((name) => headers.get(name))).toEqual([
+        '@1794700800',
+        'Mon, 01 Feb 2027 00:00:00 GMT',
+        '</v2/openapi.json>; rel="successor-version"',
+      ])
+    }
+    const { headers } = await served({ GRAPHQL_DEPRECATED_AT: 'soon' }, post)
+    expect(['Deprecation', 'Sunset', 'Link'].map((name) => headers.get(name))).toEqual([null, null, null])
+  })
+
+  it('[GQL-31] an editor for browsers, where it is switched on', async () => {
+    const browser = { headers: { Accept: 'text/html,*/*' } }
+    const page = await served({ GRAPHIQL: '1' }, browser)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect((await served({ GRAPHIQL: '1' })).status).toBe(405)
+    expect((await served({}, browser)).status).toBe(405)
+  })
+
+  it('[GQL-2] an answer is kept by nobody, as its address may hold a key', async () => {
+    const { headers } = await post('/graphql', MYSELF)
+    expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])
   })
 })
 

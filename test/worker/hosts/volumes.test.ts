@@ -22,6 +22,16 @@ async function makeVolume(dataCenter: string) {
 
 const tombstone = async (id: string) => (await admin().get(ADMIN_PATH)).body.volumes.find((volume: { id: string }) => volume.id === id)
 
+describe('kinds of volumes that are kept to their sizes', () => {
+  it('[HOST-112] are named by the host as the operator sees it, as its agent last said', async () => {
+    const host = await FakeHost.enrol({ sizesEnforced: ['persistent'] })
+    const read = async () => (await admin().get(`/admin/v1/hosts/${host.id}`)).body.sizesEnforced
+    expect(await read()).toEqual(['persistent'])
+    const silent = await FakeHost.enrol()
+    expect((await admin().get(`/admin/v1/hosts/${silent.id}`)).body.sizesEnforced).toBeNull()
+  })
+})
+
 describe('deleted network volumes', () => {
   it('[VOL-6][VOL-7] wait for a host of their data center, which is told until it has confirmed', async () => {
     const { dataCenterId, host } = await makeCenter()

@@ -1,4 +1,5 @@
 import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
+import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
@@ -12,8 +13,11 @@ import {
   env,
   expect,
   it,
+  joinTeam,
   listDurableObjectIds,
   send,
+  teamOf,
+  vi,
 } from '../../support/harness.ts'
 import {
   type Answer,
@@ -28,6 +32,7 @@ import {
   unknownOf,
 } from '../../support/operations.ts'
 import { podScene } from '../../support/pod-scene.ts'
+import { FakeProvider } from '../../support/provider.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
 // Every route that names something, called by everybody who may not: what is answered proves nothing, so the victim is looked at too.
@@ -37,11 +42,15 @@ interface Principal {
   name: string
   /** The `Authorization` header with which `id`, which is the victim's or unknown, is asked for. */
   headerFor(victim: Victim, id: string): Promise<string | null>
+  /** The team that is named beside it. */
+  teamFor?(victim: Victim): Promise<string>
   /** Whether collections of its own are there for it to read and write. */
   collections: 'own' | 'read' | 'none'
 }
 
 let stranger: Account
+let provider: FakeProvider
+let strangersSession: string
 let strangersEndpoint: string
 let strangersPod: string
 let strangersHost: string
@@ -62,6 +71,28 @@ const PRINCIPALS: readonly Principal[] = [
   {
     name: 'a key of another team that is restricted to this very id',
     headerFor: (_, id) => keyOf(stranger.userId, { permission: 'RESTRICTED', scopes: [...SCOPES, `jobs:read@${id}`, `jobs:write@${id}`] }),
+    collections: 'own',
+  },
+  { name: 'a session of another user', headerFor: async () => strangersSession, collections: 'own' },
+  {
+    name: 'a session of another user that names the owner’s account',
+    headerFor: async () => strangersSession,
+    teamFor: ({ owner }) => teamOf(owner),
+    collections: 'own',
+  },
+  {
+    name: 'a session of a user who was a member there',
+    async headerFor({ owner }) {
+      const team = await teamOf(owner)
+      await joinTeam(team, stranger, 'ADMIN')
+      const header = bearer(await provider.token({ email: stranger.email, sub: stranger.userId }))
+      const acting = await send('/v2/user', { headers: { Authorization: header, 'X-Team-Id': team } })
+      expect([acting.status, acting.headers.get('x-account-id')], 'it was one').toEqual([200, team])
+      await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, stranger.userId).run()
+      forgetVerdicts()
+      return header
+    },
+    teamFor: ({ owner }) => teamOf(owner),
     collections: 'own',
   },
   {
@@ -90,7 +121,12 @@ const PRINCIPALS: readonly Principal[] = [
 ]
 
 beforeAll(async () => {
+  provider = await FakeProvider.start()
   stranger = await createAccount()
+  strangersSession = bearer(await provider.token({ email: stranger.email, sub: stranger.userId }))
+  // From here on the plane has the provider's keys, and its calls lead where they always do.
+  expect((await send('/v2/user', { headers: { Authorization: strangersSession } })).status).toBe(200)
+  vi.restoreAllMocks()
   strangersEndpoint = await createEndpoint(stranger.key)
   const scene = await podScene(gpus(1))
   const { id } = await scene.create()
@@ -109,28 +145,39 @@ const victimOf = (kind: string): Victim => {
 const REFUSED = [401, 403, 404, 429]
 
 /** The whole answer of a route without an id, which is no stream. */
-async function readAll(authorization: string | null, { method, path, body }: Operation): Promise<{ status: number; text: string }> {
+async function readAll(
+  authorization: string | null,
+  { method, path, body }: Operation,
+  more: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
   const response = await send(path, {
     method: method.toUpperCase(),
-    headers: { ...(authorization !== null && { Authorization: authorization }), ...(body && { 'Content-Type': 'application/json' }) },
+    headers: {
+      ...more,
+      ...(authorization !== null && { Authorization: authorization }),
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   })
   return { status: response.status, text: await response.text() }
 }
 
-describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, collections }) => {
+describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collections }) => {
+  const naming = async (victim: Victim) => (teamFor ? { 'X-Team-Id': await teamFor(victim) } : undefined)
+
   it.each(KINDS)('is refused by every route of %s{…}, as for an unknown id, and changes nothing', async (kind) => {
     const victim = victimOf(kind)
     const [[name, id] = ['', '']] = Object.entries(victim.params)
     const unknownId = unknownOf(id)
     const [header, unknownHeader] = [await headerFor(victim, id), await headerFor(victim, unknownId)]
+    const more = await naming(victim)
     const before = await snapshot(victim)
     const foreign: Record<string, Answer> = {}
     const unknown: Record<string, Answer> = {}
     for (const operation of [...operationsOf(kind), ...(kind === '/v2/' ? OF_WORKERS : [])]) {
       const label = `${operation.method} ${operation.path}`
-      foreign[label] = await ask(header, operation, fill(operation.path, victim.params), id)
-      unknown[label] = await ask(unknownHeader, operation, fill(operation.path, { ...victim.params, [name]: unknownId }), unknownId)
+      foreign[label] = await ask(header, operation, fill(operation.path, victim.params), id, more)
+      unknown[label] = await ask(unknownHeader, operation, fill(operation.path, { ...victim.params, [name]: unknownId }), unknownId, more)
     }
     for (const [label, { status }] of Object.entries(foreign)) expect(REFUSED, label).toContain(status)
     expect(foreign).toEqual(unknown)
@@ -140,13 +187,14 @@ describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, collections }) =>
   it('is shown nothing of a victim by what takes no id, and changes nothing', async () => {
     const everyone = [...victims.values()]
     const header = await headerFor(victimOf('/v2/serverless/'), 'nothing')
+    const more = await naming(victimOf('/v2/serverless/'))
     const before = await snapshots(everyone)
     for (const operation of DOCUMENTED.filter(({ path }) => !path.includes('{'))) {
       const isRead = operation.method === 'get'
       // What it makes of its own is its business.
       if (!isRead && collections === 'own') continue
       const label = `${operation.method} ${operation.path}`
-      const { status, text } = await readAll(header, operation)
+      const { status, text } = await readAll(header, operation, more)
       const isForAnyKey = operation.scope === UNSCOPED && [200, 400].includes(status)
       if ((!isRead || collections === 'none') && !isForAnyKey) expect([401, 403], label).toContain(status)
       // What a key of the stranger's own is restricted to, the stranger has written.

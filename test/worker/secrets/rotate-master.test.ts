@@ -80,13 +80,11 @@ describe('rotate-master', () => {
       }
     }
     const operator = { env: BOTH, nowMs: Date.now(), requestId: 'rotation' }
-    const api = {
-      request: async (_method: string, _path: string, body?: unknown) => reseal(operator, (body as { cursor?: string }).cursor),
-    }
+    const api = { reseal: async ({ body }: { body: { cursor?: string | undefined } }) => reseal(operator, body.cursor) }
     const walking = async () => {
-      const report = await rotateMaster(api as Parameters<typeof rotateMaster>[0])
+      const report = await rotateMaster(api as never)
       await changes
-      const last = await rotateMaster(api as Parameters<typeof rotateMaster>[0])
+      const last = await rotateMaster(api as never)
       isWalking = false
       return [report, last]
     }

@@ -1,28 +1,82 @@
+import type { DataCenter } from '../../../contract/catalog/catalog.ts'
 import type { GpuCatalogQuery } from '../../../contract/catalog/query.ts'
-import { type FlatGpuType, flatGpuType, type LowestPriceInput, lowestPrice, lowestPriceQueries } from '../../../domain/graphql/catalog.ts'
+import {
+  type FlatGpuType,
+  flatCpuFlavor,
+  flatCpuType,
+  flatDataCenter,
+  flatGpuAvailability,
+  flatGpuType,
+  gpuPools,
+  type LowestPriceInput,
+  lowestPrice,
+  lowestPriceQueries,
+  type SpecificsInput,
+  specifics,
+  specificsQuery,
+} from '../../../domain/graphql/catalog.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
-import { listGpuTypes } from '../../../services/catalog/gpus.ts'
+import { listCpuTypes } from '../../../services/catalog/cpus.ts'
+import { listShownDataCenters } from '../../../services/catalog/data-centers.ts'
+import { listFittingCounts, listGpuTypes } from '../../../services/catalog/gpus.ts'
 import { type Call, once, type Resolvers } from '../call.ts'
+
+type Price = ReturnType<typeof lowestPrice>
 
 /** The catalog, which answers without a key (GQL-3). */
 export const CATALOG_RESOLVERS: Resolvers = {
-  Query: { gpuTypes: async (_, { input }, call) => gpuTypes(call, input) },
-  GpuType: {
-    lowestPrice: async ({ id }: FlatGpuType, { input }: { input?: LowestPriceInput | null }, call) => {
-      const asked = input ?? {}
-      const offers = await Promise.all(lowestPriceQueries(asked).map(async (query) => ({ query, types: await offered(call, query) })))
-      return lowestPrice(await loadCatalog(call.ctx.env), id, asked, offers)
+  Query: {
+    gpuTypes: (_, { input }, call) => gpuTypes(call, input),
+    cpuTypes: async (_source, _args, { ctx }) => (await listCpuTypes(ctx, {})).map(flatCpuType),
+    cpuFlavors: async (_, { input }, { ctx }) => {
+      const flavors = (await listCpuTypes(ctx, {})).map(flatCpuFlavor)
+      return input?.id ? flavors.filter(({ id }) => id === input.id) : flavors
     },
+    dataCenters: async (_source, _args, { ctx }) => (await listShownDataCenters(ctx, {})).map(flatDataCenter),
+    serverlessGpuPools: async (_source, _args, { ctx }) => gpuPools(await loadCatalog(ctx.env)),
+  },
+  GpuType: { lowestPrice: ({ id }: FlatGpuType, { input }, call) => priceOf(call, id, input ?? {}) },
+  LowestPrice: {
+    availableGpuCounts: (price: Price, _, call) => countsOf(call, price),
+    maxUnreservedGpuCount: async (price: Price, _, call) => Math.max(0, ...(await countsOf(call, price))),
+  },
+  CpuFlavor: {
+    specifics: async ({ id }: { id: string }, { input }: { input?: SpecificsInput | null }, call) => {
+      const query = specificsQuery(input ?? {})
+      const found = await once(call, `cpuTypes ${JSON.stringify(query)}`, () => listCpuTypes(call.ctx, query))
+      return specifics(id, input ?? {}, found)
+    },
+  },
+  DataCenter: {
+    gpuAvailability: async ({ id }: { id: string }, _, call) =>
+      flatGpuAvailability((await availability(call)).find((one) => one.id === id)),
   },
 }
 
 async function gpuTypes(call: Call, input: { id?: string | null; ids?: (string | null)[] | null } | null | undefined) {
-  const types = (await once(call, 'gpuTypes', () => listGpuTypes(call.ctx, {}))).map(flatGpuType)
+  const types = (await listGpuTypes(call.ctx, {})).map(flatGpuType)
   const wanted = [...(input?.id ? [input.id] : []), ...(input?.ids ?? [])]
   return input?.id || input?.ids ? types.filter(({ id }) => wanted.includes(id)) : types
+}
+
+async function priceOf(call: Call, typeId: string, input: LowestPriceInput): Promise<Price> {
+  const offers = lowestPriceQueries(input).map(async (query) => ({ query, types: await offered(call, query) }))
+  return lowestPrice(await loadCatalog(call.ctx.env), typeId, input, await Promise.all(offers))
 }
 
 /** What is there of every type, computed once for each thing that is asked, however many types show it. */
 function offered(call: Call, query: GpuCatalogQuery) {
   return once(call, `gpuTypes ${JSON.stringify(query)}`, () => listGpuTypes(call.ctx, query))
+}
+
+async function countsOf(call: Call, { gpuTypeId, input }: Price): Promise<number[]> {
+  const queries = lowestPriceQueries(input).map(({ count: _count, ...query }) => query)
+  const found = await Promise.all(
+    queries.map((query) => once(call, `counts ${JSON.stringify(query)}`, () => listFittingCounts(call.ctx, query))),
+  )
+  return [...new Set(found.flatMap((counts) => counts.get(gpuTypeId) ?? []))].sort((a, b) => a - b)
+}
+
+function availability(call: Call): Promise<DataCenter[]> {
+  return once(call, 'data centers', () => listShownDataCenters(call.ctx, { include: ['GPU_AVAILABILITY'] }))
 }

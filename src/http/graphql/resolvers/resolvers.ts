@@ -2,10 +2,25 @@ import type { Resolver, Resolvers } from '../call.ts'
 import { ABSENT_RESOLVERS } from './absent.ts'
 import { ACCOUNT_RESOLVERS } from './account.ts'
 import { CATALOG_RESOLVERS } from './catalog.ts'
+import { CLUSTER_OFFER_RESOLVERS } from './cluster-offers.ts'
+import { CLUSTER_RESOLVERS } from './clusters.ts'
+import { ENDPOINT_RESOLVERS } from './endpoints.ts'
+import { POD_MUTATIONS } from './pod-mutations.ts'
 import { POD_RESOLVERS } from './pods.ts'
+import { TEMPLATE_RESOLVERS } from './templates.ts'
 
 /** What every field does that does more than show a member of what it is of. */
-export const RESOLVERS: Resolvers = merged([ACCOUNT_RESOLVERS, POD_RESOLVERS, CATALOG_RESOLVERS, ABSENT_RESOLVERS])
+export const RESOLVERS: Resolvers = merged([
+  ACCOUNT_RESOLVERS,
+  POD_RESOLVERS,
+  POD_MUTATIONS,
+  TEMPLATE_RESOLVERS,
+  ENDPOINT_RESOLVERS,
+  CATALOG_RESOLVERS,
+  CLUSTER_RESOLVERS,
+  CLUSTER_OFFER_RESOLVERS,
+  ABSENT_RESOLVERS,
+])
 
 function merged(parts: readonly Resolvers[]): Resolvers {
   const all: Record<string, Record<string, Resolver>> = {}

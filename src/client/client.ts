@@ -1,0 +1,75 @@
+import { readEvents, type ServerEvent } from './events.ts'
+import type { AnswerOf, BodyOf, Method, Operation, PathOf } from './operation.ts'
+import { OPERATIONS } from './operations/operations.ts'
+import { type CallOptions, type Sent, Transport, type TransportOptions } from './transport.ts'
+
+export { ApiError, ConnectionError } from './errors.ts'
+
+type QueryValue = string | number | boolean | undefined
+export type Query = Readonly<Record<string, QueryValue | readonly string[]>>
+
+type Table = typeof OPERATIONS
+type Given<Op> = ([keyof PathOf<Op>] extends [never] ? { path?: PathOf<Op> } : { path: PathOf<Op> }) &
+  ([BodyOf<Op>] extends [never] ? { body?: undefined } : { body: BodyOf<Op> }) & { query?: Query }
+/** What must be said is an argument that cannot be left out. */
+type Arguments<Op> = [keyof PathOf<Op> | BodyOf<Op>] extends [never]
+  ? [given?: Given<Op>, options?: CallOptions]
+  : [given: Given<Op>, options?: CallOptions]
+type Call<Op> = Op extends { by: 'events' }
+  ? (given: { path: PathOf<Op>; query?: Query }, options?: CallOptions & { lastEventId?: string }) => AsyncGenerator<ServerEvent>
+  : Op extends { by: 'socket' }
+    ? (given: { path: PathOf<Op>; query?: Query }) => URL
+    : (...args: Arguments<Op>) => Promise<AnswerOf<Op>>
+
+/** What an operation takes in its body, by its id. */
+export type ApiBody<Id extends keyof Table> = BodyOf<Table[Id]>
+
+/**
+ * A function for each operation of REST, of the job API and of the operator API, by the id that it has in their documents. One that answers with
+ * events gives them one by one; one that goes on over a WebSocket gives its address, and the caller opens it.
+ */
+export type ApiCalls = { [Id in keyof Table]: Call<Table[Id]> }
+
+export interface ApiClient extends ApiCalls {
+  /** Any request; returns the parsed answer, undefined when it has no body. */
+  request(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<unknown>
+}
+
+type AnyOperation = Pick<Operation, 'method' | 'path' | 'isCreate' | 'by'>
+
+interface AnyGiven extends CallOptions {
+  path?: Record<string, string>
+  query?: Query
+  body?: unknown
+}
+
+/** A client of one plane. It holds no connection, so there is nothing to close. */
+export function connect(options: TransportOptions): ApiClient {
+  const transport = new Transport(options)
+  const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation, options.url)])
+  const request = (method: Method, path: string, body?: unknown, call: CallOptions = {}) =>
+    transport.json({ ...call, method, path, ...(body === undefined ? {} : { body }) })
+  return { ...(Object.fromEntries(calls) as ApiCalls), request }
+}
+
+/** The same with a key. */
+export function createApiClient(url: string, key: string): ApiClient {
+  return connect({ url, credentials: { key } })
+}
+
+function callOf(transport: Transport, { method, path, isCreate, by }: AnyOperation, url: string) {
+  return ({ path: names = {}, query = {}, body }: AnyGiven = {}, options: CallOptions & { lastEventId?: string } = {}) => {
+    const address = addressOf(path, names, query)
+    if (by === 'socket') return new URL(address, url.replace(/^http/, 'ws'))
+    const sent: Sent = { ...options, method, isCreate, path: address, ...(body === undefined ? {} : { body }) }
+    return by === 'events' ? readEvents(transport, sent, options.lastEventId) : transport.json(sent)
+  }
+}
+
+function addressOf(path: string, names: Readonly<Record<string, string>>, query: Query): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ''))
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const))
+  const search = new URLSearchParams()
+  for (const [name, value] of pairs) if (value !== undefined) search.append(name, String(value))
+  return search.size === 0 ? filled : `${filled}?${search}`
+}

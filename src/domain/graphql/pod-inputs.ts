@@ -1,0 +1,170 @@
+import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
+import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { DEFAULT_MOUNT_PATH, persistentOf } from '../v1/container.ts'
+import { podPatch } from '../v1/pods.ts'
+import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
+
+/** The container of an input. Texts that are empty, nulls and what is left out say nothing (GQL-17). */
+export interface ContainerInput {
+  name?: string | null
+  imageName?: string | null
+  dockerArgs?: string | null
+  env?: FlatEnv
+  ports?: string | null
+  containerDiskInGb?: number | null
+  volumeInGb?: number | null
+  volumeMountPath?: string | null
+  containerRegistryAuthId?: string | null
+}
+
+/** What a pod is made from. */
+export interface DeployInput extends ContainerInput {
+  cloudType?: 'ALL' | 'SECURE' | 'COMMUNITY' | null
+  gpuTypeId?: string | null
+  gpuTypeIdList?: readonly (string | null)[] | null
+  gpuCount?: number | null
+  instanceId?: string | null
+  minVcpuCount?: number | null
+  minMemoryInGb?: number | null
+  templateId?: string | null
+  networkVolumeId?: string | null
+  dataCenterId?: string | null
+  dataCenterIds?: readonly (string | null)[] | null
+  countryCode?: string | null
+  compliance?: readonly (string | null)[] | null
+  allowedCudaVersions?: readonly (string | null)[] | null
+  minCudaVersion?: string | null
+  cudaVersion?: string | null
+  startSsh?: boolean | null
+  startJupyter?: boolean | null
+  globalNetwork?: boolean | null
+  stopAfter?: string | null
+  terminateAfter?: string | null
+  objectMounts?: readonly ({ objectStoreId?: string | null; mountPath?: string | null } | null)[] | null
+}
+
+/** Of a create that names none: it is not held against the names of others (GQL-19). */
+const DEFAULT_NAME = 'my pod'
+/** Candidates of one create: each costs a placement. */
+const MAX_CANDIDATES = 16
+
+/** What a create asks for in v2, once for each machine and cloud that would do, best first (GQL-23). The caller checks each as v2 does. */
+export function podBodies(input: DeployInput, catalog: Catalog): Mapped<Record<string, unknown>[]> {
+  const machines = machinesOf(input)
+  if (!machines.ok) return machines
+  const places = placesOf(input, catalog)
+  if (places?.length === 0) return { ok: false, detail: '$.dataCenterId: no data center that would do has this country and compliance' }
+  const { startSsh, startJupyter, globalNetwork, stopAfter, terminateAfter, templateId } = input
+  const shared = {
+    name: given(input.name) ?? DEFAULT_NAME,
+    ...containerBody(input),
+    ...mountsOf(input),
+    ...(places && { dataCenterIds: places }),
+    ...(typeof startSsh === 'boolean' && { startSsh }),
+    ...(typeof startJupyter === 'boolean' && { startJupyter }),
+    ...(globalNetwork && { globalNetworking: true }),
+    ...(stopAfter && { stopAfter }),
+    ...(terminateAfter && { terminateAfter }),
+    ...(templateId && { templateId }),
+  }
+  const bodies = cloudsOf(input).flatMap((cloud) => machines.body.map((machine) => ({ ...shared, ...cloud, ...machine })))
+  return { ok: true, body: bodies.slice(0, MAX_CANDIDATES) }
+}
+
+/** The container of a create; with a template it fills what is left out. */
+export function containerBody(input: ContainerInput): Record<string, unknown> {
+  const ports = itemsOf(input.ports)
+  const env = envOf(input.env)
+  return {
+    ...(input.imageName && { image: input.imageName }),
+    ...(input.dockerArgs && { args: input.dockerArgs }),
+    ...(env && Object.keys(env).length > 0 && { env }),
+    ...(ports.length > 0 && { ports }),
+    ...(typeof input.containerDiskInGb === 'number' && { disk: input.containerDiskInGb }),
+    ...(input.containerRegistryAuthId && { registry: input.containerRegistryAuthId }),
+  }
+}
+
+/** CPU machines are sold in SECURE only, so `ALL` means that one. */
+function cloudsOf({ cloudType, instanceId }: DeployInput): { cloud?: string }[] {
+  if (!cloudType) return [{}]
+  if (cloudType !== 'ALL') return [{ cloud: cloudType }]
+  return instanceId ? [{ cloud: 'SECURE' }] : [{ cloud: 'SECURE' }, { cloud: 'COMMUNITY' }]
+}
+
+function machinesOf(input: DeployInput): Mapped<Record<string, unknown>[]> {
+  if (input.instanceId) {
+    const cpu = instanceOf(input.instanceId)
+    return cpu ? { ok: true, body: [{ cpu }] } : { ok: false, detail: '$.instanceId: want <flavor>-<vCPUs>-<GB>, such as cpu3c-2-4' }
+  }
+  const types = [input.gpuTypeId, ...(input.gpuTypeIdList ?? [])].flatMap((id) => (id ? [id] : []))
+  if (types.length === 0) return { ok: false, detail: '$.gpuTypeId: name a GPU type; the query gpuTypes lists them' }
+  const count = input.gpuCount ?? 1
+  const each = (whole: number | null | undefined) => (whole && count > 0 ? Math.ceil(whole / count) : undefined)
+  const [minRamPerGpu, minVcpuCountPerGpu] = [each(input.minMemoryInGb), each(input.minVcpuCount)]
+  const versions = [...(input.allowedCudaVersions ?? []), input.cudaVersion].flatMap((version) => (version ? [version] : []))
+  const gpu = {
+    count,
+    ...(minRamPerGpu && { minRamPerGpu }),
+    ...(minVcpuCountPerGpu && { minVcpuCountPerGpu }),
+    ...(versions.length > 0 && { allowedCudaVersions: versions }),
+    ...(versions.length === 0 && input.minCudaVersion && { minCudaVersion: input.minCudaVersion }),
+  }
+  return { ok: true, body: [...new Set(types)].map((id) => ({ gpu: { id, ...gpu } })) }
+}
+
+function mountsOf({ networkVolumeId, volumeInGb, volumeMountPath, objectMounts }: DeployInput): { mounts?: object } {
+  const path = given(volumeMountPath) ?? DEFAULT_MOUNT_PATH
+  const global = (objectMounts ?? []).flatMap((mount) => {
+    return mount ? [{ volumeId: mount.objectStoreId ?? '', ...(mount.mountPath && { path: mount.mountPath }) }] : []
+  })
+  const persistent = networkVolumeId ? undefined : persistentOf(volumeInGb ?? 0, path)
+  const mounts = {
+    ...(networkVolumeId && { network: [{ volumeId: networkVolumeId, path }] }),
+    ...(persistent && { persistent }),
+    ...(global.length > 0 && { global }),
+  }
+  return Object.keys(mounts).length > 0 ? { mounts } : {}
+}
+
+/** Data centers in their order, of the countries and with the marks that are asked for; nothing: anywhere. */
+function placesOf(input: DeployInput, { dataCenters }: Catalog): string[] | undefined {
+  const named = [input.dataCenterId, ...(input.dataCenterIds ?? [])].flatMap((id) => itemsOf(id))
+  const countries = itemsOf(input.countryCode).map((code) => code.toUpperCase())
+  const marks = (input.compliance ?? []).flatMap((mark) => (mark ? [mark] : []))
+  if (countries.length === 0 && marks.length === 0) return named.length === 0 ? undefined : [...new Set(named)]
+  const fitting = dataCenters.filter(({ country, compliance }) => {
+    const isThere = countries.length === 0 || (country !== null && countries.includes(country))
+    return isThere && marks.every((mark) => compliance.some((one) => one === mark))
+  })
+  const ids = fitting.map(({ id }) => id)
+  return named.length === 0 ? ids : named.filter((id) => ids.includes(id))
+}
+
+/** Whether what an edit asks for depends on what the pod has now. */
+export function needsMounts({ volumeInGb, volumeMountPath }: ContainerInput): boolean {
+  return typeof volumeInGb === 'number' || Boolean(volumeMountPath)
+}
+
+/** An edit in v2: an empty text takes away, null and what is left out leave as it is. `mounts`: those of the pod now, if `needsMounts`. */
+export function podEdit(input: ContainerInput, mounts: Pod['mounts']): UpdatePodRequest {
+  const { dockerArgs } = input
+  return { ...podPatch(flatPatch(input), mounts), ...(typeof dockerArgs === 'string' && { args: dockerArgs }) }
+}
+
+/** A change of a container in the names that v1 has too. */
+export function flatPatch(input: ContainerInput): V1UpdatePod {
+  const { name, imageName, containerDiskInGb, containerRegistryAuthId, ports, volumeInGb, volumeMountPath } = input
+  const env = envOf(input.env)
+  return {
+    ...(name && { name }),
+    ...(imageName && { imageName }),
+    ...(typeof containerDiskInGb === 'number' && { containerDiskInGb }),
+    ...(typeof containerRegistryAuthId === 'string' && { containerRegistryAuthId }),
+    ...(typeof ports === 'string' && { ports: itemsOf(ports) }),
+    ...(env && { env }),
+    ...(typeof volumeInGb === 'number' && { volumeInGb }),
+    ...(volumeMountPath && { volumeMountPath }),
+  }
+}

@@ -1,0 +1,174 @@
+import { podHost } from '../../../src/effects/pods/marked-pod.ts'
+import { loseHostOfPods } from '../../../src/effects/pods/pod-hosts.ts'
+import { auditOf, auditRows } from '../../support/audited.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
+import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { advanceHost, freezeHostClock, hostRow } from '../../support/hosts.ts'
+import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { compute, placed, readPod } from '../../support/pods.ts'
+import { until } from '../../support/time.ts'
+
+// What nobody asked for: hosts that go and fail, and pods that go with them.
+
+const OTHER = 'NVIDIA L40S'
+const LOST_AFTER_MS = 30_000 + 300_000
+const PLATFORM = { actorKind: 'PLATFORM', userId: null, credentialId: null, requestId: null }
+const rowsOf = async (id: string, action: string) =>
+  (await auditRows('resource_id = ? AND action = ?', id, action)).map(({ id: _id, at: _at, ...row }) => row)
+
+describe('[AUD-5] the platform writes a row, by itself and once, of', () => {
+  it('a host that is lost, and of nothing of its silence before', async () => {
+    const host = await FakeHost.enrol()
+    const heardAtMs = await freezeHostClock(host.id)
+    await host.link()
+    for (const stepMs of [15_000, 15_000, LOST_AFTER_MS - 30_000]) await advanceHost(host.id, stepMs)
+    expect(await hostRow(host.id)).toMatchObject({ lost_at: heardAtMs + LOST_AFTER_MS })
+    await advanceHost(host.id, 60_000)
+    expect(await rowsOf(host.id, 'hosts.lose')).toEqual([
+      {
+        ...PLATFORM,
+        teamId: null,
+        action: 'hosts.lose',
+        resourceKind: 'host',
+        resourceId: host.id,
+        before: {},
+        after: { lastBeatAt: heardAtMs },
+      },
+    ])
+    const shown = await admin().get(`/admin/v1/audit?resource=${host.id}`)
+    expect(shown.body.entries.map(({ action }: { action: string }) => action)).toEqual(['hosts.lose', 'hosts.enrol'])
+    host.leave()
+  })
+
+  it('a host that is cordoned for its GPUs; a repeated problem and one that goes are none', async () => {
+    const host = await FakeHost.enrol()
+    await host.link()
+    const problem = { index: 1, uuid: 'GPU-c', problem: 'uncorrectable ECC errors' }
+    await host.beat({ gpuHealth: [problem] })
+    await until(async () => (await hostRow(host.id))?.cordoned_at !== null)
+    await host.beat({ gpuHealth: [problem] })
+    await host.beat({ gpuHealth: [] })
+    expect(await rowsOf(host.id, 'hosts.cordon')).toEqual([
+      {
+        ...PLATFORM,
+        teamId: null,
+        action: 'hosts.cordon',
+        resourceKind: 'host',
+        resourceId: host.id,
+        before: {},
+        after: { reason: 'gpu 1: uncorrectable ECC errors' },
+      },
+    ])
+    host.leave()
+  })
+
+  it('a pod that loses its host, and one that moves elsewhere', async () => {
+    const first = await FakeHost.join(gpus(1, OTHER))
+    const id = await placed(first, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
+    await first.waitFor((w) => w.id === `${id}-1`)
+    await first.report(`${id}-1`, { state: 'running' })
+    const lose = () => loseHostOfPods(env, podHost(env, first.id), Date.now())
+    expect(await lose()).toBe(1)
+    expect(await lose(), 'it still waits').toBe(1)
+    const second = await FakeHost.join(gpus(1, OTHER))
+    expect(await lose()).toBe(0)
+    expect((await readPod(id)).hostId).toBe(second.id)
+    const { teamId } = await readPod(id)
+    const row = { ...PLATFORM, teamId, resourceKind: 'pod', resourceId: id }
+    expect(await rowsOf(id, 'pods.host-lost')).toEqual([
+      { ...row, action: 'pods.host-lost', before: { hostLost: false }, after: { hostLost: true } },
+    ])
+    const [moved, ...others] = await rowsOf(id, 'pods.move')
+    expect([moved, others]).toEqual([expect.objectContaining({ ...row, action: 'pods.move', after: { hostLost: false } }), []])
+    for (const host of [first, second]) host.leave()
+  })
+
+  it('a pod whose start fails: by the platform where it cannot be told, by its host where that says so', async () => {
+    const scene = await podScene(gpus(2))
+    expect((await scene.call.post('/v2/account/secrets', { name: 'CERT', value: 'x'.repeat(131_070) })).status).toBe(201)
+    const { id: untold } = await scene.create({ env: { CERT: '{{ RUNPOD_SECRET_CERT }}' } })
+    await until(async () => (await scene.get(untold)).status === 'ERROR')
+    const { id: told } = await scene.create()
+    await scene.host.waitFor((workload) => workload.id === `${told}-1`)
+    await scene.host.report(`${told}-1`, { state: 'error', reason: 'the image is gone' })
+    await until(async () => (await scene.get(told)).status === 'ERROR')
+    const ended = { before: { wanted: 'RUNNING' }, after: { wanted: 'STOPPED' } }
+    expect(await rowsOf(untold, 'pods.fail')).toMatchObject([{ ...PLATFORM, ...ended }])
+    expect(await rowsOf(told, 'pods.report')).toMatchObject([{ actorKind: 'HOST', credentialId: scene.host.id, ...ended }])
+    scene.leave()
+  })
+})
+
+describe('[AUD-9] what a resource was at a moment is what its audited members said then', () => {
+  /** Whatever a step leaves is noted, and asked for again at the end. */
+  async function expectStates(
+    account: PodScene['account'],
+    id: string,
+    steps: (() => Promise<unknown>)[],
+  ): Promise<Record<string, unknown>[]> {
+    const states: Record<string, unknown>[] = []
+    const stamps: number[] = []
+    for (const step of steps) {
+      await step()
+      const rows = (await auditOf(account)).filter(({ resourceId }) => resourceId === id)
+      const last = rows.at(-1)
+      // Apart by a second each, whatever the clock did.
+      stamps.push(Date.now() - 60_000 + stamps.length * 1_000)
+      await env.DB.prepare('UPDATE audit SET at = ? WHERE id = ?').bind(stamps.at(-1), last?.id).run()
+      states.push({ ...states.at(-1), ...last?.after, ...(last?.after === null && { isGone: true }) })
+    }
+    for (const [n, atMs] of stamps.entries()) {
+      const { body } = await api(account.key).get(`/v2/account/audit/state?resource=${id}&at=${new Date(atMs + 500).toISOString()}`)
+      expect(body).toMatchObject({ state: states[n]?.isGone ? null : states[n], isComplete: true })
+    }
+    const { body } = await api(account.key).get(`/v2/account/audit/state?resource=${id}&at=${new Date((stamps[0] ?? 0) - 1).toISOString()}`)
+    expect(body).toMatchObject({ state: null, isComplete: true })
+    return states
+  }
+
+  it('of a pod: made, changed, stopped by its user, started, ended by its host, terminated', async () => {
+    const scene = await podScene(gpus(1))
+    const { id } = await scene.create({ env: { MODE: 'a' } })
+    const states = await expectStates(scene.account, id, [
+      async () => scene.run(id),
+      () => scene.call.patch(`/v2/pods/${id}`, { name: 'renamed', locked: false }),
+      () => scene.act(id, 'stop'),
+      async () => {
+        await scene.host.report(`${id}-1`, { state: 'exited', exitCode: 0 })
+        await scene.act(id, 'start')
+      },
+      async () => {
+        await scene.run(id, 2)
+        await scene.host.report(`${id}-2`, { state: 'exited', exitCode: 1 })
+        await until(async () => (await scene.get(id)).status === 'EXITED')
+      },
+      () => scene.act(id, 'terminate'),
+    ])
+    expect(states.map(({ name, wanted, isGone }) => [name, wanted, isGone === true])).toEqual([
+      ['p', 'RUNNING', false],
+      ['renamed', 'RUNNING', false],
+      ['renamed', 'STOPPED', false],
+      ['renamed', 'RUNNING', false],
+      ['renamed', 'STOPPED', false],
+      ['renamed', 'STOPPED', true],
+    ])
+    scene.leave()
+  })
+
+  it('of a template', async () => {
+    const account = await createAccount()
+    const call = api(account.key)
+    const { id } = (await call.post('/v2/templates', { name: 'base', image: 'acme/idle:1', env: { MODE: 'a' } })).body
+    const states = await expectStates(account, id, [
+      async () => undefined,
+      () => call.patch(`/v2/templates/${id}`, { image: 'acme/idle:2' }),
+      () => call.delete(`/v2/templates/${id}`),
+    ])
+    expect(states.map(({ image, isGone }) => [image, isGone === true])).toEqual([
+      ['acme/idle:1', false],
+      ['acme/idle:2', false],
+      ['acme/idle:2', true],
+    ])
+  })
+})
