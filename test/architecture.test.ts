@@ -58,11 +58,13 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'src/client': ['src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
+  'src/ssh-proxy': ['src/host-protocol', 'src/node'],
   'src/local': [
     'src/client',
     'src/contract',
     'src/domain',
     'src/node',
+    'src/ssh-proxy',
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
@@ -85,6 +87,9 @@ const PROVERS: Readonly<Record<string, string>> = {
 /** Who reaches objects without a tenant that asks, and why. */
 const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/billing/spend-webhook.ts': ['hands a notification over'],
+  'src/effects/clusters/place-cluster.ts': ['places work'],
+  'src/effects/clusters/steps.ts': ['places work'],
+  'src/effects/clusters/tell-cluster.ts': ['a host says so'],
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],

@@ -4,6 +4,9 @@
  */
 export const POD_DEFAULTS = { cloud: 'SECURE', onHostLoss: 'WAIT', gpuCount: 1 } as const
 
+/** Of clusters (CLU-11). */
+export const CLUSTER_DEFAULTS = { onHostLoss: 'WAIT' } as const
+
 /** Of Serverless endpoints (END-2, END-6, END-7). */
 export const ENDPOINT_DEFAULTS = {
   type: 'QUEUE',

@@ -13,6 +13,10 @@ export type Cloud = (typeof CLOUDS)[number]
 export const CLUSTER_TYPES = ['APPLICATION', 'TRAINING', 'SLURM', 'RAY'] as const
 export type ClusterType = (typeof CLUSTER_TYPES)[number]
 
+/** What a member of a cluster is, where its type gives roles. */
+export const CLUSTER_ROLES = ['SLURM_CONTROLLER', 'SLURM_COMPUTE', 'RAY_HEAD', 'RAY_WORKER'] as const
+export type ClusterRole = (typeof CLUSTER_ROLES)[number]
+
 /** Where workers of an endpoint may run. */
 export const ENDPOINT_CLOUDS = [...CLOUDS, 'ALL'] as const
 export type EndpointCloud = (typeof ENDPOINT_CLOUDS)[number]

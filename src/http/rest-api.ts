@@ -18,6 +18,7 @@ import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
 import { registerSpend } from './routes/billing/spend.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
+import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
@@ -65,6 +66,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerPodExec(app)
   registerPodLogs(app)
   registerPods(app)
+  registerClusters(app)
   registerCatalog(app)
   registerTemplates(app)
   registerNetworkVolumes(app)

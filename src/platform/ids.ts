@@ -29,6 +29,11 @@ export function newJupyterPassword(): string {
   return randomPassword()
 }
 
+/** A key that the members of a SLURM cluster know each other by: 1024 random bits, base64. */
+export function newMungeKey(): string {
+  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(128))))
+}
+
 /** 8 hex digits, the random part of a pod's SSH proxy user (NET-2). */
 export function newSshSuffix(): string {
   return randomHex()

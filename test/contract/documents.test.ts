@@ -93,6 +93,7 @@ describe('documents', () => {
       '/v2/catalog/datacenters: whole',
       '/v2/catalog/gpus: whole',
       '/v2/catalog/templates: whole',
+      '/v2/clusters: whole',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/organizations/{id}/invitations: whole',
@@ -198,6 +199,9 @@ describe('[PP-122] what generators of clients need', () => {
       .filter(([, schema]) => schema.default !== undefined)
     const told = Object.fromEntries(defaults.map(([name, schema]) => [name, schema.default]))
     expect(told).toEqual({
+      CreateClusterRequestOnHostLoss: 'WAIT',
+      CreateClusterRequestStartJupyter: false,
+      CreateClusterRequestStartSsh: false,
       CreateEndpointGpuConfigCount: 1,
       CreateEndpointRequestCloud: 'SECURE',
       CreateEndpointRequestFlashboot: 'OFF',

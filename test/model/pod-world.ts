@@ -56,7 +56,7 @@ export class PodWorld {
 
   /** The host object puts in force what the row says. */
   sync(): void {
-    this.wishes = desiredContainers(this.pod, [...this.known])
+    this.wishes = desiredContainers({ ...this.pod, readyGeneration: null }, [...this.known])
     for (const { generation } of this.wishes) this.known.add(generation)
   }
 

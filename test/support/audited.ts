@@ -1,4 +1,5 @@
 import { adminDocument } from '../../src/http/admin-api.ts'
+import { ClusterScene } from './cluster-scene.ts'
 import { FakeHost } from './fake-host.ts'
 import { type Account, admin, api, createAccount, createKey, createOrganization, env, joinTeam, teamOf } from './harness.ts'
 import { DOCUMENTED, documentedIn, type Operation } from './operations.ts'
@@ -60,6 +61,10 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
     const id = await createOrganization(owner.key)
     await joinTeam(id, member, 'ADMIN')
     return { key: owner.key, params: { id }, body: { userId: member.userId } }
+  },
+  'post /v2/clusters': async () => {
+    const scene = await ClusterScene.open(3)
+    return { key: scene.account.key, params: {}, body: scene.body() }
   },
   'post /v2/pods': async () => {
     await FakeHost.join()

@@ -1,5 +1,6 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import * as schema from '../../src/db/schema.ts'
+import { CLUSTERS, ClusterScene } from './cluster-scene.ts'
 import { gpus } from './gpus.ts'
 import { type Account, api, createAccount, createOrganization, env, expect, joinTeam, runInDurableObject } from './harness.ts'
 import { PODS, podScene } from './pod-scene.ts'
@@ -27,6 +28,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/': createQueueVictim,
   '/v2/webhooks/deliveries/': createDeliveryVictim,
   '/v2/pods/': createPodVictim,
+  '/v2/clusters/': createClusterVictim,
   '/v2/account/keys/': createKeyVictim,
   '/v2/templates/': () => createOf('/v2/templates', { name: crypto.randomUUID(), image: 'acme/idle:1' }),
   '/v2/network-volumes/': () => createOf('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' }),
@@ -116,6 +118,12 @@ async function createPodVictim(): Promise<Victim> {
   const { id } = await scene.create()
   await scene.run(id)
   return { owner: scene.account, params: { id }, reads: [PODS, `${PODS}/${id}`] }
+}
+
+async function createClusterVictim(): Promise<Victim> {
+  const scene = await ClusterScene.open(3)
+  const { id } = await scene.running()
+  return { owner: scene.account, params: { id }, reads: [CLUSTERS, `${CLUSTERS}/${id}`, `${CLUSTERS}/${id}/pods`] }
 }
 
 function withoutClocks(body: unknown): unknown {

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExecInPodAnswers, ExecInPodData, ExecInPodRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
+import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateClusterAnswers, CreateClusterData, CreateClusterRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteClusterAnswers, DeleteClusterData, DeleteClusterRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExecInPodAnswers, ExecInPodData, ExecInPodRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetClusterAnswers, GetClusterData, GetClusterRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListClusterPodsAnswers, ListClusterPodsData, ListClusterPodsRefusals, ListClustersAnswers, ListClustersData, ListClustersRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateClusterAnswers, UpdateClusterData, UpdateClusterRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -382,6 +382,98 @@ export class Operations extends HeyApiClient {
                 'Content-Type': 'application/json',
                 ...options.headers
             }
+        });
+    }
+    
+    /**
+     * List all clusters, newest first
+     *
+     * The list is whole: it has no pages.
+     */
+    public listClusters<ThrowOnError extends boolean = true>(options?: Options<ListClustersData, ThrowOnError>): RequestResult<ListClustersAnswers, ListClustersRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListClustersAnswers, ListClustersRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/clusters',
+            ...options
+        });
+    }
+    
+    /**
+     * Create a cluster: all its members at once, in one data center
+     *
+     * Its members start together once they reach one another. With `dryRun` nothing is made and the answer says where it would go. A repeated `Idempotency-Key` gives the cluster that the first call made.
+     */
+    public createCluster<ThrowOnError extends boolean = true>(options: Options<CreateClusterData, ThrowOnError>): RequestResult<CreateClusterAnswers, CreateClusterRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateClusterAnswers, CreateClusterRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/clusters',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete a cluster: every member is terminated
+     *
+     * In whatever state it is. Network volumes keep their data.
+     */
+    public deleteCluster<ThrowOnError extends boolean = true>(options: Options<DeleteClusterData, ThrowOnError>): RequestResult<DeleteClusterAnswers, DeleteClusterRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteClusterAnswers, DeleteClusterRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/clusters/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Read a cluster
+     *
+     * How many members have which status, its network and its primary. It has no status of its own.
+     */
+    public getCluster<ThrowOnError extends boolean = true>(options: Options<GetClusterData, ThrowOnError>): RequestResult<GetClusterAnswers, GetClusterRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetClusterAnswers, GetClusterRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/clusters/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Rename a cluster
+     *
+     * Its members are renamed with it.
+     */
+    public updateCluster<ThrowOnError extends boolean = true>(options: Options<UpdateClusterData, ThrowOnError>): RequestResult<UpdateClusterAnswers, UpdateClusterRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<UpdateClusterAnswers, UpdateClusterRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/clusters/{id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List the members of a cluster, by rank
+     *
+     * The list is whole: it has no pages.
+     */
+    public listClusterPods<ThrowOnError extends boolean = true>(options: Options<ListClusterPodsData, ThrowOnError>): RequestResult<ListClusterPodsAnswers, ListClusterPodsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListClusterPodsAnswers, ListClusterPodsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/clusters/{id}/pods',
+            ...options
         });
     }
     

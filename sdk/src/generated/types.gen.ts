@@ -473,7 +473,7 @@ export type ListWebhookDeliveriesResponse = {
 };
 
 /**
- * One notification: that a job is over, or that a spend limit is near.
+ * One notification: that a job is over, or of the spend limits.
  */
 export type WebhookDelivery = {
     /**
@@ -481,11 +481,11 @@ export type WebhookDelivery = {
      */
     id: string;
     /**
-     * Null for a warning of the spend limits.
+     * Null for what is about the spend limits.
      */
     endpointId: string | null;
     /**
-     * Null for a warning of the spend limits.
+     * Null for what is about the spend limits.
      */
     jobId: string | null;
     url: string;
@@ -720,9 +720,22 @@ export type PodCpu = {
     memory: number;
 };
 
+export type PodClusterRole = 'SLURM_CONTROLLER' | 'SLURM_COMPUTE' | 'RAY_HEAD' | 'RAY_WORKER';
+
 export type PodCluster = {
     id: string;
+    /**
+     * From 0, and the same wherever the member goes.
+     */
     rank: number | null;
+    /**
+     * Only in SLURM and RAY clusters.
+     */
+    role?: PodClusterRole;
+    /**
+     * Address in the private network of the cluster.
+     */
+    ip?: string;
 };
 
 /**
@@ -1182,6 +1195,198 @@ export type UpdatePodRequest = {
 
 export type PodActionRequest = {
     action: PodAction;
+};
+
+export type ListClustersResponse = {
+    clusters: Array<Cluster>;
+};
+
+export type ClusterNetwork = {
+    cidr: string;
+    /**
+     * Number of the network on the wire between hosts.
+     */
+    vxlanId?: number;
+    /**
+     * UDP port of the tunnels between hosts.
+     */
+    vxlanPort?: number;
+};
+
+export type ClusterPrimary = {
+    podId: string;
+    status: PodStatus;
+    /**
+     * `host:port`, while the member is RUNNING and its `22/tcp` is published.
+     */
+    sshEndpoint?: string;
+};
+
+/**
+ * Pods alike in one data center, on a private network of their own.
+ */
+export type Cluster = {
+    id: string;
+    name: string;
+    type: ClusterType;
+    compute: ClusterCompute;
+    pods: ClusterPodsSummary;
+    /**
+     * The template that its members were made from; left out where there was none.
+     */
+    template?: string;
+    dataCenterId?: string;
+    /**
+     * Left out until its members have reached one another.
+     */
+    network?: ClusterNetwork;
+    /**
+     * The member of rank 0.
+     */
+    primary?: ClusterPrimary;
+    onHostLoss: OnHostLoss;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+};
+
+/**
+ * `SLURM` and `RAY` give their members roles and files; `TRAINING` and `APPLICATION` do not.
+ */
+export type ClusterType = 'APPLICATION' | 'TRAINING' | 'SLURM' | 'RAY';
+
+export type ClusterCompute = {
+    gpuTypeId: string;
+    /**
+     * GPUs of each member.
+     */
+    gpuCountPerPod: number;
+    /**
+     * Members.
+     */
+    podCount: number;
+};
+
+export type ClusterPodsSummary = {
+    total: number;
+    /**
+     * Members by status; those that none has are left out.
+     */
+    byStatus: {
+        [key: string]: number;
+    };
+};
+
+/**
+ * Where a cluster would go now. Nothing is reserved.
+ */
+export type ClusterPlacementPreview = {
+    fits: boolean;
+    /**
+     * Where all members would go now; null: nowhere.
+     */
+    dataCenterId: string | null;
+    /**
+     * USD per hour of all members.
+     */
+    cost: number;
+    /**
+     * What is missing, if it does not fit.
+     */
+    missing: Array<string>;
+    /**
+     * Hosts that were looked at, those that would take members first; names for this account alone.
+     */
+    hosts: Array<ClusterPlacementHost>;
+};
+
+export type ClusterPlacementHost = {
+    hostId: string;
+    members: number;
+    /**
+     * What a member lacks there.
+     */
+    failed: Array<string>;
+};
+
+/**
+ * `image` unless `templateId` is set.
+ */
+export type CreateClusterRequest = {
+    /**
+     * Command in stored form: a shell string, or a JSON object with `entrypoint` and/or `cmd`. Empty clears.
+     */
+    args?: string;
+    /**
+     * Arguments of the entrypoint, in exec form. Empty clears.
+     */
+    cmd?: Array<string>;
+    /**
+     * Overrides the image's entrypoint, in exec form. Empty clears.
+     */
+    entrypoint?: Array<string>;
+    /**
+     * Container disk, GB; wiped on restart.
+     */
+    disk?: number;
+    /**
+     * Environment variables.
+     */
+    env?: {
+        [key: string]: string;
+    };
+    /**
+     * Container image reference, `domain/name[:tag][@digest]`.
+     */
+    image?: string;
+    /**
+     * Exposed ports, each `<port>/http` or `<port>/tcp`.
+     */
+    ports?: Array<string>;
+    name: string;
+    type: ClusterType;
+    compute: ClusterCompute;
+    /**
+     * Tried in this order; empty for any. All members are in one.
+     */
+    dataCenterIds?: Array<string>;
+    mounts?: ClusterMounts;
+    /**
+     * Of each member, which keeps its rank and address. `REPLACE` not with a persistent mount.
+     */
+    onHostLoss?: OnHostLoss;
+    /**
+     * On every member; as with pods.
+     */
+    startJupyter?: boolean;
+    /**
+     * On every member; as with pods.
+     */
+    startSsh?: boolean;
+    /**
+     * A pod template that every member is made from, in place of what describes a container. Its credential is the only one.
+     */
+    templateId?: string;
+};
+
+export type ClusterMounts = {
+    /**
+     * For each member, on its own host; not beside `network`.
+     */
+    persistent?: PersistentMount;
+    /**
+     * At most one; all members share it.
+     */
+    network?: Array<NetworkMount>;
+};
+
+export type UpdateClusterRequest = {
+    name?: string;
+};
+
+export type PodList = {
+    pods: Array<Pod>;
 };
 
 export type ListGpuTypesResponse = {
@@ -1759,6 +1964,10 @@ export type AccountLimits = {
      * pods that are not terminated
      */
     pods: BudgetUse;
+    /**
+     * clusters that are not deleted
+     */
+    clusters: BudgetUse;
     /**
      * pods that are EXITED or ERROR
      */
@@ -4410,6 +4619,327 @@ export type ActOnPodAnswers = {
 };
 
 export type ActOnPodAnswer = ActOnPodAnswers[keyof ActOnPodAnswers];
+
+export type ListClustersData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/clusters';
+};
+
+export type ListClustersRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListClustersRefusal = ListClustersRefusals[keyof ListClustersRefusals];
+
+export type ListClustersAnswers = {
+    /**
+     * The clusters.
+     */
+    200: ListClustersResponse;
+};
+
+export type ListClustersAnswer = ListClustersAnswers[keyof ListClustersAnswers];
+
+export type CreateClusterData = {
+    body: CreateClusterRequest;
+    headers?: {
+        /**
+         * A repeat of the same request within 24 hours answers with the first result; its env is the present one.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Say where the cluster would go, or what is missing, and create nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/clusters';
+};
+
+export type CreateClusterRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateClusterRefusal = CreateClusterRefusals[keyof CreateClusterRefusals];
+
+export type CreateClusterAnswers = {
+    /**
+     * With `dryRun`: where the cluster would go.
+     */
+    200: ClusterPlacementPreview;
+    /**
+     * The cluster.
+     */
+    201: Cluster;
+};
+
+export type CreateClusterAnswer = CreateClusterAnswers[keyof CreateClusterAnswers];
+
+export type DeleteClusterData = {
+    body?: never;
+    path: {
+        /**
+         * Cluster id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/clusters/{id}';
+};
+
+export type DeleteClusterRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type DeleteClusterRefusal = DeleteClusterRefusals[keyof DeleteClusterRefusals];
+
+export type DeleteClusterAnswers = {
+    /**
+     * Deleted.
+     */
+    204: void;
+};
+
+export type DeleteClusterAnswer = DeleteClusterAnswers[keyof DeleteClusterAnswers];
+
+export type GetClusterData = {
+    body?: never;
+    path: {
+        /**
+         * Cluster id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/clusters/{id}';
+};
+
+export type GetClusterRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetClusterRefusal = GetClusterRefusals[keyof GetClusterRefusals];
+
+export type GetClusterAnswers = {
+    /**
+     * The cluster.
+     */
+    200: Cluster;
+};
+
+export type GetClusterAnswer = GetClusterAnswers[keyof GetClusterAnswers];
+
+export type UpdateClusterData = {
+    body: UpdateClusterRequest;
+    path: {
+        /**
+         * Cluster id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/clusters/{id}';
+};
+
+export type UpdateClusterRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateClusterRefusal = UpdateClusterRefusals[keyof UpdateClusterRefusals];
+
+export type UpdateClusterAnswers = {
+    /**
+     * The cluster as it is now.
+     */
+    200: Cluster;
+};
+
+export type UpdateClusterAnswer = UpdateClusterAnswers[keyof UpdateClusterAnswers];
+
+export type ListClusterPodsData = {
+    body?: never;
+    path: {
+        /**
+         * Cluster id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/clusters/{id}/pods';
+};
+
+export type ListClusterPodsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListClusterPodsRefusal = ListClusterPodsRefusals[keyof ListClusterPodsRefusals];
+
+export type ListClusterPodsAnswers = {
+    /**
+     * The members.
+     */
+    200: PodList;
+};
+
+export type ListClusterPodsAnswer = ListClusterPodsAnswers[keyof ListClusterPodsAnswers];
 
 export type ListGpuTypesData = {
     body?: never;

@@ -1,6 +1,7 @@
 import { ACCOUNT_OPERATIONS } from './account.ts'
 import { BILLING_OPERATIONS } from './billing.ts'
 import { CATALOG_OPERATIONS } from './catalog.ts'
+import { CLUSTERS_OPERATIONS } from './clusters.ts'
 import { JOBS_OPERATIONS } from './jobs.ts'
 import { OPERATOR_OPERATIONS } from './operator.ts'
 import { OPERATOR_CATALOG_OPERATIONS } from './operator-catalog.ts'
@@ -14,6 +15,7 @@ export const OPERATIONS = {
   ...ACCOUNT_OPERATIONS,
   ...BILLING_OPERATIONS,
   ...CATALOG_OPERATIONS,
+  ...CLUSTERS_OPERATIONS,
   ...JOBS_OPERATIONS,
   ...OPERATOR_CATALOG_OPERATIONS,
   ...OPERATOR_OPERATIONS,

@@ -9,6 +9,7 @@ const GIB = 2 ** 30
  */
 export const BUDGETS = {
   pods: { bound: 1_000, unit: 'count', counts: 'pods that are not terminated', free: 'terminate one' },
+  clusters: { bound: 50, unit: 'count', counts: 'clusters that are not deleted', free: 'delete one' },
   stoppedPods: { bound: 500, unit: 'count', counts: 'pods that are EXITED or ERROR', free: 'terminate one' },
   formerPods: { bound: 1_000, unit: 'count', counts: 'terminated pods that are kept for a while, older ones are dropped', free: '' },
   endpoints: { bound: 500, unit: 'count', counts: 'endpoints', free: 'delete one' },

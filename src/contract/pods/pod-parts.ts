@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { POD_DEFAULTS } from '../defaults.ts'
-import { CLOUDS, POD_ACTIONS, POD_STATUSES } from '../enums.ts'
+import { CLOUDS, CLUSTER_ROLES, POD_ACTIONS, POD_STATUSES } from '../enums.ts'
 import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from '../fields.ts'
 
 export const PodStatus = z.enum(POD_STATUSES).meta({ id: 'PodStatus', example: 'RUNNING' })
@@ -75,9 +75,16 @@ export const PodSsh = z
   .meta({ id: 'PodSsh', example: { proxy: null, direct: null } })
 export type PodSsh = z.infer<typeof PodSsh>
 
+export const PodClusterRole = z.enum(CLUSTER_ROLES).meta({ id: 'PodClusterRole', example: 'SLURM_CONTROLLER' })
+
 export const PodCluster = z
-  .strictObject({ id: z.string(), rank: wholeNumber(0).nullable() })
-  .meta({ id: 'PodCluster', example: { id: '4q8w2e6r1t5y9u', rank: null } })
+  .strictObject({
+    id: z.string(),
+    rank: wholeNumber(0).nullable().meta({ description: 'From 0, and the same wherever the member goes.' }),
+    role: PodClusterRole.optional().meta({ description: 'Only in SLURM and RAY clusters.' }),
+    ip: z.string().optional().meta({ description: 'Address in the private network of the cluster.' }),
+  })
+  .meta({ id: 'PodCluster', example: { id: '4q8w2e6r1t5y9u', rank: 0, role: 'SLURM_CONTROLLER', ip: '10.64.3.2' } })
 
 export const GlobalNetworking = z.object({ enabled: z.boolean() }).meta({ id: 'GlobalNetworking', example: { enabled: false } })
 

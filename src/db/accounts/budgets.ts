@@ -9,6 +9,7 @@ export type StoredBudget = Exclude<BudgetName, 'inFlightBytes'>
 
 const USES: Record<StoredBudget, (teamId: string) => SQL> = {
   pods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED')`,
+  clusters: (teamId) => sql`(SELECT COUNT(*) FROM clusters WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
   stoppedPods: (teamId) =>
     sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND status IN ('EXITED', 'ERROR'))`,
   formerPods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status = 'TERMINATED')`,
@@ -38,7 +39,7 @@ export function withinBudget(teamId: string, name: StoredBudget, more: number | 
 }
 
 /** The bytes that specify a team's pods on one host. */
-export function specBytesOn(teamId: string, hostId: string): SQL {
+export function specBytesOn(teamId: string, hostId: string | SQL): SQL {
   return sql`(SELECT COALESCE(SUM(octet_length(spec)), 0) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND host_id = ${hostId})`
 }
 

@@ -74,6 +74,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     runtimeClass: row.inventory.isolation?.runtimeClass ?? DEFAULT_CLASS,
     requiredClasses,
     heldBy: holdersOf.get(row.id)?.flatMap(({ teamId }) => teamId ?? []) ?? null,
+    overlay: overlayOf(row.inventory),
     vcpuTotal: row.vcpuTotal,
     vcpuFree: row.vcpuFree,
     memoryMbTotal: row.memoryMbTotal,
@@ -81,6 +82,11 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
     diskGbFree: row.diskGbFree,
     gpus: gpusOf.get(row.id) ?? [],
   }))
+}
+
+function overlayOf({ overlay }: Inventory): 'none' | 'local' | 'routed' {
+  if (!overlay) return 'none'
+  return overlay.address === null ? 'local' : 'routed'
 }
 
 /** Where a workload holds capacity, if anywhere. */
@@ -189,6 +195,26 @@ function notBelowZero(left: SQL): SQL {
 /** The statements that write what is left on a host, for the batch that changes its allocations. With `strict`, too little left fails the batch. */
 export function recomputeHost(db: Database, hostId: string, mode: 'strict' | 'lenient') {
   return recomputeFree(db, hostId, mode === 'strict' ? (left) => left : notBelowZero)
+}
+
+/** The same for several hosts, a value of SQL in parentheses; too little left on any of them fails the batch. */
+export function recomputeHosts(db: Database, hostIds: SQL) {
+  const used = (column: SQL) => sql`(SELECT COALESCE(SUM(${column}), 0) FROM allocations WHERE host_id = hosts.id)`
+  const usedGpus = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a WHERE a.host_id = host_gpus.host_id AND a.gpu_type_id = host_gpus.gpu_type_id)`
+  return [
+    db
+      .update(hosts)
+      .set({
+        vcpuFree: sql`vcpu_total - ${used(sql`vcpu`)}`,
+        memoryMbFree: sql`memory_mb_total - ${used(sql`memory_mb`)}`,
+        diskGbFree: sql`disk_gb_total - ${used(sql`disk_gb`)}`,
+      })
+      .where(sql`id IN ${hostIds}`),
+    db
+      .update(hostGpus)
+      .set({ free: sql`total - ${usedGpus}` })
+      .where(sql`host_id IN ${hostIds}`),
+  ] as const
 }
 
 function recomputeFree(db: Database, hostId: string, bound: Bound) {

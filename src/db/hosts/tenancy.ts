@@ -10,7 +10,7 @@ const TAKES_SEVERAL = sql`(json_extract(hosts.inventory, '$.runtimes') NOT LIKE 
   OR json_extract(hosts.inventory, '$.isolation.network') = 1 OR json_extract(hosts.inventory, '$.isolation.trustedTenants') = 1)`
 
 /** For a query of the table `hosts`: the host may be given work of this account. */
-export function takesAccount(hostId: string, teamId: string): SQL {
+export function takesAccount(hostId: string | SQL, teamId: string): SQL {
   return sql`(${TAKES_SEVERAL} OR NOT EXISTS (SELECT 1 FROM allocations held WHERE held.host_id = ${hostId} AND held.team_id <> ${teamId}))`
 }
 

@@ -56,7 +56,7 @@ export const pods = sqliteTable(
     clusterIp: text('cluster_ip'),
     /** The newest of its containers that may start; those of a member wait until the others are ready. Null: the pod is no member. */
     readyGeneration: integer('ready_generation'),
-    /** Hosts on which a member could not be started; null once it has run, and of a pod that is no member. */
+    /** Hosts on which a member could not be started; null once it has run or was given up, and of a pod that is no member. */
     triedHosts: text('tried_hosts', { mode: 'json' }).$type<string[]>(),
     /** On the network of its account, with global networking. */
     globalIp: text('global_ip'),

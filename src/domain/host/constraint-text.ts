@@ -43,6 +43,7 @@ const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> 
   cuda: (wanted) => `needs CUDA ${wanted.replaceAll('|', ' or ')}`,
   networkVolumes: () => 'needs a host with network volumes',
   globalVolumes: () => 'needs a host with global volumes',
+  overlay: () => 'needs a host that is on the private network between hosts',
   capacity: () => 'needs room that another request has just taken',
 }
 

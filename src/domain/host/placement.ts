@@ -24,6 +24,10 @@ export interface PlacementHost {
    * any number of accounts.
    */
   heldBy: readonly string[] | null
+  /**
+   * What its agent builds for private networks: none, between workloads of this host, or between hosts too (CLU-15). Absent: none.
+   */
+  overlay?: 'none' | 'local' | 'routed'
   vcpuTotal: number
   vcpuFree: number
   memoryMbTotal: number

@@ -179,6 +179,16 @@ export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: n
   return leaveRunning(pod, atMs, { ...nextContainer(pod, false), hostLost: false }, nowMs)
 }
 
+/** A member of a cluster goes on on another machine, also when it could not be started on its own (CLU-16). */
+export function decideElsewhere<Pod extends PodState>(pod: Pod, lastHeardMs: number, nowMs: number): PodChange<Pod> {
+  return decideReplacement(pod, lastHeardMs, nowMs) ?? leaveRunning(pod, nowMs, { ...nextContainer(pod, false), hostLost: false })
+}
+
+/** It is to start nowhere any more (CLU-17). */
+export function decideGivenUp<Pod extends PodState>(pod: Pod, statusReason: string, nowMs: number): PodChange<Pod> {
+  return leaveRunning(pod, nowMs, { status: 'ERROR', statusReason, hostLost: false })
+}
+
 /** The machine is lost for good as far as anybody can tell: the pod keeps its record and says why (POD-23). */
 export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod) || pod.hostLost) return null

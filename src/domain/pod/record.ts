@@ -1,4 +1,4 @@
-import type { Cloud } from '../../contract/enums.ts'
+import type { Cloud, ClusterType } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 
 /** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */
@@ -14,6 +14,8 @@ export interface PodSpec {
   dataCenterIds: string[]
   mounts: PodMounts
   globalNetworking: boolean
+  /** Of a member: what it has to know of its cluster (ENV-3). Absent: it is no member. */
+  cluster?: { type: ClusterType; podCount: number }
   /** What becomes of the pod when its host is lost for good. */
   onHostLoss: HostLossPolicy
   /** It was rented as one that may be taken away; nothing takes it away here, and older interfaces show the word. Absent: it was not. */

@@ -10,9 +10,14 @@ export interface DesiredContainer {
   keepDisk: boolean
   /** The persistent volume goes too. */
   wipe: boolean
+  /** Make everything ready and wait: the others of its cluster are not ready yet (CLU-14). */
+  prepare: boolean
 }
 
-export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | 'hostLost'>
+export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | 'hostLost'> & {
+  /** Of a member of a cluster: the newest of its containers that may start. Null: any may. */
+  readyGeneration: number | null
+}
 
 /**
  * What a host is to do with the containers of a pod: its present one, and those of former generations that it still has (`known`).
@@ -31,12 +36,13 @@ export function desiredContainers(pod: PodOnHost | null, known: readonly number[
     replaces: formers,
     keepDisk: pod.keepsDisk && formers.length > 0,
     wipe: false,
+    prepare: isToRun(pod) && pod.readyGeneration !== null && pod.readyGeneration < pod.generation,
   }
   return [...wanted, present]
 }
 
 function former(generation: number, desired: 'held' | 'stopped'): DesiredContainer {
-  return { generation, desired, replaces: [], keepDisk: false, wipe: false }
+  return { generation, desired, replaces: [], keepDisk: false, wipe: false, prepare: false }
 }
 
 /** The workload of one generation of a pod. */

@@ -2,7 +2,7 @@ import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import { listPlacementHosts } from '../../db/hosts/capacity.ts'
 import { insertPod, type PodResources, type PodRow } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
-import type { UnfitHost } from '../../domain/host/placement.ts'
+import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
 import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../../domain/pod/placement.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
@@ -27,8 +27,13 @@ interface PodRanking {
 }
 
 /** Where a pod would go now, best first, and what every other host lacks (`?dryRun=true`). */
-export async function rankPod(env: Env, teamId: string, spec: PodSpec): Promise<PodRanking> {
-  const hosts = await listPlacementHosts(openDatabase(env.DB))
+export async function rankPod(
+  env: Env,
+  teamId: string,
+  spec: PodSpec,
+  accepts: (host: PlacementHost) => boolean = () => true,
+): Promise<PodRanking> {
+  const hosts = (await listPlacementHosts(openDatabase(env.DB))).filter(accepts)
   return { ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy), missingVolumes: findMissingVolumes(spec, hosts) }
 }
 

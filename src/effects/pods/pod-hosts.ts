@@ -2,16 +2,18 @@ import { formatTime } from '../../contract/timestamps.ts'
 import { excuseWorkersOn } from '../../db/billing/charges.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { findDeparture } from '../../db/hosts/host-cordon.ts'
-import { listPodsOfHost, movePod, type PodRow } from '../../db/pods/pods.ts'
+import { findPodForHost, listPodsOfHost, movePod, type PodRow } from '../../db/pods/pods.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
 import { podDiskGb } from '../../domain/pod/placement.ts'
-import { decideHeardAgain, decideHostLost, decideReplacement, isToRun, type Silence } from '../../domain/pod/pod.ts'
+import { decideElsewhere, decideHeardAgain, decideHostLost, decideReplacement, isToRun, type Silence } from '../../domain/pod/pod.ts'
 import { generationOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM } from '../../objects/cause.ts'
 import { logEvent } from '../../platform/log.ts'
 import { podStatement } from '../audit.ts'
+import { tellCluster } from '../clusters/tell-cluster.ts'
 import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
 import { grantedBy, rankPod } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
@@ -54,6 +56,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
       (before, after) => notePod(env, after, noteOfTransition(before, after)),
     )
     await here.sync(pod.id)
+    await tellCluster(env, pod.clusterId)
   }
   return waiting
 }
@@ -105,6 +108,38 @@ async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: num
     if (!change) return true
     const after = { ...change.pod, ...grantedBy(candidate), statusReason }
     if (await moveTo(env, here, pod, after, change.usage, { ...candidate.shape, diskGb: podDiskGb(pod.spec) })) return true
+  }
+  return false
+}
+
+/** What a member of a cluster asks of its next host. */
+export interface MemberMove {
+  /** As they stand in its row afterwards. */
+  triedHosts: string[]
+  accepts(host: PlacementHost): boolean
+}
+
+/**
+ * A member of a cluster goes on elsewhere, in its data center and with what it was granted (CLU-16). Nothing happens when it is no longer where
+ * that was decided for. False: there is no place for it.
+ */
+export async function moveMemberPod(
+  env: Env,
+  podId: string,
+  decidedFor: { from: string; generation: number },
+  statusReason: string,
+  { triedHosts, accepts }: MemberMove,
+): Promise<boolean> {
+  const pod = await findPodForHost(openRecords(env), podId)
+  if (!pod || pod.status === 'TERMINATED' || pod.hostId !== decidedFor.from || pod.generation !== decidedFor.generation) return true
+  const { candidates } = await rankPod(env, pod.teamId, { ...pod.spec, dataCenterIds: [pod.dataCenterId] }, accepts)
+  const roomy = candidates.filter(({ shape }) => shape.vcpus >= pod.vcpus && shape.memoryMb >= pod.memoryMb)
+  for (const candidate of roomy.slice(0, MAX_TRIES)) {
+    const { vcpus, memoryMb } = pod
+    const shape = { ...candidate.shape, vcpus, memoryMb }
+    const change = decideElsewhere(pod, pod.changedAtMs, Date.now())
+    const after = { ...change.pod, ...grantedBy({ ...candidate, shape }), triedHosts, statusReason }
+    if (await moveTo(env, podHost(env, pod.hostId), pod, after, change.usage, { ...shape, diskGb: podDiskGb(pod.spec) })) return true
   }
   return false
 }

@@ -8,6 +8,7 @@ import type { Env } from '../../env.ts'
 import type { WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM, byHost } from '../../objects/cause.ts'
 import { podStatement } from '../audit.ts'
+import { tellCluster } from '../clusters/tell-cluster.ts'
 import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
@@ -35,17 +36,23 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
   const said = { generation, state: report.state, reason: report.reason, atMs: report.at, ports: report.ports }
   const pod = await applyToRow(env, source, said)
   await returnCapacity(openDatabase(env.DB), source, said, pod)
+  if (isDown(report.state)) await tellCluster(env, pod?.clusterId ?? null)
 }
 
 // A pod that has moved to another machine is none of this host's business.
 async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
   const decide = (pod: PodRow) => {
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
-    return change && { ...change, usage: cutAtSilence(change.usage, silentSinceMs) }
+    return change && { pod: withoutTries(change.pod), usage: cutAtSilence(change.usage, silentSinceMs) }
   }
   const audit = { cause: byHost(hostId), action: 'pods.report' }
   const note = (before: PodRow, after: PodRow) => (isOfNote(before, after) ? podStatement(env, audit, before, after) : null)
   return changePodRow(openRecords(env), podId, decide, note, (before, after) => notePod(env, after, noteOfReport(before, after)))
+}
+
+// Of a member that has run nothing is to be tried: what ends it then is its program's (CLU-16).
+function withoutTries(pod: PodRow): PodRow {
+  return pod.status === 'RUNNING' && pod.triedHosts !== null ? { ...pod, triedHosts: null } : pod
 }
 
 /** How far a container has come is no change of the pod; that it is no longer to run is one (AUD-5). */

@@ -7,6 +7,7 @@ import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../../
 import { grantLog } from '../log-access.ts'
 import { pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
+import { memberParts } from './member-spec.ts'
 import { issuePodKey } from './pod-key.ts'
 
 /** SIGTERM to SIGKILL of a pod's container. */
@@ -26,6 +27,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
   if (!filled.ok) return filled
   const pull = await pullWith(env, pod.teamId, container)
   if (!pull.ok) return pull
+  const member = await memberParts(env, pod)
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   const workload = applyDesired(
     {
@@ -36,13 +38,14 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
       account: pod.teamId,
       image: container.image,
       ...decodeArgs(container.args),
-      env: withoutPlatformNames(envOf({ ...pod.spec, container: { ...container, env: filled.env } })),
-      platformEnv: { ...podEnv(pod), RUNPOD_API_KEY: await issuePodKey(env, pod.id) },
+      env: { ...member.defaultEnv, ...withoutPlatformNames(envOf({ ...pod.spec, container: { ...container, env: filled.env } })) },
+      platformEnv: { ...podEnv(pod), ...member.platformEnv, RUNPOD_API_KEY: await issuePodKey(env, pod.id) },
       ports: container.ports,
       resources: { vcpus: pod.vcpus, memoryMb: pod.memoryMb, diskGb: container.diskGb, gpu: gpuOf(pod) },
       log,
       mounts: mountsOf(pod),
       ...(pull.login && { registryAuth: pull.login }),
+      ...member.workload,
     },
     pod.id,
     desired,
@@ -52,13 +55,14 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
 
 /** A workload as it is desired now. */
 export function applyDesired(workload: Workload, podId: string, desired: DesiredContainer): Workload {
-  const { replaces: _replaces, keepDisk: _keepDisk, wipe: _wipe, ...rest } = workload
+  const { replaces: _replaces, keepDisk: _keepDisk, wipe: _wipe, prepare: _prepare, ...rest } = workload
   return {
     ...rest,
     desired: desired.desired,
     ...(desired.replaces.length > 0 && { replaces: desired.replaces.map((generation) => workloadIdOf(podId, generation)) }),
     ...(desired.keepDisk && { keepDisk: true }),
     ...(desired.wipe && { wipe: true }),
+    ...(desired.prepare && { prepare: true }),
   }
 }
 

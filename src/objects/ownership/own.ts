@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Records } from '../../db/client.ts'
+import { type ClusterRow, findCluster, listMembers } from '../../db/clusters/clusters.ts'
 import { findEndpoint, findEndpoints, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
 import { findPod, listPods, type PodRow } from '../../db/pods/pods.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
@@ -13,18 +14,21 @@ export interface Asker {
 }
 
 export type OwnEndpoint = Owned<'endpoint', EndpointConfig>
+export type OwnCluster = Owned<'cluster', ClusterRow>
 export type OwnPod = Owned<'pod', PodRow>
 
 interface Rows {
+  cluster: ClusterRow
   endpoint: EndpointConfig
   pod: PodRow
 }
 
 const FINDERS: { readonly [Kind in keyof Rows]: (db: Records, teamId: string, id: string) => Promise<Rows[Kind] | null> } = {
+  cluster: findCluster,
   endpoint: findEndpoint,
   pod: findPod,
 }
-const ABSENT = { endpoint: {}, pod: { detail: 'pod not found' } } as const
+const ABSENT = { cluster: { detail: 'cluster not found' }, endpoint: {}, pod: { detail: 'pod not found' } } as const
 
 /**
  * A row of the asker's team, by an id from a request: the only way from such an id to an object (PP-190). One query that takes the team, so
@@ -55,6 +59,12 @@ export async function ownPods(
 ): Promise<{ pods: OwnPod[]; found: number }> {
   const { rows, found } = await listPods(openRecords(env), teamId, ...page)
   return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), found }
+}
+
+/** The members of the asker's cluster. */
+export async function ownMembers(env: Env, { row }: OwnCluster): Promise<OwnPod[]> {
+  const members = await listMembers(openRecords(env), row.teamId, row.id)
+  return members.map((member) => Owned.prove('pod', member.id, member))
 }
 
 /** Those of the asker's endpoints that are named, in one query. */

@@ -16,7 +16,7 @@ import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
-import { type PodDraft, placePod, rankPod } from '../../effects/pods/place-pod.ts'
+import { placePod, rankPod } from '../../effects/pods/place-pod.ts'
 import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import { requireBudget } from '../accounts/budgets.ts'
@@ -28,6 +28,7 @@ import { replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { requireTemplateScope } from '../resources/templates.ts'
+import { draftPodOf } from './draft-pod.ts'
 import { loadReferences } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
@@ -94,7 +95,7 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
 async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateManner, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
   const plan = withManner(await planOrThrow(ctx, body), manner)
   await claimRegistry(ctx, plan.spec.container)
-  const draft = draftOf(ctx, body.name, plan)
+  const draft = draftPodOf(ctx, { id: newResourceId(), sshSuffix: newSshSuffix(), name: body.name }, plan)
   // ERR-6: before placement.
   await requireSpend(ctx, runningNanos(draft))
   const settings = readSettings(ctx.env)
@@ -149,45 +150,4 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<Po
 // The one that is to be made is no stopped one; where there are as many as may be, it could never be stopped (PP-162).
 function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
-}
-
-function draftOf(
-  { principal, nowMs }: VerbContext,
-  name: string,
-  { spec, templateId, pricePerHour, diskRates, deadlines }: PodPlan,
-): PodDraft {
-  return {
-    id: newResourceId(),
-    teamId: principal.teamId,
-    name,
-    status: 'PROVISIONING',
-    version: 1,
-    generation: 1,
-    spec,
-    keepsDisk: false,
-    diskStale: false,
-    hostLost: false,
-    statusReason: null,
-    locked: false,
-    ports: [],
-    sshSuffix: newSshSuffix(),
-    pricePerHour,
-    templateId,
-    networkVolumeId: spec.mounts.network?.volumeId ?? null,
-    globalVolumeId: spec.mounts.global?.volumeId ?? null,
-    registryId: spec.container.registry,
-    clusterId: null,
-    clusterRank: null,
-    clusterIp: null,
-    readyGeneration: null,
-    triedHosts: null,
-    globalIp: null,
-    startedAtMs: null,
-    chargedFromMs: null,
-    changedAtMs: nowMs,
-    createdAtMs: nowMs,
-    ...deadlines,
-    ...diskRates,
-    diskChargedFromMs: null,
-  }
 }

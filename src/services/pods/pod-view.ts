@@ -2,6 +2,7 @@ import type { PodRuntime } from '../../contract/pods/pod-parts.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
+import { roleOf } from '../../domain/cluster/roles.ts'
 import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'
 import { envOf } from '../../domain/pod/container.ts'
 import { mountsView } from '../../domain/pod/mounts.ts'
@@ -37,7 +38,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     dataCenterId: pod.dataCenterId,
     cudaVersion: pod.cudaVersion,
     ssh: sshOf(pod, settings.sshProxy),
-    ...(pod.clusterId !== null && { cluster: { id: pod.clusterId, rank: null } }),
+    ...(pod.clusterId !== null && { cluster: membershipView(pod, pod.clusterId) }),
     template: pod.templateId,
     cost: silentSinceMs === null ? costOf(pod) : 0,
     locked: pod.locked,
@@ -50,6 +51,12 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     stopAfter: pod.stopAfterMs === null ? null : formatTime(pod.stopAfterMs),
     terminateAfter: pod.terminateAfterMs === null ? null : formatTime(pod.terminateAfterMs),
   }
+}
+
+/** CLU-9. */
+function membershipView({ clusterRank: rank, clusterIp, spec: { cluster } }: PodRow, id: string): NonNullable<Pod['cluster']> {
+  const role = cluster && rank !== null ? roleOf(cluster.type, rank) : null
+  return { id, rank, ...(role && { role }), ...(clusterIp !== null && { ip: clusterIp }) }
 }
 
 /** What a pod was granted, totals of the whole pod (POD-7, POD-8). */

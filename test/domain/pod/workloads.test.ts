@@ -6,6 +6,7 @@ const pod = (change: Partial<PodOnHost> = {}): PodOnHost => ({
   generation: 3,
   keepsDisk: false,
   hostLost: false,
+  readyGeneration: null,
   ...change,
 })
 const container = (generation: number, desired: DesiredContainer['desired'], change: Partial<DesiredContainer> = {}): DesiredContainer => ({
@@ -14,6 +15,7 @@ const container = (generation: number, desired: DesiredContainer['desired'], cha
   replaces: [],
   keepDisk: false,
   wipe: false,
+  prepare: false,
   ...change,
 })
 

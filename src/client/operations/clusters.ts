@@ -1,0 +1,18 @@
+import type {
+  Cluster,
+  CreateClusterRequest,
+  ListClusterPodsResponse,
+  ListClustersResponse,
+  UpdateClusterRequest,
+} from '../../contract/clusters/clusters.ts'
+import { as, create, get, NOTHING, patch, remove } from '../operation.ts'
+
+/** Operations on clusters. */
+export const CLUSTERS_OPERATIONS = {
+  listClusters: get('/v2/clusters', as<typeof ListClustersResponse>()),
+  createCluster: create('/v2/clusters', as<typeof Cluster>(), as<typeof CreateClusterRequest>()),
+  getCluster: get('/v2/clusters/{id}', as<typeof Cluster>()),
+  updateCluster: patch('/v2/clusters/{id}', as<typeof Cluster>(), as<typeof UpdateClusterRequest>()),
+  deleteCluster: remove('/v2/clusters/{id}', NOTHING),
+  listClusterPods: get('/v2/clusters/{id}/pods', as<typeof ListClusterPodsResponse>()),
+}

@@ -1,0 +1,130 @@
+import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { runNamed } from '../batch.ts'
+import type { Database, Records, Statement } from '../client.ts'
+import { openPod, type PodRow } from '../pods/sealed-pod.ts'
+import { clusters, overlays, pods } from '../schema.ts'
+import type { ClusterRow } from './insert-cluster.ts'
+
+export type { ClusterRow }
+
+// As the partial indexes have it, word for word.
+const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
+
+/** A cluster with what its members make of it. */
+export interface ClusterView {
+  row: ClusterRow
+  statuses: readonly { status: PodRow['status']; count: number }[]
+  primary: PodRow | null
+  /** Of its private network; null once there is none. */
+  slot: number | null
+}
+
+/** A cluster of a team that is not deleted, or null. */
+export async function findCluster(db: Database, teamId: string, id: string): Promise<ClusterRow | null> {
+  return (await db.select().from(clusters).where(isOwn(teamId, id)).get()) ?? null
+}
+
+/** Any cluster, deleted ones too: for its object. */
+export async function findClusterById(db: Database, id: string): Promise<ClusterRow | null> {
+  return (await db.select().from(clusters).where(eq(clusters.id, id)).get()) ?? null
+}
+
+/** All clusters of a team that are not deleted, newest first. */
+export async function listClusters(db: Database, teamId: string): Promise<ClusterRow[]> {
+  return db
+    .select()
+    .from(clusters)
+    .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs)))
+    .orderBy(desc(clusters.createdAtMs), desc(clusters.id))
+}
+
+/** Clusters of a team with what is shown of them. */
+export async function viewClusters(db: Records, teamId: string, rows: readonly ClusterRow[]): Promise<ClusterView[]> {
+  const ids = rows.map(({ id }) => id)
+  const isOf = sql`${pods.clusterId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const [counts, primaries, networks] = await db.batch([
+    db
+      .select({ clusterId: pods.clusterId, status: pods.status, count: sql<number>`COUNT(*)` })
+      .from(pods)
+      .where(and(isOf, eq(pods.teamId, teamId), IS_LIVE))
+      .groupBy(pods.clusterId, pods.status),
+    db
+      .select()
+      .from(pods)
+      .where(and(isOf, eq(pods.teamId, teamId), IS_LIVE, eq(pods.clusterRank, 0))),
+    db
+      .select({ ownerId: overlays.ownerId, slot: overlays.slot })
+      .from(overlays)
+      .where(sql`${overlays.ownerId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+  ])
+  const primaryOf = new Map(primaries.map((kept) => [kept.clusterId, openPod(db.vault, kept)]))
+  const slotOf = new Map(networks.map(({ ownerId, slot }) => [ownerId, slot]))
+  return rows.map((row) => ({
+    row,
+    statuses: counts.filter(({ clusterId }) => clusterId === row.id).map(({ status, count }) => ({ status, count })),
+    primary: primaryOf.get(row.id) ?? null,
+    slot: slotOf.get(row.id) ?? null,
+  }))
+}
+
+/** The members of a cluster that are not terminated, by rank. */
+export async function listMembers(db: Records, teamId: string, clusterId: string): Promise<PodRow[]> {
+  const rows = await db
+    .select()
+    .from(pods)
+    .where(and(eq(pods.clusterId, clusterId), eq(pods.teamId, teamId), IS_LIVE))
+    .orderBy(pods.clusterRank)
+  return rows.map((row) => openPod(db.vault, row))
+}
+
+/** Renames a cluster and its members with it (CLU-5, CLU-10). False when it is gone. */
+export async function renameCluster(db: Database, { id, teamId }: ClusterRow, name: string, note: Statement): Promise<boolean> {
+  const renamed = db
+    .update(clusters)
+    .set({ name, version: sql`${clusters.version} + 1` })
+    .where(isOwn(teamId, id))
+  const members = db
+    .update(pods)
+    .set({ name: sql`${name} || '-' || ${pods.clusterRank}`, version: sql`${pods.version} + 1` })
+    .where(and(eq(pods.clusterId, id), IS_LIVE))
+  return (await runNamed(db, { renamed, note, members })).renamed > 0
+}
+
+/** Marks a cluster as deleted; its object terminates the members. False when it was already. */
+export async function markDeleted(db: Database, { id, teamId }: ClusterRow, nowMs: number, note: Statement): Promise<boolean> {
+  const deleted = db
+    .update(clusters)
+    .set({ deletedAtMs: nowMs, version: sql`${clusters.version} + 1` })
+    .where(isOwn(teamId, id))
+  return (await runNamed(db, { deleted, note })).deleted > 0
+}
+
+function isOwn(teamId: string, id: string) {
+  return and(eq(clusters.id, id), eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs))
+}
+
+/** Takes a cluster's network and its row away: nothing of it is on any host. */
+export async function dropCluster(db: Database, id: string): Promise<void> {
+  await db.batch([db.delete(overlays).where(eq(overlays.ownerId, id)), db.delete(clusters).where(eq(clusters.id, id))])
+}
+
+/** Hosts are told this question from now on, unless they are told a later one. */
+export async function publishCheck(db: Database, clusterId: string, number: number): Promise<void> {
+  await db
+    .update(overlays)
+    .set({ checkNumber: number })
+    .where(and(eq(overlays.ownerId, clusterId), sql`${overlays.checkNumber} < ${number}`))
+}
+
+/** Members may start, each with the container that was made ready; one that has another meanwhile waits on. */
+export async function releaseMembers(db: Database, members: readonly { id: string; generation: number }[]): Promise<void> {
+  const ready = JSON.stringify(members.map(({ id, generation }) => ({ id, generation })))
+  const isReady = sql`EXISTS (SELECT 1 FROM json_each(${ready}) m WHERE json_extract(m.value, '$.id') = ${pods.id}
+    AND json_extract(m.value, '$.generation') = ${pods.generation})`
+  await db
+    .update(pods)
+    .set({ readyGeneration: sql`${pods.generation}`, version: sql`${pods.version} + 1` })
+    .where(
+      and(inArray(pods.id, sql`(SELECT json_extract(value, '$.id') FROM json_each(${ready}))`), isReady, ne(pods.status, 'TERMINATED')),
+    )
+}

@@ -1,0 +1,132 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { OVERLAY_POOLS } from '../../domain/overlay/addresses.ts'
+import { boundOf, specBytesOn, withinBudget } from '../accounts/budgets.ts'
+import { isActive } from '../accounts/suspension.ts'
+import { type SpendDemand, withinSpend } from '../billing/spend.ts'
+import type { Records, Statement } from '../client.ts'
+import { recomputeHosts } from '../hosts/capacity.ts'
+import { takesAccount } from '../hosts/tenancy.ts'
+import type { PodResources, PodRow } from '../pods/pods.ts'
+import { sealPodSpec } from '../pods/sealed-pod.ts'
+import { isCheckFailure, isNullFailure } from '../refusals.ts'
+import { allocations, clusters, overlays, pods } from '../schema.ts'
+
+export type ClusterRow = typeof clusters.$inferSelect
+
+/** A parameter of D1 holds at most 2 MB. */
+const CHUNK_CHARS = 1_000_000
+const POOL = OVERLAY_POOLS.cluster
+
+/**
+ * Reserves what all members need and records the cluster with them and its private network, in one batch that fails as a whole (CLU-8). The
+ * number of statements hardly grows with the members: they travel as one parameter. False when a host has no room any more or takes no new
+ * work, when the budgets of the team or its spend limit have none, or when no network is free.
+ */
+export async function insertCluster(
+  db: Records,
+  cluster: ClusterRow,
+  members: readonly PodRow[],
+  { each, spend, together }: { each: PodResources; spend: SpendDemand; together: readonly Statement[] },
+): Promise<boolean> {
+  const kept = members.map((member) => ({ ...member, spec: sealPodSpec(db.vault, member, member.spec) }))
+  const seats = JSON.stringify(members.map(({ id, hostId }) => ({ id, hostId })))
+  const hostIds = JSON.stringify([...new Set(members.map(({ hostId }) => hostId))])
+  try {
+    await db.batch([
+      insertRow(db, cluster, members, { each, spend }),
+      insertOverlay(db, cluster),
+      allocate(db, cluster, seats, each),
+      ...recomputeHosts(db, sql`(SELECT value FROM json_each(${hostIds}))`),
+      ...chunksOf(kept.map(encode)).map((chunk) => insertMembers(db, cluster.id, chunk)),
+      ...together,
+    ])
+    return true
+  } catch (error) {
+    const refused = ['clusters.id', 'pods.id', 'overlays.slot'].some((column) => isNullFailure(error, column))
+    if (refused || isCheckFailure(error)) return false
+    throw error
+  }
+}
+
+function insertRow(
+  db: Records,
+  cluster: ClusterRow,
+  members: readonly PodRow[],
+  { each, spend }: { each: PodResources; spend: SpendDemand },
+) {
+  const { id, teamId } = cluster
+  const gpus = (each.gpu?.count ?? 0) * members.length
+  const may = sql`${isActive(teamId)} AND ${withinBudget(teamId, 'clusters', 1)} AND ${withinBudget(teamId, 'pods', members.length)}
+    AND ${withinBudget(teamId, 'gpus', gpus)} AND ${withinSpend(teamId, spend)} AND ${withinBytes(teamId, members)}`
+  // A refusal has to fail the batch: the column takes no NULL.
+  return db.insert(clusters).values({ ...cluster, id: sql<string>`(SELECT CASE WHEN ${may} THEN ${id} END)` })
+}
+
+// What specifies the members on each host, beside what specifies the team's other pods there.
+function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
+  const bytesOf = (onHost: readonly PodRow[]) =>
+    onHost.reduce((sum, { spec }) => sum + new TextEncoder().encode(JSON.stringify(spec)).length, 0)
+  const added = [...Map.groupBy(members, ({ hostId }) => hostId)].map(([hostId, onHost]) => ({ hostId, bytes: bytesOf(onHost) }))
+  const used = specBytesOn(teamId, sql`json_extract(added.value, '$.hostId')`)
+  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(added)}) added
+    WHERE ${used} + json_extract(added.value, '$.bytes') > ${boundOf(teamId, 'specBytesPerHost')})`
+}
+
+// The smallest slot that no other network has; none is NULL, which the column does not take. Its first question is asked with it.
+function insertOverlay(db: Records, { id, teamId, createdAtMs }: ClusterRow) {
+  const taken = sql`(SELECT slot FROM overlays WHERE kind = 'cluster')`
+  const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'cluster')
+    WHERE candidate NOT IN ${taken} AND candidate < ${POOL.slots})`
+  return db.insert(overlays).select(sql`SELECT ${id}, ${teamId}, 'cluster', ${id}, ${free}, 1, ${createdAtMs}`)
+}
+
+function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: string, { gpu, vcpus, memoryMb, diskGb }: PodResources) {
+  const id = sql`json_extract(seat.value, '$.id')`
+  const hostId = sql`json_extract(seat.value, '$.hostId')`
+  // Who holds anything there is asked before the first member does.
+  return db.insert(allocations).select(sql`SELECT ${id}, ${teamId}, ${hostId}, 'pod', ${id},
+    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${createdAtMs}, NULL, 0, 0, 0
+    FROM json_each(${seats}) seat
+    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${hostId} AND status = 'ONLINE' AND cordoned_at IS NULL AND ${takesAccount(hostId, teamId)})`)
+}
+
+function insertMembers(db: Records, clusterId: string, chunk: string) {
+  const columns = Object.values(getTableColumns(pods)).map(({ name }) => {
+    const value = sql`json_extract(member.value, ${`$.${name}`})`
+    // Without its allocation it has no id, which fails the batch.
+    if (name === 'id') return sql`CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${value}) THEN ${value} END`
+    return name === 'cluster_ip' ? addressOf(clusterId, sql`json_extract(member.value, '$.cluster_rank')`) : value
+  })
+  return db.insert(pods).select(sql`SELECT ${sql.join(columns, sql`, `)} FROM json_each(${chunk}) member`)
+}
+
+/** The address of a rank in the range of a slot, as `memberAddress` says it. */
+function addressOf(clusterId: string, rank: SQL): SQL {
+  const size = 2 ** (32 - POOL.prefix)
+  const number = sql`(SELECT ${POOL.first} + slot * ${size} + 2 + ${rank} FROM overlays WHERE id = ${clusterId})`
+  return sql`(SELECT printf('%d.%d.%d.%d', n >> 24, (n >> 16) & 255, (n >> 8) & 255, n & 255) FROM (SELECT ${number} AS n))`
+}
+
+/** A row as its columns take it, by their names. */
+function encode(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(getTableColumns(pods)).map(([key, column]) => {
+      const value = row[key] ?? null
+      return [column.name, value === null ? null : column.mapToDriverValue(value)]
+    }),
+  )
+}
+
+function chunksOf(rows: readonly object[]): string[] {
+  const chunks: string[][] = []
+  let chars = Number.POSITIVE_INFINITY
+  for (const text of rows.map((row) => JSON.stringify(row))) {
+    if (chars + text.length > CHUNK_CHARS) {
+      chunks.push([])
+      chars = 0
+    }
+    chunks.at(-1)?.push(text)
+    chars += text.length
+  }
+  return chunks.map((texts) => `[${texts.join(',')}]`)
+}

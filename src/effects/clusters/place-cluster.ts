@@ -1,0 +1,125 @@
+import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
+import { type ClusterRow, insertCluster } from '../../db/clusters/insert-cluster.ts'
+import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { runningNanos } from '../../domain/billing/pod-rates.ts'
+import { type Gang, placeGang } from '../../domain/cluster/gang.ts'
+import type { UnfitHost } from '../../domain/host/placement.ts'
+import { findMissingVolumes, type MissingVolumes, podDiskGb } from '../../domain/pod/placement.ts'
+import type { PodSpec } from '../../domain/pod/record.ts'
+import { type Env, readSettings } from '../../env.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
+import { clusterStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
+import { spendDemand } from '../billing/spend.ts'
+import { type PodHost, podHost } from '../pods/marked-pod.ts'
+import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
+
+/** Placements tried for one create: callers that race for the same hosts look again at what is left. */
+const MAX_TRIES = 5
+
+export interface RankedGang {
+  gang: Gang
+  missingVolumes: MissingVolumes | null
+}
+
+export type ClusterPlacement = { ok: true; cluster: ClusterRow; members: PodRow[] } | ({ ok: false } & RankedGang)
+
+/** A new cluster but for what placement decides; `memberOf` makes the member of a rank. */
+export interface ClusterDraft {
+  cluster: Omit<ClusterRow, 'dataCenterId'>
+  spec: PodSpec
+  memberOf(rank: number): PodDraft
+}
+
+/** Where a cluster would go now (`?dryRun=true`). `busy`: hosts that are not to be looked at. */
+export async function rankGang(
+  env: Env,
+  { teamId, spec, podCount }: { teamId: string; spec: PodSpec; podCount: number },
+  busy: ReadonlySet<string> = new Set(),
+): Promise<RankedGang> {
+  const hosts = (await listPlacementHosts(openDatabase(env.DB))).filter(({ id }) => !busy.has(id))
+  const gang = placeGang(teamId, spec, podCount, hosts, readSettings(env).placementStrategy)
+  return { gang, missingVolumes: findMissingVolumes(spec, hosts) }
+}
+
+/**
+ * Records a cluster with all members and what they need in one batch, and has their hosts make them ready (CLU-8). `together` makes what else
+ * belongs into that batch. Of callers that race for the same places one gets them; the others look for other ones.
+ */
+export async function placeCluster(
+  env: Env,
+  draft: ClusterDraft,
+  together: (cluster: ClusterRow, members: readonly PodRow[]) => readonly Statement[],
+): Promise<ClusterPlacement> {
+  const { teamId, podCount } = draft.cluster
+  const busy = new Set<string>()
+  let ranked = await rankGang(env, { teamId, podCount, spec: draft.spec })
+  for (let tries = 0; tries < MAX_TRIES && ranked.gang.ok; tries += 1) {
+    const { dataCenterId, seats, shape } = ranked.gang
+    const cluster = { ...draft.cluster, dataCenterId }
+    const members = seats.map((seat, rank) => ({ ...draft.memberOf(rank), ...grantedBy({ ...seat, shape }) }))
+    const outcome = await createOn(env, cluster, members, { ...shape, diskGb: podDiskGb(draft.spec) }, together(cluster, members))
+    if (outcome === 'done') return { ok: true, cluster, members }
+    for (const hostId of outcome) busy.add(hostId)
+    ranked = await rankGang(env, { teamId, podCount, spec: draft.spec }, busy)
+  }
+  return { ok: false, ...ranked }
+}
+
+/** 'done', or hosts that take no more; none: the batch was refused. */
+async function createOn(
+  env: Env,
+  cluster: ClusterRow,
+  members: readonly PodRow[],
+  each: Parameters<typeof insertCluster>[3]['each'],
+  together: readonly Statement[],
+): Promise<'done' | string[]> {
+  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places work'))
+  await object.expect(cluster.id)
+  const seats = members.map((member) => ({ member, host: podHost(env, member.hostId) }))
+  const marks = await Promise.all(seats.map(({ member, host }) => markOn(host, member.id)))
+  const busy = seats.flatMap(({ member }, index) => (marks[index] ? [] : [member.hostId]))
+  if (busy.length > 0) {
+    await eachSeat(seats, (host, podId) => host.unmark(podId))
+    return [...new Set(busy)]
+  }
+  const nanos = members.reduce((sum, member) => sum + runningNanos(member), 0)
+  let isThere = true
+  try {
+    isThere = await insertCluster(openRecords(env), cluster, members, { each, spend: spendDemand(env, nanos), together })
+    return isThere ? 'done' : []
+  } finally {
+    // Of a batch that threw nobody knows whether it was written.
+    await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.unmark(podId)))
+    await object.look(cluster.id)
+  }
+}
+
+async function markOn(host: PodHost, podId: string): Promise<boolean> {
+  try {
+    return (await host.mark(podId)).takesMore
+  } catch (error) {
+    logEvent('warn', 'a host could not be asked to take a member', { hostId: host.hostId, podId, error })
+    return false
+  }
+}
+
+/** Of a member that its host cannot be told of now, the host looks at its row by itself (adr/0012). */
+async function eachSeat(
+  seats: readonly { member: PodRow; host: PodHost }[],
+  tell: (host: PodHost, podId: string) => Promise<void>,
+): Promise<void> {
+  const told = await Promise.allSettled(seats.map(({ member, host }) => tell(host, member.id)))
+  for (const [index, outcome] of told.entries()) {
+    if (outcome.status === 'fulfilled') continue
+    logEvent('warn', 'a host could not be told of a member', { podId: seats[index]?.member.id, error: outcome.reason })
+  }
+}
+
+/** What each host would take of a gang, those that take members first, and what the others lack. */
+export function hostsOfGang(gang: Gang): { hostId: string; members: number; failed: UnfitHost['failed'] }[] {
+  if (!gang.ok) return gang.refusals.map(({ hostId, failed }) => ({ hostId, members: 0, failed }))
+  const byHost = Map.groupBy(gang.seats, ({ hostId }) => hostId)
+  return [...byHost].map(([hostId, seats]) => ({ hostId, members: seats.length, failed: [] }))
+}

@@ -1,0 +1,88 @@
+import { openDatabase, openRecords } from '../../db/client.ts'
+import { dropCluster, publishCheck, releaseMembers } from '../../db/clusters/clusters.ts'
+import { findPodForHost } from '../../db/pods/pods.ts'
+import type { Member } from '../../domain/cluster/life.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
+import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import { logEvent } from '../../platform/log.ts'
+import { podHost } from '../pods/marked-pod.ts'
+import { changePodByPlatform } from '../pods/platform-change.ts'
+import { moveMemberPod } from '../pods/pod-hosts.ts'
+import { failPodStart } from '../pods/pod-reports.ts'
+
+/** What a cluster's object does to the rows and hosts of its members. Each may be repeated: what was done is not done twice. */
+export interface ClusterEffects {
+  publishCheck(clusterId: string, number: number, hostIds: readonly string[]): Promise<void>
+  release(members: readonly Pick<Member, 'id' | 'generation' | 'hostId'>[]): Promise<void>
+  /** False: there is no place for it now. */
+  move(member: Member, others: readonly Member[], reason: string): Promise<boolean>
+  fail(member: Member, reason: string): Promise<void>
+  giveUp(member: Member, reason: string): Promise<void>
+  terminate(member: Member): Promise<void>
+  drop(clusterId: string): Promise<void>
+}
+
+const DELETED = 'its cluster was deleted'
+
+export function clusterEffects(env: Env): ClusterEffects {
+  const db = openDatabase(env.DB)
+  return {
+    publishCheck: async (clusterId, number, hostIds) => {
+      await publishCheck(db, clusterId, number)
+      await Promise.all([...new Set(hostIds)].map((hostId) => askHost(env, hostId)))
+    },
+    release: async (members) => {
+      const hosts = members.map(({ id, hostId }) => ({ id, host: podHost(env, hostId) }))
+      // Whoever dies after the marks is finished by the hosts, which look by themselves.
+      await Promise.all(hosts.map(({ id, host }) => host.mark(id)))
+      await releaseMembers(db, members)
+      await Promise.all(hosts.map(({ id, host }) => host.sync(id)))
+    },
+    move: async (member, others, reason) => {
+      const tried = member.triedHosts ?? []
+      const triedHosts = member.hostLost ? tried : [...tried, member.hostId]
+      return moveMemberPod(env, member.id, { from: member.hostId, generation: member.generation }, reason, {
+        triedHosts: [...triedHosts],
+        accepts: (host) => isFit(host, member, others),
+      })
+    },
+    fail: async (member, reason) => {
+      const pod = await findPodForHost(openRecords(env), member.id)
+      if (!pod || pod.generation !== member.generation || pod.hostId !== member.hostId) return
+      const host = podHost(env, member.hostId)
+      await host.mark(member.id)
+      await failPodStart(env, pod, reason)
+      await host.sync(member.id)
+    },
+    giveUp: (member, reason) =>
+      changePodByPlatform(env, podHost(env, member.hostId), member.id, (pod) => {
+        if (pod.triedHosts === null || pod.status === 'TERMINATED') return null
+        const change = decideGivenUp({ ...pod, triedHosts: null }, reason, Date.now())
+        return change
+      }),
+    terminate: (member) =>
+      changePodByPlatform(env, podHost(env, member.hostId), member.id, (pod) =>
+        pod.status === 'TERMINATED' ? null : decideTermination(pod, DELETED, Date.now()),
+      ),
+    drop: (clusterId) => dropCluster(db, clusterId),
+  }
+}
+
+// A host without a link hears it with the next one.
+async function askHost(env: Env, hostId: string): Promise<void> {
+  try {
+    await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)
+  } catch (error) {
+    logEvent('warn', 'a host could not be asked whether members reach one another', { hostId, error })
+  }
+}
+
+/** Where a member may go: not where it failed, and where the others reach it (CLU-15). */
+function isFit(host: PlacementHost, member: Member, others: readonly Member[]): boolean {
+  if (host.id === member.hostId || member.triedHosts?.includes(host.id)) return false
+  const isAlone = others.every(({ hostId }) => hostId === host.id)
+  return host.overlay === 'routed' || (host.overlay === 'local' && isAlone)
+}

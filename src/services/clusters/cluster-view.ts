@@ -1,0 +1,45 @@
+import type { Cluster } from '../../contract/clusters/clusters.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import type { ClusterRow, ClusterView } from '../../db/clusters/clusters.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { overlayOf } from '../../domain/overlay/addresses.ts'
+import { sshOf } from '../../domain/pod/access.ts'
+import { VXLAN_PORT } from '../../host-protocol/overlays.ts'
+
+/** A cluster as REST shows it (CLU-3, CLU-4). What is not known yet is left out. */
+export function toCluster({ row, statuses, primary, slot }: ClusterView): Cluster {
+  const network = slot !== null && isProvisioned(primary) ? overlayOf('cluster', slot) : null
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    compute: { gpuTypeId: row.gpuTypeId, gpuCountPerPod: row.gpuCountPerPod, podCount: row.podCount },
+    pods: {
+      total: statuses.reduce((sum, { count }) => sum + count, 0),
+      byStatus: Object.fromEntries(statuses.map(({ status, count }) => [status, count])),
+    },
+    ...(row.templateId !== null && { template: row.templateId }),
+    dataCenterId: row.dataCenterId,
+    ...(network && { network: { cidr: network.cidr, vxlanId: network.vni, vxlanPort: VXLAN_PORT } }),
+    ...(primary && { primary: primaryView(primary) }),
+    onHostLoss: row.onHostLoss,
+    createdAt: formatTime(row.createdAtMs),
+  }
+}
+
+/** A cluster that has just been recorded, before anything can have become of it. */
+export function newCluster(row: ClusterRow, members: readonly PodRow[]): Cluster {
+  const [primary = null] = members
+  return toCluster({ row, statuses: [{ status: 'PROVISIONING', count: members.length }], primary, slot: null })
+}
+
+// Its members have reached one another once.
+function isProvisioned(primary: PodRow | null): boolean {
+  return (primary?.readyGeneration ?? 0) > 0
+}
+
+function primaryView(pod: PodRow): NonNullable<Cluster['primary']> {
+  const { direct } = sshOf(pod, null)
+  const isUp = pod.status === 'RUNNING' && direct !== null
+  return { podId: pod.id, status: pod.status, ...(isUp && { sshEndpoint: `${direct.host}:${direct.port}` }) }
+}

@@ -1,0 +1,69 @@
+import type { Cluster, UpdateClusterRequest } from '../../contract/clusters/clusters.ts'
+import type { Pod } from '../../contract/pods/pods.ts'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
+import * as table from '../../db/clusters/clusters.ts'
+import { readSettings } from '../../env.ts'
+import { type OwnCluster, own, ownMembers } from '../../objects/ownership/own.ts'
+import { clusterStub } from '../../objects/stubs.ts'
+import { DELETED, noteChange } from '../audit.ts'
+import type { VerbContext } from '../context.ts'
+import { readLivePods } from '../pods/live-pods.ts'
+import { toPod } from '../pods/pod-view.ts'
+import { requireScope } from '../require-scope.ts'
+import { toCluster } from './cluster-view.ts'
+
+/** All clusters of the account, newest first (CLU-1). Throws 403. */
+export async function listClusters(ctx: VerbContext): Promise<Cluster[]> {
+  requireScope(ctx.principal, 'clusters:read')
+  const db = openRecords(ctx.env)
+  const { teamId } = ctx.principal
+  return (await table.viewClusters(db, teamId, await table.listClusters(db, teamId))).map(toCluster)
+}
+
+/** One cluster as it is now. Throws 403, and 404 for an id that is unknown, deleted or another account's (AUT-5). */
+export async function getCluster(ctx: VerbContext, id: string): Promise<Cluster> {
+  requireScope(ctx.principal, 'clusters:read')
+  return show(ctx, await own(ctx.env, ctx.principal, 'cluster', id))
+}
+
+/** The members of a cluster, whole and by rank (CLU-1). Throws 403 and 404. */
+export async function listClusterPods(ctx: VerbContext, id: string): Promise<Pod[]> {
+  requireScope(ctx.principal, 'clusters:read')
+  const members = await ownMembers(ctx.env, await own(ctx.env, ctx.principal, 'cluster', id))
+  const live = await readLivePods(ctx.env, members)
+  const settings = readSettings(ctx.env)
+  return members.map(({ id: podId, row }) => toPod(row, settings, ctx.nowMs, live.get(podId)))
+}
+
+/** Renames a cluster, and its members with it (CLU-5). Throws 403 and 404. */
+export async function updateCluster(ctx: VerbContext, id: string, { name }: UpdateClusterRequest): Promise<Cluster> {
+  requireScope(ctx.principal, 'clusters:write')
+  const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
+  if (name === undefined || name === cluster.row.name) return show(ctx, cluster)
+  const contents = { before: { name: cluster.row.name }, after: { name } }
+  const note = noteChange(ctx, { action: 'clusters.update', resourceKind: 'cluster', resourceId: id, ...contents })
+  if (!(await table.renameCluster(openDatabase(ctx.env.DB), cluster.row, name, note))) throw new Problem('notFound')
+  return show(ctx, cluster.with({ ...cluster.row, name }))
+}
+
+/**
+ * Deletes a cluster in whatever state it is: every member is terminated (CLU-5, CLU-10). What cannot be done now, its object does by itself.
+ * Throws 403 and 404.
+ */
+export async function deleteCluster(ctx: VerbContext, id: string): Promise<void> {
+  requireScope(ctx.principal, 'clusters:write')
+  const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
+  const note = noteChange(ctx, { action: 'clusters.delete', resourceKind: 'cluster', resourceId: id, ...DELETED })
+  const object = clusterStub(ctx.env, cluster)
+  // Whoever dies behind the next statement is finished by the object.
+  await object.expect(id)
+  if (!(await table.markDeleted(openDatabase(ctx.env.DB), cluster.row, ctx.nowMs, note))) throw new Problem('notFound')
+  await object.look(id)
+}
+
+async function show({ env }: VerbContext, { row }: OwnCluster): Promise<Cluster> {
+  const [view] = await table.viewClusters(openRecords(env), row.teamId, [row])
+  if (!view) throw new Problem('notFound')
+  return toCluster(view)
+}

@@ -1,0 +1,164 @@
+import type { Cluster, ClusterPlacementPreview, CreateClusterRequest } from '../../contract/clusters/clusters.ts'
+import { CLUSTER_DEFAULTS } from '../../contract/defaults.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
+import { specBytes } from '../../db/pods/pods.ts'
+import { runningNanos } from '../../domain/billing/pod-rates.ts'
+import { memberName, memberRequest, memberSpec, refuseCluster, refuseGang } from '../../domain/cluster/request.ts'
+import { describeConstraint } from '../../domain/host/constraint-text.ts'
+import { shownPrice } from '../../domain/pod/access.ts'
+import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
+import { type ClusterDraft, hostsOfGang, placeCluster, rankGang } from '../../effects/clusters/place-cluster.ts'
+import { opaqueHostId } from '../../effects/explain-placement.ts'
+import { sealMungeKey } from '../../effects/pods/member-spec.ts'
+import type { PodDraft } from '../../effects/pods/place-pod.ts'
+import { newJupyterPassword, newMungeKey, newResourceId, newSshSuffix } from '../../platform/ids.ts'
+import { requireBudget } from '../accounts/budgets.ts'
+import { noteChange } from '../audit.ts'
+import { requireSpend } from '../billing/spend.ts'
+import type { VerbContext } from '../context.ts'
+import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { draftPodOf } from '../pods/draft-pod.ts'
+import { loadReferences } from '../pods/pod-references.ts'
+import { requireScope } from '../require-scope.ts'
+import { claimRegistry, requireRegistry } from '../resources/registries.ts'
+import { requireTemplateScope } from '../resources/templates.ts'
+import { newCluster } from './cluster-view.ts'
+
+const OPERATION = 'createCluster'
+/** Hosts that one dry run names. */
+const MAX_HOSTS_SHOWN = 100
+
+/**
+ * Creates a cluster: all members in one data center, or none (CLU-1 to CLU-11). Throws 400 (also when nothing has room for all), 402, 403, 404
+ * (template), 409 (its key is in use), 413 and 422.
+ */
+export async function createCluster(ctx: VerbContext, body: CreateClusterRequest, idempotencyKey: string | undefined): Promise<Cluster> {
+  requireScope(ctx.principal, 'clusters:write')
+  await requireTemplateScope(ctx, body.templateId)
+  return onceForKey<Cluster>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store))
+}
+
+/** Where a cluster would go now, what it costs, or what is missing; nothing is written (CLU-12). Throws what the create would. */
+export async function previewCluster(ctx: VerbContext, body: CreateClusterRequest): Promise<ClusterPlacementPreview> {
+  requireScope(ctx.principal, 'clusters:write')
+  await requireTemplateScope(ctx, body.templateId)
+  const plan = await planOrThrow(ctx, body)
+  const { podCount } = body.compute
+  const { teamId } = ctx.principal
+  await requireSpend(ctx, nanosOf(plan, podCount))
+  const { gang, missingVolumes } = await rankGang(ctx.env, { teamId, spec: plan.spec, podCount })
+  const hosts = hostsOfGang(gang).slice(0, MAX_HOSTS_SHOWN)
+  return {
+    fits: gang.ok,
+    dataCenterId: gang.ok ? gang.dataCenterId : null,
+    cost: shownPrice(plan.pricePerHour * podCount),
+    missing: gang.ok ? [] : [...(refuseGang(gang, podCount, missingVolumes).errors ?? [])],
+    hosts: await Promise.all(
+      hosts.map(async ({ hostId, members, failed }) => ({
+        hostId: await opaqueHostId(ctx.env, teamId, hostId),
+        members,
+        failed: failed.map(describeConstraint),
+      })),
+    ),
+  }
+}
+
+async function place(ctx: VerbContext, body: CreateClusterRequest, store: StoreAnswer<Cluster>): Promise<Cluster> {
+  const plan = await planOrThrow(ctx, body)
+  await claimRegistry(ctx, plan.spec.container)
+  const { podCount } = body.compute
+  // ERR-6: before placement.
+  await requireSpend(ctx, nanosOf(plan, podCount))
+  const draft = draftOf(ctx, body, plan)
+  const db = openDatabase(ctx.env.DB)
+  const placed = await placeCluster(ctx.env, draft, (cluster, members) => [
+    noteCreate(ctx, body, cluster.id, cluster.dataCenterId),
+    ...store(newCluster(cluster, members)),
+    // They refer to the same.
+    ...members.slice(0, 1).map((member) => requireReferences(db, member)),
+  ]).catch(async (error: unknown) => {
+    if (!isReferenceFailure(error)) throw error
+    // What the body names was deleted meanwhile: looked up again, it is refused by its name.
+    await planOrThrow(ctx, body)
+    throw new Problem('conflict', { detail: 'what the cluster refers to is being changed; try again' })
+  })
+  if (placed.ok) return newCluster(placed.cluster, placed.members)
+  const specBytesPerHost = specBytes(draft)
+  await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost })
+  await requireSpend(ctx, nanosOf(plan, podCount))
+  const { gang, missingVolumes } = placed
+  throw problemOf(refuseGang(gang.ok ? { ok: false, refusals: [], nearest: null } : gang, podCount, missingVolumes))
+}
+
+function noteCreate(ctx: VerbContext, body: CreateClusterRequest, resourceId: string, dataCenter: string) {
+  const { name, type, compute, image, templateId, onHostLoss } = body
+  const after = {
+    name,
+    type,
+    compute,
+    dataCenter,
+    onHostLoss: onHostLoss ?? CLUSTER_DEFAULTS.onHostLoss,
+    image,
+    template: templateId ?? null,
+  }
+  return noteChange(ctx, { action: 'clusters.create', resourceKind: 'cluster', resourceId, before: null, after })
+}
+
+/** The plan of one member. */
+async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promise<PodPlan> {
+  const { env, principal } = ctx
+  const request = memberRequest(body)
+  const problem = refuseCluster(body) ?? refuseCreate(request)
+  if (problem) throw problemOf(problem)
+  const [references, catalog] = await Promise.all([
+    loadReferences(env, principal, request),
+    loadCatalog(env),
+    requireBudget(env, principal.teamId, budgetOf(body)),
+  ])
+  // A cluster takes its mounts from the body alone.
+  const template = references.template && { ...references.template, persistent: null }
+  const result = planPod(catalog, request, { ...references, template }, newJupyterPassword(), ctx.nowMs)
+  if (!result.ok) throw problemOf(result.problem)
+  await requireRegistry(ctx, result.plan.spec.container)
+  return { ...result.plan, spec: memberSpec(result.plan.spec, body) }
+}
+
+function budgetOf({ compute: { podCount, gpuCountPerPod } }: CreateClusterRequest) {
+  return { clusters: 1, pods: podCount, gpus: podCount * gpuCountPerPod }
+}
+
+function nanosOf(plan: PodPlan, podCount: number): number {
+  return podCount * runningNanos({ pricePerHour: plan.pricePerHour, ...plan.diskRates })
+}
+
+function draftOf(ctx: VerbContext, body: CreateClusterRequest, plan: PodPlan): ClusterDraft & Pick<PodDraft, 'spec'> {
+  const id = newResourceId()
+  const { name, type, compute, onHostLoss } = body
+  const { gpuTypeId, gpuCountPerPod, podCount } = compute
+  const cluster = {
+    id,
+    teamId: ctx.principal.teamId,
+    name,
+    type,
+    gpuTypeId,
+    gpuCountPerPod,
+    podCount,
+    templateId: plan.templateId,
+    onHostLoss: onHostLoss ?? CLUSTER_DEFAULTS.onHostLoss,
+    sealedSecret: type === 'SLURM' ? sealMungeKey(ctx.env, id, newMungeKey()) : null,
+    version: 1,
+    createdAtMs: ctx.nowMs,
+    deletedAtMs: null,
+  }
+  const memberOf = (rank: number): PodDraft => ({
+    ...draftPodOf(ctx, { id: newResourceId(), sshSuffix: newSshSuffix(), name: memberName(name, rank) }, plan),
+    clusterId: id,
+    clusterRank: rank,
+    readyGeneration: 0,
+    triedHosts: [],
+  })
+  return { cluster, spec: plan.spec, memberOf }
+}

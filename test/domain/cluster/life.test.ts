@@ -1,0 +1,159 @@
+import {
+  type Answers,
+  ask,
+  type Check,
+  type ClusterState,
+  decideCluster,
+  MAX_PLACES,
+  type Member,
+  PLACE_PATIENCE_MS,
+  PREPARE_PATIENCE_MS,
+  REACH_PATIENCE_MS,
+} from '../../../src/domain/cluster/life.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const NOW = 1_000_000
+
+function member(rank: number, change: Partial<Member> = {}): Member {
+  return {
+    id: `m${rank}`,
+    rank,
+    hostId: `h${rank}`,
+    generation: 1,
+    status: 'PROVISIONING',
+    hostLost: false,
+    readyGeneration: 0,
+    triedHosts: [],
+    statusReason: null,
+    changedAtMs: NOW,
+    ...change,
+  }
+}
+const running = (rank: number, change: Partial<Member> = {}) =>
+  member(rank, { status: 'RUNNING', readyGeneration: 1, triedHosts: null, ...change })
+const state = (change: Partial<ClusterState> = {}): ClusterState => ({
+  isDeleted: false,
+  onHostLoss: 'WAIT',
+  checkNumber: 1,
+  holdsHosts: true,
+  ...change,
+})
+/** Hosts that say that their members reach all others, but for the gaps. */
+const answers = (members: Member[], number = 1, gaps: { from: string; to: string; reason: string }[] = []): Answers =>
+  members.map(({ id, hostId }) => {
+    const own = gaps.filter(({ from }) => from === id)
+    return { hostId, report: { overlayId: 'c', check: number, ready: own.length > 0 ? [] : [id], gaps: own } }
+  })
+const steps = (cluster: ClusterState, members: Member[], check: Check | null, heard: Answers = [], nowMs = NOW) =>
+  decideCluster(cluster, members, check, heard, nowMs).steps.map((step) =>
+    'member' in step
+      ? [step.kind, step.member.id]
+      : step.kind === 'release'
+        ? [step.kind, ...step.members.map(({ id }) => id)]
+        : [step.kind],
+  )
+
+describe('the start', () => {
+  const all = [member(0), member(1), member(2)]
+  const check = ask(all, 1, NOW)
+
+  it('[CLU-14] nobody starts before everybody is ready, and then all do', () => {
+    expect(steps(state(), all, null)).toEqual([['ask']])
+    expect(steps(state(), all, check)).toEqual([])
+    expect(steps(state(), all, check, answers(all.slice(0, 2)))).toEqual([])
+    expect(steps(state(), all, check, answers(all))).toEqual([['release', 'm0', 'm1', 'm2']])
+  })
+
+  it('[CLU-14] what was answered to another question, or by another host, counts for nothing', () => {
+    expect(steps(state(), all, ask(all, 2, NOW), answers(all, 1))).toEqual([])
+    const moved = [member(0), member(1), member(2, { hostId: 'h9', generation: 2 })]
+    expect(steps(state(), moved, check, answers(all))).toEqual([['ask']])
+    expect(steps(state(), moved, ask(moved, 2, NOW), answers(all, 2))).toEqual([])
+  })
+
+  it('[CLU-21] a pair that does not reach is asked again, and then one of it is to blame and named', () => {
+    const gaps = [
+      { from: 'm0', to: 'm2', reason: 'no answer' },
+      { from: 'm2', to: 'm0', reason: 'no answer' },
+    ]
+    const heard = answers(all, 1, gaps)
+    const asked = { ...check, askedAtMs: NOW - 6_000 }
+    expect(steps(state(), all, asked, heard)).toEqual([['ask']])
+    const decided = decideCluster(state(), all, { ...asked, troubledSinceMs: NOW - REACH_PATIENCE_MS }, heard, NOW)
+    expect(decided.steps).toEqual([{ kind: 'fail', member: all[2], reason: 'm0 does not reach m2: no answer' }])
+  })
+
+  it('[CLU-21] nobody is to blame before every host has answered', () => {
+    const gaps = [{ from: 'm0', to: 'm2', reason: 'no answer' }]
+    const troubled = { ...check, troubledSinceMs: NOW - REACH_PATIENCE_MS, askedAtMs: 0 }
+    expect(steps(state(), all, troubled, answers(all.slice(0, 2), 1, gaps))).toEqual([])
+  })
+
+  it('[CLU-21] a host that never answers fails its members after an hour', () => {
+    const late = { ...check, sinceMs: NOW - PREPARE_PATIENCE_MS }
+    expect(steps(state(), all, late, answers(all.slice(0, 2)))).toEqual([['fail', 'm2']])
+  })
+})
+
+describe('members that cannot start', () => {
+  const failed = (change: Partial<Member> = {}) => member(1, { status: 'ERROR', statusReason: 'no such image', ...change })
+
+  it('[CLU-16] go elsewhere, and nobody else moves', () => {
+    expect(steps(state(), [member(0), failed()], null)).toEqual([['move', 'm1']])
+    expect(steps(state(), [running(0), failed({ triedHosts: ['a'] })], null)).toEqual([['move', 'm1']])
+  })
+
+  it('[CLU-16] what ends after it has run is its own affair', () => {
+    expect(steps(state(), [running(0), running(1, { status: 'ERROR' })], null)).toEqual([])
+    expect(steps(state(), [running(0), running(1, { status: 'EXITED' })], null)).toEqual([])
+  })
+
+  it('[CLU-17] after so many hosts, or so long, all that wait are given up, that one last', () => {
+    const tried = Array.from({ length: MAX_PLACES - 1 }, (_, index) => `t${index}`)
+    const expected = [
+      ['giveUp', 'm0'],
+      ['giveUp', 'm2'],
+      ['giveUp', 'm1'],
+    ]
+    expect(steps(state(), [member(0), failed({ triedHosts: tried }), member(2)], null)).toEqual(expected)
+    expect(steps(state(), [member(0), failed({ changedAtMs: NOW - PLACE_PATIENCE_MS }), member(2)], null)).toEqual(expected)
+    expect(steps(state(), [running(0), failed({ triedHosts: tried })], null)).toEqual([['giveUp', 'm1']])
+  })
+
+  it('[CLU-17] a suspended account is no failure', () => {
+    const statusReason = 'stopped: the account is suspended by the operator'
+    expect(steps(state(), [member(0, { status: 'EXITED', statusReason }), member(1, { status: 'EXITED', statusReason })], null)).toEqual([])
+  })
+})
+
+describe('lost hosts', () => {
+  const lost = (change: Partial<Member> = {}) => running(1, { status: 'ERROR', hostLost: true, ...change })
+
+  it('[CLU-18] a member waits for its host, or is replaced when that was asked for; others go on', () => {
+    expect(steps(state(), [running(0), lost()], null)).toEqual([])
+    expect(steps(state({ onHostLoss: 'REPLACE' }), [running(0), lost()], null)).toEqual([['move', 'm1']])
+  })
+
+  it('[CLU-18] one that has never run has nothing to wait for', () => {
+    expect(steps(state(), [member(0), lost({ triedHosts: [], readyGeneration: 0 })], null)).toEqual([['move', 'm1']])
+  })
+
+  it('[CLU-18] a replaced member starts once it reaches those that are there', () => {
+    const members = [running(0), lost(), member(2, { generation: 2, status: 'STARTING', readyGeneration: 1 })]
+    const gaps = [{ from: 'm2', to: 'm1', reason: 'no answer' }]
+    const there = members.filter(({ hostLost }) => !hostLost)
+    expect(steps(state(), members, ask(members, 1, NOW), answers(there, 1, gaps))).toEqual([['release', 'm2']])
+  })
+})
+
+describe('the end', () => {
+  it('[CLU-19] terminates whoever is there, and forgets the cluster when hosts have let go', () => {
+    expect(steps(state({ isDeleted: true }), [member(0), running(1)], null)).toEqual([
+      ['terminate', 'm0'],
+      ['terminate', 'm1'],
+    ])
+    expect(steps(state({ isDeleted: true }), [], null)).toEqual([])
+    expect(steps(state({ isDeleted: true, holdsHosts: false }), [], null)).toEqual([['forget']])
+    expect(steps(state({ holdsHosts: false }), [], null)).toEqual([['forget']])
+  })
+})
