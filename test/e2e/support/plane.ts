@@ -104,7 +104,7 @@ async function pickPort(): Promise<number> {
 /** Starts the launcher without waiting for it. */
 export function launch(options: StartOptions & { dataDir: string; port: number }): Launched {
   const env = { PODPLANE_DATA: options.dataDir, PORT: String(options.port), ...options.env }
-  return run(['src/local/start.ts', ...(options.args ?? [])], env, options.ownProcessGroup)
+  return run(['src/local/start.ts', ...(options.args ?? [])], env, { ownProcessGroup: options.ownProcessGroup })
 }
 
 /** Waits for a host: on a busy machine a plane is ready before the agent that starts with it is there. */
@@ -139,6 +139,8 @@ export interface StartAgentOptions {
   onExit?: 'stop' | 'keep'
   args?: string[]
   env?: Record<string, string>
+  /** A command in front of the agent's, which says where it runs. */
+  within?: readonly string[]
 }
 
 /** Runs one more host agent against a plane and waits until its host is online. */
@@ -153,7 +155,7 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   // Images of the tests are made on this machine, and its accounts are all theirs, whatever it can enforce.
   args.push('--local-images', '--trusted-tenants')
   const startedAtMs = Date.now()
-  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {})
+  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {}, { within: options.within })
   const kill = async (signal: NodeJS.Signals) => {
     launched.process.kill(signal)
     return await within(STOP_TIMEOUT_MS, launched.ended, 'the agent did not end')
@@ -186,8 +188,14 @@ export function eventually<T>(what: string, timeoutMs: number, probe: () => Prom
   return waitUntil(what, probe, timeoutMs, pollMs)
 }
 
-function run(args: readonly string[], env: Record<string, string>, ownProcessGroup = false): Launched {
-  const child = spawn(process.execPath, args, {
+interface Place {
+  ownProcessGroup?: boolean | undefined
+  within?: readonly string[] | undefined
+}
+
+function run(args: readonly string[], env: Record<string, string>, { ownProcessGroup = false, within: place = [] }: Place): Launched {
+  const [program = process.execPath, ...before] = [...place, process.execPath]
+  const child = spawn(program, [...before, ...args], {
     cwd: PROJECT_ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...cleanEnv(), ...env },

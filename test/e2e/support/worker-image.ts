@@ -7,16 +7,16 @@ import { promisify } from 'node:util'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { docker, hasImage, importDirectory, requireDocker } from './docker.ts'
 
-const CACHE = join(PROJECT_ROOT, '.cache/e2e')
+export const CACHE = join(PROJECT_ROOT, '.cache/e2e')
 const HANDLERS = join(import.meta.dirname, 'handlers')
 /** Start script of a pod, in the manner of the public pod images: sshd with the keys of `PUBLIC_KEY`. */
 const START_SSH = join(import.meta.dirname, 'start-ssh.sh')
 const BUSYBOX = '/bin/busybox'
 /** Of Debian bookworm, whose packages the image is made of. */
-const PYTHON_VERSION = '3.11'
-const SITE = `usr/local/lib/python${PYTHON_VERSION}/dist-packages`
-const SUITE = 'bookworm'
-const MIRROR = 'http://deb.debian.org/debian'
+export const PYTHON_VERSION = '3.11'
+export const SITE = `usr/local/lib/python${PYTHON_VERSION}/dist-packages`
+export const SUITE = 'bookworm'
+export const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
 const GENERATOR = 'openapi-python-client==0.29.1'
@@ -34,7 +34,7 @@ const DSTACK = [
 ]
 const PACKAGES = 'python3,ca-certificates,openssh-server'
 const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('\n')
-const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
+export const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
 /** Made while the packages were installed; every pod makes its own. */
 const SSH_HOST_KEY = /^ssh_host_/
 const OUTPUT_MAX_BYTES = 64 * 2 ** 20
@@ -161,7 +161,7 @@ async function installSdk(python: string, root: string): Promise<void> {
   await run('chroot', root, 'python3', '-m', 'compileall', '-q', `/${SITE}`, `/usr/lib/python${PYTHON_VERSION}`)
 }
 
-async function run(program: string, ...args: string[]): Promise<void> {
+export async function run(program: string, ...args: string[]): Promise<void> {
   try {
     await runFile(program, args, { maxBuffer: OUTPUT_MAX_BYTES })
   } catch (error) {
@@ -170,6 +170,6 @@ async function run(program: string, ...args: string[]): Promise<void> {
   }
 }
 
-function hashOf(content: string | Buffer): string {
+export function hashOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 12)
 }

@@ -1,0 +1,50 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { hasImage, importDirectory, requireDocker } from './docker.ts'
+import { CACHE, hashOf, MIRROR, NOT_NEEDED, PYTHON_VERSION, run, SITE, SUITE } from './worker-image.ts'
+
+const EXAMPLES = join(PROJECT_ROOT, 'examples')
+const PACKAGES = 'python3,ca-certificates,iproute2,busybox-static,munge,slurmctld,slurmd,slurm-client'
+/** As the Dockerfiles of the examples have them. */
+const PYTHON_PACKAGES = ['jax==0.10.2', 'jaxlib==0.10.2', 'ray==2.60.0']
+const RECIPE = [SUITE, MIRROR, PACKAGES, ...PYTHON_PACKAGES, 'layout 1'].join('\n')
+const FILES = {
+  'cluster-application/serve.sh': 'serve.sh',
+  'cluster-training/train.py': 'train.py',
+  'cluster-slurm/start.sh': 'start.sh',
+  'cluster-ray/task.py': 'task.py',
+}
+
+/** One image for the examples of all types of clusters, from Debian's packages and the Python index: three machines load it once each. */
+export async function clusterImage(): Promise<string> {
+  await requireDocker()
+  const texts = Object.keys(FILES).map((file) => readFileSync(join(EXAMPLES, file), 'utf8'))
+  const tag = `podplane-e2e/cluster:${hashOf([RECIPE, ...texts].join('\n'))}`
+  if (await hasImage(tag)) return tag
+  const root = await clusterRoot()
+  for (const [file, name] of Object.entries(FILES)) cpSync(join(EXAMPLES, file), join(root, name))
+  await importDirectory(root, tag, 'CMD ["/bin/sh"]')
+  return tag
+}
+
+/** The file tree without the examples, made once and kept. */
+async function clusterRoot(): Promise<string> {
+  const root = join(CACHE, `cluster-${hashOf(RECIPE)}`)
+  if (existsSync(root)) return root
+  mkdirSync(CACHE, { recursive: true })
+  const draft = mkdtempSync(join(CACHE, 'draft-'))
+  try {
+    await run('debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, draft, MIRROR)
+    const target = ['--target', join(draft, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
+    await run('python3', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, ...PYTHON_PACKAGES)
+    for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
+    // Every cluster has a key of its own.
+    for (const name of readdirSync(join(draft, 'etc/munge'))) rmSync(join(draft, 'etc/munge', name))
+    await run('chmod', '755', draft)
+    renameSync(draft, root)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+  return root
+}
