@@ -58,11 +58,13 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'src/client': ['src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
+  'src/ssh-proxy': ['src/host-protocol', 'src/node'],
   'src/local': [
     'src/client',
     'src/contract',
     'src/domain',
     'src/node',
+    'src/ssh-proxy',
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
