@@ -105,7 +105,11 @@ async function memberOf({
   throw new Error(`no machine runs pod ${id}`)
 }
 
-const inside = ({ machine, container }: Member, ...command: string[]) => machine.engine.docker('exec', container, ...command)
+async function inside({ machine, container }: Member, ...command: string[]): Promise<string> {
+  return await machine.engine.docker('exec', container, ...command).catch(async (error: Error) => {
+    throw new Error(`${error.message}\n${await machine.engine.docker('logs', '--tail', '50', container)}`)
+  })
+}
 
 /** A line of a member's log that says this. */
 async function says({ id }: Member, text: string): Promise<void> {

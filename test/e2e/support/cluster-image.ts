@@ -1,14 +1,15 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { hasImage, importDirectory, requireDocker } from './docker.ts'
 import { CACHE, hashOf, MIRROR, NOT_NEEDED, PYTHON_VERSION, run, SITE, SUITE } from './worker-image.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'examples')
-const PACKAGES = 'python3,ca-certificates,iproute2,busybox-static,munge,slurmctld,slurmd,slurm-client'
+const PACKAGES = 'python3,ca-certificates,iproute2,busybox,munge,slurmctld,slurmd,slurm-client'
 /** As the Dockerfiles of the examples have them. */
 const PYTHON_PACKAGES = ['jax==0.10.2', 'jaxlib==0.10.2', 'ray==2.60.0']
-const RECIPE = [SUITE, MIRROR, PACKAGES, ...PYTHON_PACKAGES, 'layout 1'].join('\n')
+const RECIPE = [SUITE, MIRROR, PACKAGES, ...PYTHON_PACKAGES, 'layout 2'].join('\n')
+const RAY = '#!/bin/sh\nexec python3 -m ray.scripts.scripts "$@"\n'
 const FILES = {
   'cluster-application/serve.sh': 'serve.sh',
   'cluster-training/train.py': 'train.py',
@@ -38,6 +39,8 @@ async function clusterRoot(): Promise<string> {
     await run('debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, draft, MIRROR)
     const target = ['--target', join(draft, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
     await run('python3', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, ...PYTHON_PACKAGES)
+    // What pip writes for a command would name this machine's interpreter.
+    writeFileSync(join(draft, 'usr/local/bin/ray'), RAY, { mode: 0o755 })
     for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
     // Every cluster has a key of its own.
     for (const name of readdirSync(join(draft, 'etc/munge'))) rmSync(join(draft, 'etc/munge', name))
