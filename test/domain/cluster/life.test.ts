@@ -68,6 +68,8 @@ describe('the start', () => {
     expect(steps(state(), all, ask(all, 2, NOW), answers(all, 1))).toEqual([])
     const moved = [member(0), member(1), member(2, { hostId: 'h9', generation: 2 })]
     expect(steps(state(), moved, check, answers(all))).toEqual([['ask']])
+    // Started anew where it was, as after a suspension.
+    expect(steps(state(), [member(0), member(1), member(2, { generation: 2 })], check, answers(all))).toEqual([['ask']])
     expect(steps(state(), moved, ask(moved, 2, NOW), answers(all, 2))).toEqual([])
   })
 
@@ -120,7 +122,16 @@ describe('members that cannot start', () => {
     expect(steps(state(), [running(0), failed({ triedHosts: tried })], null)).toEqual([['giveUp', 'm1']])
   })
 
-  it('[CLU-17] a suspended account is no failure', () => {
+  it('[CLU-17] giving up goes on where it broke off, and takes members of lost hosts with it', () => {
+    const dead = member(0, { status: 'ERROR', triedHosts: null, statusReason: 'member 1 cannot start: refused' })
+    const lost = member(2, { status: 'ERROR', hostLost: true })
+    expect(decideCluster(state(), [dead, member(1), lost], null, [], NOW).steps).toEqual([
+      { kind: 'giveUp', member: member(1), reason: 'member 1 cannot start: refused' },
+      { kind: 'giveUp', member: lost, reason: 'member 1 cannot start: refused' },
+    ])
+  })
+
+  it('[CLU-17] what the platform stops is no failure', () => {
     const statusReason = 'stopped: the account is suspended by the operator'
     expect(steps(state(), [member(0, { status: 'EXITED', statusReason }), member(1, { status: 'EXITED', statusReason })], null)).toEqual([])
   })
