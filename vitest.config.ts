@@ -6,6 +6,7 @@ import { answerOutside } from './test/support/webhook-receivers.ts'
 /** Test values of the secrets; nothing outside the tests knows them. */
 const SECRETS = {
   OPERATOR_KEY: 'ppo_0123456789012345678901234567890123456789012Lz7jWy',
+  SSH_PROXY_KEY: 'a-key-of-the-ssh-proxy-that-is-long-enough',
   KEY_PEPPER: 'pepper-for-tests-only',
   TOKEN_SECRET: 'token-secret-for-tests-only-32-bytes-long',
 }
@@ -40,7 +41,13 @@ export default defineConfig({
           ],
         },
       },
-      { test: { name: 'agent', testTimeout: SLOW_MACHINE_MS, include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'agent',
+          testTimeout: SLOW_MACHINE_MS,
+          include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts', 'test/ssh-proxy/**/*.test.ts'],
+        },
+      },
       {
         plugins: [
           cloudflareTest(async () => ({

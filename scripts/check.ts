@@ -21,6 +21,7 @@ const TYPE_PROJECTS = [
   'tsconfig.json',
   'src/host-agent/tsconfig.json',
   'src/node/tsconfig.json',
+  'src/ssh-proxy/tsconfig.json',
   'src/local/tsconfig.json',
   'bench/baseline/tsconfig.json',
   'bench/inside/tsconfig.json',

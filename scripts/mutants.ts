@@ -8,6 +8,7 @@ import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audi
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
 import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
+import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
@@ -103,6 +104,7 @@ const SUITES: Record<string, Suite> = {
       ...SUBMIT_DOMAIN_MUTANTS,
       ...RESOURCE_DOMAIN_MUTANTS,
       ...REST_DOMAIN_MUTANTS,
+      ...GRAPHQL_DOMAIN_MUTANTS,
       ...BILLING_DOMAIN_MUTANTS,
       ...AUDIT_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
@@ -125,6 +127,7 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'worker', '--bail', '1', 'test/worker/sessions', ...OTHER_REST_TESTS],
     ],
   },
+  graphql: { mutants: GRAPHQL_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/graphql']] },
   audit: {
     mutants: AUDIT_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/audit']],

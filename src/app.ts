@@ -9,6 +9,7 @@ import { requestContext } from './http/middleware/request-context.ts'
 import { failureResponse } from './http/problem-response.ts'
 import { referencePage, referenceScript } from './http/reference-page.ts'
 import { restApi } from './http/rest-api.ts'
+import { sshApi } from './http/ssh-api.ts'
 import { v1Api } from './http/v1/v1-api.ts'
 
 /** Every surface but the job API, which `worker.ts` serves before the router. */
@@ -23,6 +24,7 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', restApi())
   app.route('/', adminApi())
   app.route('/host/v1', hostApi())
+  app.route('/ssh/v1', sshApi())
   app.route('/v1', v1Api())
   app.notFound((c) => failureResponse(c, new Problem('pathNotFound')))
   app.onError((error, c) => failureResponse(c, error))

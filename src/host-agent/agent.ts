@@ -7,6 +7,7 @@ import type { Log } from './log.ts'
 import { LogShipper } from './logs/shipper.ts'
 import { createUtilisationReader } from './machine/utilisation.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
+import { createProbe, ReachChecks } from './network/overlay/reach-checks.ts'
 import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
@@ -17,6 +18,7 @@ import { Link } from './plane/link.ts'
 import { ReportQueue } from './plane/report-queue.ts'
 import { sendBehindPosts } from './plane/send-behind-posts.ts'
 import { createLogSender } from './plane/send-logs.ts'
+import { createOverlaysSender } from './plane/send-overlays.ts'
 import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
 import { createVolumesSender } from './plane/send-volumes.ts'
 import { TakeTimes } from './plane/take-times.ts'
@@ -62,7 +64,10 @@ export async function runAgent(context: AgentContext): Promise<void> {
   volumes.sweep()
   const takes = new TakeTimes()
   const onTaken = (workerId: string) => takes.note(workerId, performance.now())
-  const { runtimes, relays } = await openRuntimes(context, survey, host, { volumes, onTaken })
+  const sendOverlays = createOverlaysSender(options.planeUrl, host.tokens, clock, log)
+  const checks =
+    survey.overlays && new ReachChecks({ overlays: survey.overlays, probe: createProbe(context.command), send: sendOverlays, log })
+  const { runtimes, relays } = await openRuntimes(context, survey, host, { volumes, onTaken, checks })
   const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
@@ -83,6 +88,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   takes.adopt(supervisor.workerIds(), performance.now())
   queue.start()
   logs.start()
+  checks?.start()
   const volumesKept = keepVolumes({
     options,
     send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
@@ -96,8 +102,10 @@ export async function runAgent(context: AgentContext): Promise<void> {
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     volumesKept?.close()
+    checks?.close()
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
     await survey.held.bucket?.close(outcome === 'shutdown' && options.onExit === 'keep')
+    await survey.overlays?.close()
     await survey.network?.close()
   }
 }
@@ -106,11 +114,11 @@ async function openRuntimes(
   context: AgentContext,
   { inventory: _told, ...found }: Survey,
   host: Host,
-  { volumes, onTaken }: Pick<RuntimesContext, 'volumes' | 'onTaken'>,
+  parts: Pick<RuntimesContext, 'volumes' | 'onTaken' | 'checks'>,
 ) {
   const { options } = context
   const gpus = { devices: found.devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, ...found, gpus, volumes, onTaken }
+  const common = { ...context, ...found, ...parts, gpus }
   if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -139,7 +147,7 @@ interface LinkedParts {
 
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
-  { inventory, network, held }: Pick<Survey, 'inventory' | 'network' | 'held'>,
+  { inventory, network, overlays, held }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held'>,
   host: Host,
   { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
@@ -168,8 +176,9 @@ async function stayLinked(
       workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)),
     }),
     beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
-    onDesired: (workloads, maxMs) => {
+    onDesired: (workloads, maxMs, networks) => {
       silenceMaxMs = maxMs
+      overlays?.learn(networks)
       for (const relay of relays) relay.learn(workloads)
       held.sizes?.learn(workloads)
       supervisor.apply(workloads)

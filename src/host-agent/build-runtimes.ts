@@ -12,6 +12,7 @@ import type { DockerEngine } from './docker/engine.ts'
 import { engineText } from './docker/engine-errors.ts'
 import { HostPorts } from './docker/host-ports.ts'
 import { DockerRuntime } from './docker/runtime.ts'
+import { Sandboxes } from './docker/sandboxes.ts'
 import { EngineClient } from './engine/engine-client.ts'
 import type { HostGpus } from './gpus/allocation.ts'
 import type { Log } from './log.ts'
@@ -19,7 +20,11 @@ import type { Machine } from './machine/inventory.ts'
 import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { HeldVolumes } from './mounts/shared-volumes.ts'
+import { loadAgentKey } from './network/agent-key.ts'
 import { type HostNetwork, ownAddresses } from './network/host-network.ts'
+import type { HostOverlays } from './network/overlay/host-overlays.ts'
+import type { ReachChecks } from './network/overlay/reach-checks.ts'
+import type { PublishedPlace } from './network/published-address.ts'
 import type { AgentOptions } from './options.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
@@ -38,6 +43,9 @@ export interface RuntimesContext {
   engine: DockerEngine | undefined
   /** Of that engine's containers. */
   network: HostNetwork | undefined
+  overlays: HostOverlays | undefined
+  /** Whether members of private networks reach one another. */
+  checks: ReachChecks | undefined
   trial: EngineTrial | undefined
   /** The engine's name for the runtime of containers; undefined: its default. */
   engineRuntime: string | undefined
@@ -111,6 +119,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
     await network.start({ address: bridge.listen, port: relay.port })
+    const ports = new HostPorts({ range: options.portRange })
+    const published = { publicIp: options.publicIp, httpIp: options.httpIp, ownAddresses: ownAddresses() }
     runtimes.push(
       new DockerRuntime({
         engine,
@@ -118,14 +128,13 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         gpus: context.gpus,
         callers,
         reachesContainers: !isLoopback(bridge.listen),
-        ports: new HostPorts({ range: options.portRange }),
+        ports,
+        sandboxes: buildSandboxes(context, engine, { ports, ...published }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
         trial: context.trial,
         images: await imagePolicyOf(options, engine, network.isolation),
         stateDir: options.stateDir,
-        publicIp: options.publicIp,
-        httpIp: options.httpIp,
-        ownAddresses: ownAddresses(),
+        ...published,
         log: context.log,
         hostId: context.hostId,
         relayUrl: `http://${bridge.advertise}:${relay.port}`,
@@ -137,6 +146,16 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
     )
   }
   return { runtimes, relays }
+}
+
+function buildSandboxes(
+  { options, hostId, overlays, checks, log }: RuntimesContext,
+  engine: DockerEngine,
+  published: PublishedPlace & { ports: HostPorts },
+): Sandboxes | undefined {
+  if (overlays === undefined || checks === undefined) return undefined
+  const key = loadAgentKey(options.stateDir)
+  return new Sandboxes({ ...published, engine, hostId, key, stateDir: options.stateDir, overlays, checks, log })
 }
 
 /** What the operator says about images. */

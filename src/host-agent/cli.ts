@@ -44,6 +44,10 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .option('--local-images', "let every tenant run the images in the container engine's own store by their names")
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
     .option('--http-ip <address>', 'address of this machine on which http ports of containers are bound', '127.0.0.1')
+    .option(
+      '--overlay-address <address>',
+      'IPv4 address of this machine at which other hosts reach it, for clusters and global networking (default: that of the default route)',
+    )
     .option('--allow-network <ranges...>', 'private IPv4 ranges that containers may reach, such as 10.1.2.0/24 (default: none)')
     .option('--trusted-tenants', 'take several accounts even where this machine cannot keep their containers apart')
     .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)

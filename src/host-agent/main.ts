@@ -8,6 +8,9 @@ if (verb === '__builtin') {
 } else if (verb === '__engine') {
   const { runEngineClient } = await import('./engine/serve.ts')
   await runEngineClient()
+} else if (verb === '__reach') {
+  const { runReachProbe } = await import('./network/overlay/reach-probe.ts')
+  await runReachProbe()
 } else {
   const { runCli } = await import('./cli.ts')
   await runCli(process.argv, [process.execPath, ...process.execArgv, entry])

@@ -34,6 +34,7 @@ export interface Flags {
   imageSpace?: string
   publicIp?: string
   httpIp: string
+  overlayAddress?: string
   allowNetwork?: string[]
   trustedTenants?: boolean
   portRange: string
@@ -71,6 +72,8 @@ export interface AgentOptions {
   publicIp: string | null
   /** Address on which `http` ports of containers are bound. */
   httpIp: string
+  /** Where other hosts reach this one; undefined: at the address of the interface with the default route. */
+  overlayAddress: string | undefined
   /** Private ranges that containers may reach, `<cidr>`. */
   allowNetworks: string[]
   /** The accounts of this host trust one another: it takes several of them even where it cannot keep them apart. */
@@ -115,6 +118,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     imageSpaceBytes: flags.imageSpace === undefined ? undefined : parseImageSpace(flags.imageSpace),
     publicIp: flags.publicIp === undefined ? null : parseIp('--public-ip', flags.publicIp),
     httpIp: parseIp('--http-ip', flags.httpIp),
+    overlayAddress: flags.overlayAddress === undefined ? undefined : parseIpv4('--overlay-address', flags.overlayAddress),
     allowNetworks: (flags.allowNetwork ?? []).flatMap((list) => list.split(',')).map((text) => parseAllowed(text.trim())),
     trustedTenants: flags.trustedTenants === true,
     portRange: parsePortRange(flags.portRange),
@@ -136,6 +140,11 @@ function parseIp(flag: string, text: string): string {
   // An address with a zone (`fe80::1%eth0`) means something on this machine only.
   if (isIP(text) === 0 || text.includes('%'))
     throw new OperatorError(`${flag} '${text}' is not an IP address; pass one such as 203.0.113.7, or leave it out`)
+  return text
+}
+
+function parseIpv4(flag: string, text: string): string {
+  if (isIP(text) !== 4) throw new OperatorError(`${flag} '${text}' is not an IPv4 address; pass one of this machine, such as 10.1.2.3`)
   return text
 }
 

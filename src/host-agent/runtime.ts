@@ -44,6 +44,11 @@ export interface StartHooks {
   onState(state: 'pulling' | 'starting'): void
   /** Gives up on a start that is no longer wanted. */
   signal: AbortSignal
+  /**
+   * Resolves with the workload as the plane wants it started, once it does; until then everything else is made ready (HOST-145). Rejects when it
+   * is given up. Absent: it does now.
+   */
+  wanted?(): Promise<Workload>
   /** The ended workload whose writable layer this one goes on with. */
   diskOf?: string | null
   /** Host ports that the pod had before; it gets them again where they are free. */

@@ -11,6 +11,8 @@ import { GuardedViews } from './mounts/guarded-view.ts'
 import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { loadAgentKey } from './network/agent-key.ts'
 import { HostNetwork } from './network/host-network.ts'
+import type { HostOverlays } from './network/overlay/host-overlays.ts'
+import { openOverlays } from './network/overlay/open-overlays.ts'
 import type { AgentOptions } from './options.ts'
 import { readHostIdentity } from './plane/enrolment.ts'
 import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
@@ -25,6 +27,7 @@ import { VolumeSizes } from './volumes/volume-sizes.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
 const NO_TOOLKIT = { offersGpus: true, problem: null }
+const NO_OVERLAYS = { address: null, reason: 'no container engine answers on this host', encryption: 'none' } as const
 const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
 
 /** What an agent has found out about its machine, and may do there. */
@@ -33,6 +36,7 @@ export interface Survey {
   devices: GpuDevice[]
   engine: DockerEngine | undefined
   network: HostNetwork | undefined
+  overlays: HostOverlays | undefined
   trial: EngineTrial | undefined
   engineRuntime: string | undefined
   confinement: Confinement
@@ -88,6 +92,8 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   // It says for itself what it could not find out.
   await trial?.find().catch(() => {})
   const network = await opening
+  const key = loadAgentKey(options.stateDir)
+  const overlays = network && (await openOverlays({ options, key, hindrance: network.hindrance, log }))
   const alsoMissing = () => [
     ...(toolkit.problem === null
       ? []
@@ -109,6 +115,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     devices,
     engine,
     network,
+    overlays,
     trial,
     engineRuntime,
     confinement,
@@ -119,6 +126,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
       portRange,
       sharedVolumes: sharedVolumesOf(options, bucket !== undefined),
       sizesEnforced: sizes.enforced(),
+      overlay: overlays?.inventory ?? NO_OVERLAYS,
       isolation: { ...judge(), ...network?.isolation },
     }),
   }

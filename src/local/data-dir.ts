@@ -10,8 +10,11 @@ const PRIVATE_DIR_MODE = 0o700
 /** How the errors name it. */
 const LABEL = 'the data directory (PODPLANE_DATA)'
 
-const Secrets = z.object({ OPERATOR_KEY: z.string().min(1), KEY_PEPPER: z.string().min(1), TOKEN_SECRET: z.string().min(1) })
+const Text = z.string().min(1)
+const Secrets = z.object({ OPERATOR_KEY: Text, KEY_PEPPER: Text, TOKEN_SECRET: Text, SSH_PROXY_KEY: Text })
 export type Secrets = z.infer<typeof Secrets>
+/** A directory of a release without the SSH proxy has no key for it. */
+const StoredSecrets = Secrets.partial({ SSH_PROXY_KEY: true })
 
 /** What a script needs to use a local plane. The file is there exactly while the plane is ready for use. */
 export const DemoFile = z.object({
@@ -34,6 +37,8 @@ export interface DataDir {
   storage: string
   logs: string
   agent: string
+  /** Where the SSH proxy keeps its host key. */
+  ssh: string
   /** Where the agent of this machine keeps the volumes that pods share (PP-151). */
   networkVolumes: string
   globalVolumes: string
@@ -51,6 +56,7 @@ export function openDataDir(path: string): DataDir {
     storage: join(path, 'plane'),
     logs: join(path, 'logs'),
     agent: join(path, 'agent'),
+    ssh: join(path, 'ssh-proxy'),
     networkVolumes: join(path, 'network-volumes'),
     globalVolumes: join(path, 'global-volumes'),
   }
@@ -64,15 +70,16 @@ export function openDataDir(path: string): DataDir {
 /** Reads the secrets of this plane, made on the first start. A file that cannot be read is an error: new secrets would void every key. */
 export function loadSecrets(dataDir: DataDir): Secrets {
   const path = join(dataDir.path, 'secrets.json')
-  const stored = readKeptFile(path, Secrets, 'restore it, or remove the whole data directory to begin anew')
-  if (stored !== undefined) return stored
-  const secrets: Secrets = {
-    OPERATOR_KEY: newOperatorKey(),
-    KEY_PEPPER: randomBytes(SECRET_BYTES).toString('base64url'),
-    TOKEN_SECRET: randomBytes(SECRET_BYTES).toString('base64url'),
-  }
+  const stored = readKeptFile(path, StoredSecrets, 'restore it, or remove the whole data directory to begin anew')
+  if (stored?.SSH_PROXY_KEY !== undefined) return { ...stored, SSH_PROXY_KEY: stored.SSH_PROXY_KEY }
+  const { OPERATOR_KEY = newOperatorKey(), KEY_PEPPER = newSecret(), TOKEN_SECRET = newSecret() } = stored ?? {}
+  const secrets: Secrets = { OPERATOR_KEY, KEY_PEPPER, TOKEN_SECRET, SSH_PROXY_KEY: newSecret() }
   writeJsonFile(path, secrets)
   return secrets
+}
+
+function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
 }
 
 export function newOperatorKey(): string {

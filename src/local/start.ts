@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { type ApiClient, ApiError, createApiClient } from '../client/client.ts'
 import { readHostIdentity } from '../host-agent/plane/enrolment.ts'
 import { errorText, hasCode, OperatorError } from '../node/fail.ts'
+import type { Log as SshLog } from '../ssh-proxy/log.ts'
+import { openSshProxy, type SshProxy } from '../ssh-proxy/proxy.ts'
 import { type AgentProcess, startAgent } from './agent-process.ts'
 import { banner, describeOpenNetwork } from './banner.ts'
 import {
@@ -21,10 +23,12 @@ import { createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitFor
 import { type DataDirLock, lockDataDir } from './lock.ts'
 import { type LogFile, openLogFile } from './log-file.ts'
 import { type Plane, startPlane } from './plane.ts'
-import { claimPort } from './port.ts'
+import { claimPort, LOOPBACK } from './port.ts'
 import { readStartSettings, type StartSettings } from './settings.ts'
 
 const HOST_NAME = 'local'
+/** Of the SSH proxy, where it is free. */
+const SSH_PORT = 2_222
 const POD_IMAGE = 'builtin/idle'
 const HOST_ONLINE_TIMEOUT_MS = 10_000
 const KILLED_PORT_WAIT_MS = 5_000
@@ -40,6 +44,7 @@ interface Running {
   lock?: DataDirLock
   plane?: Plane
   agent?: AgentProcess
+  ssh?: SshProxy | undefined
   logs: LogFile[]
 }
 
@@ -68,6 +73,7 @@ async function start(settings: StartSettings): Promise<void> {
   removeDemoFile(dataDir)
   const port = await claimPort(settings.port, running.lock.tookOver ? KILLED_PORT_WAIT_MS : 0)
   const secrets = loadSecrets(dataDir)
+  running.ssh = await openLocalSsh(settings, dataDir, port, secrets)
   running.plane = await startLocalPlane(settings, dataDir, port, secrets)
   const { url } = running.plane
   const operator = createApiClient(url, secrets.OPERATOR_KEY)
@@ -99,11 +105,35 @@ function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number
   return startPlane({
     storage: dataDir.storage,
     port,
-    vars: { ...settings.vars, ...secrets },
+    vars: { ...localDoors(port), ...settings.vars, ...secrets },
     onLog: (line) => log.write(line),
     onProcess: (pid) => running.lock?.addChild(pid),
     onRestart: () => stopping ?? say(`The control plane crashed and was started again; see ${log.path}`),
   })
+}
+
+/** How pods of this machine are entered, unless the environment says otherwise. */
+function localDoors(port: number): Record<string, string> {
+  // Browsers and curl look for such names on this machine.
+  const doors = { POD_PROXY_DOMAIN: `localhost:${port}` }
+  return running.ssh === undefined ? doors : { ...doors, SSH_HOST: LOOPBACK, SSH_PORT: String(running.ssh.port) }
+}
+
+/** The SSH proxy, on loopback; none where the environment names another one. */
+async function openLocalSsh(
+  settings: StartSettings,
+  dataDir: DataDir,
+  planePort: number,
+  { SSH_PROXY_KEY }: Secrets,
+): Promise<SshProxy | undefined> {
+  if (settings.vars.SSH_HOST !== undefined) return undefined
+  const file = openLogFile(join(dataDir.logs, 'ssh-proxy.log'), settings.echoLogs)
+  running.logs.push(file)
+  const log: SshLog = (level, msg, fields) => file.write(JSON.stringify({ level, ts: new Date().toISOString(), msg, ...fields }))
+  const planeUrl = `http://${LOOPBACK}:${planePort}`
+  const open = (port: number) => openSshProxy({ planeUrl, key: SSH_PROXY_KEY, host: LOOPBACK, port, stateDir: dataDir.ssh, log })
+  // Whoever runs a second plane here reaches its pods at another port.
+  return await open(SSH_PORT).catch((error: unknown) => (hasCode(error, 'EADDRINUSE') ? open(0) : Promise.reject(error)))
 }
 
 /** Starts the host agent, enrolling it when it is new. Returns a note for the person at the terminal when something is off. */
@@ -161,6 +191,7 @@ async function stopInOrder(): Promise<void> {
   running.lock?.markStopping()
   if (running.dataDir !== undefined) removeDemoFile(running.dataDir)
   if ((await running.agent?.stop()) === false) say('The host agent did not stop in time and was killed; its containers may still run.')
+  await running.ssh?.close()
   await running.plane?.stop()
   await Promise.all(running.logs.map((log) => log.close()))
   running.lock?.release()

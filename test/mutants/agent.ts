@@ -75,9 +75,27 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'rules that somebody changed stay changed',
-    file: 'src/host-agent/network/packet-filter.ts',
-    find: 'if (shown === this.shown) return',
+    file: 'src/host-agent/network/kept-tables.ts',
+    find: 'if (shown === former.shown) return',
     replace: 'if (shown !== undefined) return',
+  },
+  {
+    id: 'a tunnel takes packets of any host',
+    file: 'src/host-agent/network/overlay/overlay-rules.ts',
+    find: "` ip saddr != { ${peers.join(', ')} }`",
+    replace: "` ip saddr { ${peers.join(', ')} }`",
+  },
+  {
+    id: 'a member is ready that reaches only some others',
+    file: 'src/host-agent/network/overlay/reach-checks.ts',
+    find: 'if (unreached.length === 0) asked.ready.add(self.podId)',
+    replace: 'if (unreached.length < others.length) asked.ready.add(self.podId)',
+  },
+  {
+    id: 'a name of a member stays where the engine led it',
+    file: 'src/host-agent/network/overlay/hosts-file.ts',
+    find: '.filter((line) => !namesOf(line).some((name) => ours.has(name)))',
+    replace: '',
   },
   {
     id: 'an http port is bound where a tcp port is',

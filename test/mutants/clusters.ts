@@ -132,12 +132,6 @@ export const CLUSTER_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'networked',
   },
   {
-    id: 'data centers that were not asked for',
-    file: GANG,
-    find: 'return dataCenterIds.length === 0 || dataCenterIds.includes(id)',
-    replace: 'return dataCenterIds.length >= 0',
-  },
-  {
     id: 'several hosts off the network',
     file: GANG,
     find: "const routed = rooms.filter(({ host }) => host.overlay === 'routed')",

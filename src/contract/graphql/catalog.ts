@@ -119,7 +119,7 @@ input SpecificsInput {
   instanceId: String
 }
 
-"Prices are for the machine that is named and hour; for one vCPU where none is."
+"Of a whole machine, prices an hour: of the size that the input names, otherwise of the smallest."
 type CpuFlavorSpecifics {
   stockStatus: String
   securePrice: Float

@@ -158,14 +158,14 @@ export function specificsQuery({ instanceId }: SpecificsInput): CpuCatalogQuery 
   return { include: ['AVAILABILITY'], product: ['POD'], ...(instance && { vcpuCount: instance.vcpuCount }) }
 }
 
-/** Stock and prices of a machine of this flavor. With a size prices are for the whole machine, without one for a vCPU. */
+/** Stock and prices of a whole machine of this flavor: of the smallest, unless a size is named (GQL-64). */
 export function specifics(flavorId: string, { dataCenterId, instanceId }: SpecificsInput, flavors: readonly CpuType[]) {
   const instance = instanceOf(instanceId ?? '')
   const flavor = flavors.find(({ id }) => id === (instance?.id ?? flavorId))
   if (!flavor) return null
   const { availability = 'NONE', dataCenters = [], price } = flavor
   const level = dataCenterId ? (dataCenters.find(({ id }) => id === dataCenterId)?.availability ?? 'NONE') : availability
-  const times = instance?.vcpuCount ?? 1
+  const times = instance?.vcpuCount ?? flavor.vcpu.min
   const priceOf = (usd: number) => (usd > 0 ? shownPrice(usd * times) : null)
   return { stockStatus: STOCK[level], securePrice: priceOf(price.securePerVcpu), slsPrice: priceOf(price.serverlessPerVcpu) }
 }

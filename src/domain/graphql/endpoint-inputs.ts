@@ -38,7 +38,7 @@ const NO_INSTANCE = '$.instanceIds: want <flavor>-<vCPUs>-<GB>, such as cpu3g-4-
 export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Record<string, unknown>> {
   const { template, templateId } = input
   if (template?.startScript) return { ok: false, detail: NO_SCRIPT }
-  const machine = input.gpuIds ? { ok: true as const, body: { gpu: { ...poolsOf(input.gpuIds), ...gpuOf(input) } } } : cpuOf(input)
+  const machine = input.gpuIds ? { ok: true as const, body: { gpu: { ...poolsOf(input.gpuIds, catalog), ...gpuOf(input) } } } : cpuOf(input)
   if (!machine.ok) return machine
   if (Object.keys(machine.body).length === 0) {
     return { ok: false, detail: '$.gpuIds: name the GPU pools that would do, best first, or instanceIds for CPU machines' }
@@ -69,7 +69,7 @@ export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Rec
 export function endpointEdit(input: EndpointInput, before: EndpointConfig, catalog: Catalog): Mapped<Record<string, unknown>> {
   const { template, templateId } = input
   if (template?.startScript) return { ok: false, detail: NO_SCRIPT }
-  const machine = machineEdit(input, before)
+  const machine = machineEdit(input, before, catalog)
   if (!machine.ok) return machine
   const places = placesOf(input, catalog)
   if (places && !places.ok) return places
@@ -93,9 +93,9 @@ export function endpointEdit(input: EndpointInput, before: EndpointConfig, catal
   }
 }
 
-function machineEdit(input: EndpointInput, { compute }: EndpointConfig): Mapped<Record<string, unknown>> {
+function machineEdit(input: EndpointInput, { compute }: EndpointConfig, catalog: Catalog): Mapped<Record<string, unknown>> {
   if (compute.kind === 'cpu' && !input.gpuIds) return cpuOf(input)
-  const gpu = { ...(input.gpuIds && poolsOf(input.gpuIds)), ...gpuOf(input) }
+  const gpu = { ...(input.gpuIds && poolsOf(input.gpuIds, catalog)), ...gpuOf(input) }
   // A client that sends every member clears with empty texts what it has not read.
   const cleared = {
     ...(input.allowedCudaVersions === '' && { allowedCudaVersions: [] }),
@@ -105,13 +105,13 @@ function machineEdit(input: EndpointInput, { compute }: EndpointConfig): Mapped<
   return { ok: true, body: Object.keys(asked).length > 0 ? { gpu: asked } : {} }
 }
 
-/** `AMPERE_16,-NVIDIA L4`: pools, and types of them that are not wanted (GQL-18). */
-function poolsOf(gpuIds: string): { pools: string[]; excludedTypes: string[] } {
+/** `AMPERE_16,-NVIDIA L4`: pools, and types that are not wanted (GQL-18). What none of the pools has needs no leaving out (GQL-65). */
+function poolsOf(gpuIds: string, { gpuTypes }: Catalog): { pools: string[]; excludedTypes: string[] } {
   const items = itemsOf(gpuIds)
-  return {
-    pools: items.filter((item) => !item.startsWith('-')),
-    excludedTypes: items.filter((item) => item.startsWith('-')).map((item) => item.slice(1).trim()),
-  }
+  const pools = items.filter((item) => !item.startsWith('-'))
+  const excluded = items.filter((item) => item.startsWith('-')).map((item) => item.slice(1).trim())
+  const isElsewhere = (typeId: string) => gpuTypes.some(({ id, pool }) => id === typeId && !(pool && pools.includes(pool)))
+  return { pools, excludedTypes: excluded.filter((typeId) => !isElsewhere(typeId)) }
 }
 
 function gpuOf({ gpuCount, allowedCudaVersions, minCudaVersion }: EndpointInput): Record<string, unknown> {

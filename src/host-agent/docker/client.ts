@@ -8,6 +8,7 @@ import { readEngineFacts } from '../profile/engine-facts.ts'
 import type { ContainerFacts, ContainerUsage, DockerEngine, ListedContainer } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 import { guardTransport, type Modem } from './engine-transport.ts'
+import { fileCalls } from './files.ts'
 import { imageCalls } from './images.ts'
 
 /** Newest API version this agent was written for; an older engine is spoken to in its own version. */
@@ -74,6 +75,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
       return (await docker.getContainer(name).logs(options)) as NodeJS.ReadableStream as AsyncIterable<Buffer>
     },
     usage: (name) => readUsage(docker, name),
+    ...fileCalls(docker),
     createExec: async (name, { command, env, tty }) => {
       const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true }
       return (await docker.getContainer(name).exec({ ...streams, Cmd: [...command], Env: [...env], Tty: tty })).id
@@ -139,6 +141,8 @@ function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {
       [IPAddress, GlobalIPv6Address].filter((address) => address !== ''),
     ),
     anonymousVolumes: anonymousVolumes(info),
+    pid: info.State.Pid > 0 ? info.State.Pid : null,
+    hostsPath: info.HostsPath ? info.HostsPath : null,
   }
 }
 

@@ -38,6 +38,8 @@ export interface SpecContext extends HostContext {
   mounts: readonly EngineMount[]
   /** The network of its account. */
   network: string
+  /** The container whose network it shares instead, and whose ports are published; undefined: none. */
+  sandbox: string | undefined
   /** Goes on with this instead of the image. */
   disk: KeptDisk | undefined
   raisesLimits: boolean
@@ -76,14 +78,15 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
       [ACCOUNT_LABEL]: accountOf(workload),
       [RELAY_KEY_LABEL]: relayKeyHash(workload) ?? '',
     },
-    ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}])),
+    ...(context.sandbox === undefined ? { ExposedPorts: exposedPorts(ports) } : {}),
     HostConfig: {
       ...resourceLimits(workload.resources, context),
       ...containerProfile(workload.resources, context),
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
-      NetworkMode: context.network,
-      PortBindings: portBindings(context),
+      ...(context.sandbox === undefined
+        ? { NetworkMode: context.network, PortBindings: portBindings(context) }
+        : { NetworkMode: `container:${context.sandbox}` }),
       ...(mounts.length > 0 ? { Mounts: mounts } : {}),
       ...(context.gpuIds.length > 0
         ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...context.gpuIds], Capabilities: [['gpu']] }] }
@@ -112,8 +115,15 @@ function formerEnv(env: ReadonlyMap<string, string>, disk: KeptDisk | undefined)
   return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
 }
 
+export function exposedPorts(ports: readonly AssignedPort[]): Record<string, Record<string, never>> {
+  return Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}]))
+}
+
 // One port of the container may be asked for as both types.
-function portBindings({ ports, ...place }: SpecContext): Record<string, { HostIp: string; HostPort: string }[]> {
+export function portBindings({
+  ports,
+  ...place
+}: PublishedPlace & Pick<SpecContext, 'ports'>): Record<string, { HostIp: string; HostPort: string }[]> {
   const byPort = Map.groupBy(ports, (port) => port.private)
   const bindings = [...byPort].map(([inside, same]) => {
     const types = same.map(({ type }) => type)

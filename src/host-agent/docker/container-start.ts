@@ -2,7 +2,7 @@ import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import type { Log } from '../log.ts'
 import type { EngineMount } from '../mounts/mount-driver.ts'
-import { type PublishedPort, StartError, type Started, type StartHooks } from '../runtime.ts'
+import { StartError, type Started, type StartHooks } from '../runtime.ts'
 import type { EngineAbilities } from '../trial/engine-trial.ts'
 import {
   buildContainerSpec,
@@ -14,11 +14,12 @@ import {
   WORKLOAD_LABEL,
 } from './container-spec.ts'
 import type { DockerEngine, KeptDisk } from './engine.ts'
-import { EngineClientEnded, engineText } from './engine-errors.ts'
+import { engineText } from './engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
+import { writePlatformFiles } from './platform-files.ts'
+import type { Sandbox } from './sandboxes.ts'
+import { withPorts } from './with-ports.ts'
 
-/** How often a start is tried with other ports when the engine says that one is taken. */
-const PORT_TRIES = 5
 const COMMAND_MAX_BYTES = 128 * 2 ** 10
 const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 10_000
@@ -34,6 +35,8 @@ export interface Prepared {
   gpuIds: readonly string[]
   mounts: readonly EngineMount[]
   network: string
+  /** What holds its network already; undefined: it gets one of its own. */
+  sandbox?: Sandbox | undefined
   disk: KeptDisk | undefined
   abilities: EngineAbilities
 }
@@ -48,23 +51,16 @@ export class ContainerStarter {
 
   /** Throws a `StartError`; then there is no container. */
   async start(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
-    const refused = new Set<number>()
     checkCommand(workload)
     const { limitsDisk: limitDisk, raisesLimits } = prepared.abilities
-    for (let attempt = 1; ; attempt += 1) {
-      const ports = await this.deps.ports.reserve(workload.id, workload.ports, hooks.formerPorts ?? [], refused)
-      const context = { ...this.deps, ...prepared, ports, limitDisk, raisesLimits }
-      try {
-        return await this.startOnce(workload, context)
-      } catch (error) {
-        this.deps.ports.release(workload.id)
-        // Not this start's fault, or not for sure: once more, and no more often.
-        if (error instanceof EngineClientEnded && attempt === 1) continue
-        const port = takenPort(engineText(error), publishedPorts(ports))
-        if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
-        if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
-        refused.add(port)
-      }
+    const { sandbox } = prepared
+    const context = { ...this.deps, ...prepared, sandbox: sandbox?.name, limitDisk, raisesLimits }
+    if (sandbox === undefined)
+      return await withPorts(this.deps.ports, workload, hooks, (ports) => this.startOnce(workload, { ...context, ports }))
+    try {
+      return await this.startOnce(workload, { ...context, ports: sandbox.ports })
+    } catch (error) {
+      throw new StartError(`the container could not be started: ${engineText(error)}`)
     }
   }
 
@@ -73,6 +69,7 @@ export class ContainerStarter {
     const name = containerName(workload.id)
     try {
       await engine.create(name, buildContainerSpec(workload, context))
+      await writePlatformFiles(engine, name, workload.files ?? [])
       await engine.start(name)
       const facts = await engine.inspect(name)
       return { ports: publishedPorts(context.ports), startedAtMs: facts?.startedAtMs ?? Date.now() }
@@ -106,10 +103,4 @@ export class ContainerStarter {
 function checkCommand({ entrypoint, cmd }: Workload): void {
   if (Buffer.byteLength(JSON.stringify([entrypoint, cmd])) <= COMMAND_MAX_BYTES) return
   throw new StartError('the container could not be started: its entrypoint and command take more than 128 KiB')
-}
-
-/** The port that the engine could not publish; undefined when the error is about something else. */
-function takenPort(text: string, ports: readonly PublishedPort[]): number | undefined {
-  if (!/port is already allocated|address already in use/i.test(text)) return undefined
-  return ports.find((port) => new RegExp(`:${port.public}\\b`).test(text))?.public ?? ports[0]?.public
 }

@@ -59,7 +59,17 @@ export async function watchContainer({ engine, name, inspect: look, list, onAway
 /** Of a container that cannot be looked at it is known whether it runs, and not how it ended (HOST-109). */
 function listedFacts(listed: ListedContainer | undefined): ContainerFacts | undefined {
   return (
-    listed && { ...listed, exitCode: null, outOfMemory: false, startedAtMs: null, endedAtMs: null, addresses: [], anonymousVolumes: [] }
+    listed && {
+      ...listed,
+      exitCode: null,
+      outOfMemory: false,
+      startedAtMs: null,
+      endedAtMs: null,
+      addresses: [],
+      anonymousVolumes: [],
+      pid: null,
+      hostsPath: null,
+    }
   )
 }
 

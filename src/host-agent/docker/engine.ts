@@ -22,6 +22,10 @@ export interface ContainerFacts {
   addresses: string[]
   /** Volumes that the engine made because the image asks for them. */
   anonymousVolumes: { name: string; path: string }[]
+  /** Of its main process; null: it does not run. */
+  pid: number | null
+  /** Where its file of names is on the engine's machine; null: it has none. */
+  hostsPath: string | null
 }
 
 /** What the engine's list says of a container. */
@@ -94,6 +98,10 @@ export interface DockerEngine extends NetworkCalls {
   load(image: SavedImage, signal: AbortSignal): Promise<void>
   create(name: string, spec: ContainerSpec): Promise<void>
   start(name: string): Promise<void>
+  /** Writes files into a container; `archive` is a tar archive in base64, with paths from its root. */
+  putFiles(name: string, archive: string): Promise<void>
+  /** A file of a container; undefined: there is none, or it is no plain file, or longer than `maxBytes`. */
+  readFile(name: string, path: string, maxBytes: number): Promise<string | undefined>
   inspect(name: string): Promise<ContainerFacts | undefined>
   /** Resolves when the container does not run any more; throws when the engine goes away meanwhile. */
   wait(name: string): Promise<void>

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
@@ -12,7 +11,6 @@ import {
   type ExecSession,
   type OutputChunk,
   type Place,
-  type PublishedPort,
   type Runtime,
   type RuntimeWorkload,
   StartError,
@@ -41,13 +39,13 @@ import { engineText, ignoring } from './engine-errors.ts'
 import { ContainerExecs } from './exec.ts'
 import type { HostPorts } from './host-ports.ts'
 import { DockerOutput } from './output.ts'
+import { readPorts } from './ports-label.ts'
+import type { Sandbox, Sandboxes } from './sandboxes.ts'
 
 const RETRY_MAX_MS = 10_000
 const OUTPUT_RETRY_BASE_MS = 20
 
 const UNSEEN = 'the container engine does not say how this container is'
-
-const Ports = z.array(z.object({ private: z.number(), public: z.number(), type: z.string() }))
 
 export interface DockerRuntimeOptions extends HostContext {
   engine: DockerEngine
@@ -60,6 +58,8 @@ export interface DockerRuntimeOptions extends HostContext {
   /** Containers have addresses that this machine reaches; otherwise only their published ports are (an engine in a virtual machine). */
   reachesContainers: boolean
   callers: RelayCallers
+  /** Private networks across hosts; undefined: this host builds none. */
+  sandboxes?: Sandboxes | undefined
   stateDir: string
   log: Log
 }
@@ -89,22 +89,43 @@ export class DockerRuntime implements Runtime {
   }
 
   async start(workload: Workload, hooks: StartHooks): Promise<Started> {
-    const { disk, image } = await this.provideRoot(workload, hooks)
+    if ((workload.overlays ?? []).length === 0) return await this.startPrepared(workload, hooks, undefined)
+    const sandbox = await this.openSandbox(workload, hooks)
+    try {
+      return await this.startPrepared(workload, hooks, sandbox)
+    } catch (error) {
+      await this.options.sandboxes?.close(workload.id)
+      this.options.ports.release(workload.id)
+      throw error
+    }
+  }
+
+  /** Before the image is fetched, so that others reach it early. */
+  private async openSandbox(workload: Workload, hooks: StartHooks): Promise<Sandbox> {
+    const { sandboxes, network } = this.options
+    if (sandboxes === undefined) throw new StartError('this host builds no private networks across hosts')
+    return await network.within(accountOf(workload), (name) => sandboxes.open(workload, name, hooks))
+  }
+
+  private async startPrepared(first: Workload, hooks: StartHooks, sandbox: Sandbox | undefined): Promise<Started> {
+    const { disk, image } = await this.provideRoot(first, hooks)
     try {
       // First: volumes are given by what it finds out.
       const abilities = await this.findAbilities()
+      if (sandbox !== undefined) this.options.sandboxes?.noteReady(first.id)
+      const workload = await (hooks.wanted?.() ?? first)
       const mounts = await provideMounts(workload.mounts ?? [], this.options.mounts)
       hooks.signal.throwIfAborted()
       hooks.onState('starting')
       const gpuIds = this.reserveGpus(workload)
       if (workload.kind === 'worker') this.options.callers.admit(workload.id, relayKeyHash(workload))
       return await this.options.network.within(accountOf(workload), (network) =>
-        this.starter.start({ ...workload, image }, { gpuIds, mounts, disk, network, abilities }, hooks),
+        this.starter.start({ ...workload, image }, { gpuIds, mounts, disk, network, sandbox, abilities }, hooks),
       )
     } catch (error) {
-      this.gpusInUse.delete(workload.id)
-      this.options.callers.release(workload.id)
-      if (disk !== undefined) await this.disks.drop(workload.id)
+      this.gpusInUse.delete(first.id)
+      this.options.callers.release(first.id)
+      if (disk !== undefined) await this.disks.drop(first.id)
       throw error
     }
   }
@@ -145,6 +166,7 @@ export class DockerRuntime implements Runtime {
     const name = containerName(id)
     const exit = await watchContainer({ engine, name, inspect: () => this.inspectOwn(id), list: () => this.findOwn(id), onAway })
     this.release(id)
+    await this.options.sandboxes?.close(id)
     return exit
   }
 
@@ -202,7 +224,7 @@ export class DockerRuntime implements Runtime {
       const published = readPorts(facts.labels[PORTS_LABEL]).find((one) => one.private === port)
       return published && { host: this.options.httpIp, port: published.public }
     }
-    const [host] = facts.addresses
+    const [host] = facts.addresses.length > 0 ? facts.addresses : ((await this.options.sandboxes?.addressesOf(id)) ?? [])
     // One that runs keeps its address, and no id runs twice.
     if (host !== undefined) this.addresses.set(id, host)
     return host === undefined ? undefined : { host, port }
@@ -221,10 +243,13 @@ export class DockerRuntime implements Runtime {
     if ((await this.findOwn(id)) !== undefined) await this.options.engine.remove(containerName(id))
     await this.disks.drop(id)
     this.release(id)
+    await this.options.sandboxes?.close(id)
   }
 
   async sweep(): Promise<void> {
     await this.disks.sweep()
+    const running = (await this.list()).filter(({ phase }) => phase === 'running').map(({ id }) => id)
+    await this.options.sandboxes?.sweep(new Set(running))
   }
 
   private async inspectOwn(id: string): Promise<ContainerFacts | undefined> {
@@ -277,13 +302,5 @@ export class DockerRuntime implements Runtime {
 
   close(): void {
     this.images.close()
-  }
-}
-
-function readPorts(label: string | undefined): PublishedPort[] {
-  try {
-    return Ports.safeParse(JSON.parse(label ?? '[]')).data ?? []
-  } catch {
-    return []
   }
 }

@@ -41,6 +41,8 @@ const ContainerFacts = z.object({
   endedAtMs: Time,
   addresses: Texts,
   anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
+  pid: z.number().int().nullable(),
+  hostsPath: z.string().nullable(),
 })
 const ListedContainer = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), status: z.string(), networks: Texts })
 const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
@@ -59,6 +61,8 @@ export const CALL_RULES: Rules = {
   // What was created by the first of two would be in the way of the second; whoever starts a container tries again himself.
   create: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
   start: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
+  putFiles: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
+  readFile: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: z.string().optional() },
   inspect: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerFacts.optional() },
   wait: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
   // Waits for the grace of its container; as many as there are containers.

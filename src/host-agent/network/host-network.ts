@@ -56,7 +56,8 @@ export class HostNetwork {
   private readonly filter: PacketFilter | undefined
   private relay: Reach['relay']
   private timers: NodeJS.Timeout[] = []
-  private readonly hindrance: string | null
+  /** Why this machine cannot keep containers apart; null: it can. */
+  readonly hindrance: string | null
   private shared: Shared = { problem: null }
 
   private constructor(deps: HostNetworkDeps, networks: AccountNetworks, filter: PacketFilter, hindrance: string | null) {

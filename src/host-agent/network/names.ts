@@ -10,7 +10,7 @@ export const ANY_BRIDGE = 'pp-'
 
 const KEY_CHARS = 5
 /** An interface has a name of 15 characters at most. */
-const ACCOUNT_CHARS = 7
+const PART_CHARS = 7
 
 /** The key of an agent, from what only it has. */
 export function agentKey(secret: string): string {
@@ -38,7 +38,12 @@ export function tableName(key: string): string {
 }
 
 function accountPart(key: string, account: string): string {
-  return digest(`${key}\n${account}`).slice(0, ACCOUNT_CHARS)
+  return namePart(key, account)
+}
+
+/** What stands for a text in a name that an agent gives. */
+export function namePart(key: string, text: string): string {
+  return digest(`${key}\n${text}`).slice(0, PART_CHARS)
 }
 
 /** Letters and digits only, and lower-case ones, as names of interfaces want them. */

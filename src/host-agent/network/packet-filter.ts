@@ -1,5 +1,6 @@
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
+import { KeptTables } from './kept-tables.ts'
 import { tableName } from './names.ts'
 import type { Nft } from './nft.ts'
 import { buildRemoval, buildRules, type Reach } from './rules.ts'
@@ -9,15 +10,14 @@ export class PacketFilter {
   private readonly key: string
   private readonly nft: Nft
   private readonly log: Log
-  /** What was set last, and how the machine shows it. */
-  private wanted: string | undefined
-  private shown: string | undefined
+  private readonly tables: KeptTables
   private checking: Promise<void> = Promise.resolve()
 
   constructor(key: string, nft: Nft, log: Log) {
     this.key = key
     this.nft = nft
     this.log = log
+    this.tables = new KeptTables(nft, log)
   }
 
   /** Throws when the machine does not take such rules. Changes nothing. */
@@ -29,29 +29,15 @@ export class PacketFilter {
 
   /** Sees to it that the rules are there, and just these. One look at a time: callers get what the machine has after they asked. */
   async keep(reach: Reach): Promise<void> {
-    const look = this.checking.catch(() => {}).then(() => this.check(buildRules(this.key, reach)))
+    const keep = () => this.tables.keep('inet', tableName(this.key), buildRules(this.key, reach))
+    const look = this.checking.catch(() => {}).then(keep)
     this.checking = look
     return await look
   }
 
-  private async check(wanted: string): Promise<void> {
-    if (wanted === this.wanted && this.shown !== undefined) {
-      const shown = await this.nft.show(tableName(this.key))
-      if (shown === this.shown) return
-      this.log.warn('somebody changed the rules that keep containers apart; they are set anew', {
-        table: tableName(this.key),
-        found: shown === undefined ? 'no table' : 'other rules',
-      })
-    }
-    this.shown = undefined
-    await this.nft.apply(wanted)
-    this.wanted = wanted
-    this.shown = await this.nft.show(tableName(this.key))
-  }
-
   async remove(): Promise<void> {
     await this.checking.catch(() => {})
-    this.shown = undefined
+    this.tables.forget('inet', tableName(this.key))
     await this.nft
       .apply(buildRemoval(this.key))
       .catch((error: unknown) => this.log.warn('the rules that keep containers apart could not be removed', { error: errorText(error) }))

@@ -1,3 +1,4 @@
+import { VXLAN_PORT } from '../../host-protocol/overlays.ts'
 import { ANY_BRIDGE, bridgePrefix, tableName } from './names.ts'
 
 /** What containers reach beside the public internet. */
@@ -57,6 +58,8 @@ export function buildRules(key: string, reach: Reach): string {
       ...REPLIES,
       // Containers have no IPv6 address of their own.
       `meta nfproto ipv6 ${REFUSE}`,
+      // Behind this machine's address it would pass for this machine's own tunnels.
+      `udp dport ${VXLAN_PORT} ${REFUSE}`,
       `oifname "${ANY_BRIDGE}*" ${REFUSE}`,
       ...toNameServers(reach),
       ...reach.allowed.map((range) => `ip daddr ${range} accept`),

@@ -2,7 +2,7 @@ import type { PlaneMessage, Workload } from '../../host-protocol/messages.ts'
 
 type DesiredMessage = Extract<PlaneMessage, { type: 'desired' }>
 /** All that the host is to run. */
-export type Desired = Pick<DesiredMessage, 'revision' | 'workloads' | 'silenceMaxMs'>
+export type Desired = Pick<DesiredMessage, 'revision' | 'workloads' | 'silenceMaxMs' | 'overlays'>
 
 interface Collected {
   desired: Desired
@@ -25,7 +25,7 @@ export class DesiredParts {
    * The whole, once it is there. A change that comes meanwhile does not begin it anew, or one that is large would never be whole; the parts that
    * are still to come have it already, and afterwards the newest one is asked for.
    */
-  take({ revision, workloads, silenceMaxMs, after, more = false }: DesiredMessage): Desired | undefined {
+  take({ revision, workloads, silenceMaxMs, overlays, after, more = false }: DesiredMessage): Desired | undefined {
     this.newestRevision = Math.max(this.newestRevision, revision)
     const former = this.collected
     if (after !== former?.last) {
@@ -35,7 +35,14 @@ export class DesiredParts {
     }
     const all: Workload[] = former === undefined ? workloads : [...former.desired.workloads, ...workloads]
     const bound = silenceMaxMs === undefined ? {} : { silenceMaxMs }
-    const desired: Desired = { revision: former?.desired.revision ?? revision, workloads: all, ...bound }
+    // Those come with the first part.
+    const networks = former?.desired.overlays ?? overlays
+    const desired: Desired = {
+      revision: former?.desired.revision ?? revision,
+      workloads: all,
+      ...bound,
+      ...(networks === undefined ? {} : { overlays: networks }),
+    }
     const last = workloads.at(-1)?.id
     if (more && last !== undefined) {
       this.collected = { desired, last }

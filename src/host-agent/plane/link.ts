@@ -8,6 +8,7 @@ import {
   PlaneMessage,
   type Workload,
 } from '../../host-protocol/messages.ts'
+import type { Overlay } from '../../host-protocol/overlays.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
@@ -23,7 +24,7 @@ export interface LinkDeps {
   /** `first`: of a link, so that it has to say what later ones leave out. */
   beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent' | 'gpuHealth'>
   /** `silenceMaxMs`: the most that the plane lets a job wait for this host. */
-  onDesired(workloads: Workload[], silenceMaxMs: number): void
+  onDesired(workloads: Workload[], silenceMaxMs: number, overlays: Overlay[]): void
   /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
   onLease(sentAtMonotonicMs: number): void
   onRevoked(reason: string): void
@@ -162,7 +163,7 @@ export class Link {
     const desired = parts.take(message)
     if (desired === undefined) return
     // A plane that does not say waits for no job longer than it must.
-    this.deps.onDesired(desired.workloads, desired.silenceMaxMs ?? 0)
+    this.deps.onDesired(desired.workloads, desired.silenceMaxMs ?? 0, desired.overlays ?? [])
     this.revision = desired.revision
   }
 }

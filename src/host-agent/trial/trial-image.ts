@@ -10,21 +10,23 @@ const BASE = 0x40_0000n
 const HEADER_BYTES = 64
 const SEGMENT_BYTES = 56
 
-/** For each kind of machine: its number in the header of a program, and the instructions that end a process well. */
-const MACHINES: Readonly<Record<string, { number: number; code: string }>> = {
-  amd64: { number: 0x3e, code: '31ffb83c0000000f05' },
-  arm64: { number: 0xb7, code: '000080d2a80b80d2010000d4' },
+/** For each kind of machine: its number in the header of a program, and the instructions that end a process well, or wait for ever. */
+const MACHINES: Readonly<Record<string, { number: number; ends: string; waits: string }>> = {
+  amd64: { number: 0x3e, ends: '31ffb83c0000000f05', waits: 'b8220000000f05ebf7' },
+  arm64: { number: 0xb7, ends: '000080d2a80b80d2010000d4', waits: '000080d2010080d2020080d2030080d2040080d2280980d2010000d4f9ffff17' },
 }
+/** What the program of such an image does. */
+type Does = 'ends' | 'waits'
 
 /** Whether the agent has a program for this kind of machine. */
 export function hasTrialProgram(): boolean {
   return MACHINES[machinePlatform()] !== undefined
 }
 
-/** An image that comes from nowhere: one program, which ends at once. Its layer is written into `dir`. */
-export async function makeTrialImage(dir: string, tag: string): Promise<SavedImage> {
-  const layer = await buffer(tarOf([{ name: PROGRAM, content: trialProgram(), isProgram: true }]))
-  const path = join(dir, 'layer.tar')
+/** An image that comes from nowhere: one program, which ends at once or waits for ever. Its layer is written into `dir`. */
+export async function makeTrialImage(dir: string, tag: string, does: Does = 'ends'): Promise<SavedImage> {
+  const layer = await buffer(tarOf([{ name: PROGRAM, content: trialProgram(does), isProgram: true }]))
+  const path = join(dir, `${does}.tar`)
   writeFileSync(path, layer, { mode: 0o600 })
   const config = {
     architecture: machinePlatform(),
@@ -40,9 +42,9 @@ export async function makeTrialImage(dir: string, tag: string): Promise<SavedIma
 }
 
 /** As the kernel loads it (ELF, 64 bits): a header, one segment that is all of the file, and the instructions. */
-function trialProgram(): Buffer {
-  const { number, code } = MACHINES[machinePlatform()] ?? { number: 0, code: '' }
-  const instructions = Buffer.from(code, 'hex')
+function trialProgram(does: Does): Buffer {
+  const { number, ...code } = MACHINES[machinePlatform()] ?? { number: 0, ends: '', waits: '' }
+  const instructions = Buffer.from(code[does], 'hex')
   const start = HEADER_BYTES + SEGMENT_BYTES
   const program = Buffer.alloc(start)
   program.write('\x7fELF\x02\x01\x01', 'latin1')

@@ -22,6 +22,8 @@ const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
 
 interface Tracked extends ActualWorkload {
   start: AbortController
+  /** Settles with the workload as it is to be started, once the plane wants it to. */
+  wanted: PromiseWithResolvers<Workload>
   /** Settles when the start succeeded or failed. */
   started: Promise<void>
   /** Settles when the exit was captured and what is not kept was removed. */
@@ -51,7 +53,8 @@ export class WorkloadLifecycle {
   }
 
   private track(id: string, phase: Tracked['phase'], runtime: RuntimeName | null): Tracked {
-    const tracked: Tracked = { phase, runtime, start: new AbortController(), started: Promise.resolve(), ended: Promise.resolve() }
+    const [started, ended] = [Promise.resolve(), Promise.resolve()]
+    const tracked: Tracked = { phase, runtime, start: new AbortController(), wanted: Promise.withResolvers(), started, ended }
     this.tracked.set(id, tracked)
     return tracked
   }
@@ -75,8 +78,14 @@ export class WorkloadLifecycle {
       return
     }
     const tracked = this.track(workload.id, 'starting', runtime.name)
-    tracked.started = this.runStart(runtime, workload, diskOf, tracked.start.signal)
+    this.want(workload)
+    tracked.started = this.runStart(runtime, workload, diskOf, tracked)
     void tracked.started.finally(() => this.onChange())
+  }
+
+  /** One that is being made ready may start as soon as the plane no longer says `prepare`. */
+  want(workload: Workload): void {
+    if (workload.prepare !== true && workload.desired === 'running') this.tracked.get(workload.id)?.wanted.resolve(workload)
   }
 
   private refuse({ id, kind }: Workload, reason: string): void {
@@ -84,9 +93,10 @@ export class WorkloadLifecycle {
     void this.deps.logs.finish(id, reason)
   }
 
-  private async runStart(runtime: Runtime, workload: Workload, diskOf: string | null, signal: AbortSignal): Promise<void> {
+  private async runStart(runtime: Runtime, workload: Workload, diskOf: string | null, { start, wanted }: Tracked): Promise<void> {
     const { ledger, logs } = this.deps
     const { id, kind, replaces = [] } = workload
+    const { signal } = start
     const source = diskOf !== null && runtime.keepsDisk ? diskOf : null
     if (replaces.length > 0)
       logs.note(id, source === null ? 'starting again with a new container disk' : 'starting again with the kept container disk')
@@ -99,7 +109,13 @@ export class WorkloadLifecycle {
         else if (source === null) logs.note(id, `pulling image ${workload.image}`)
       }
       const formerPorts = replaces.map((former) => ledger.records.get(former)?.ports ?? []).find((ports) => ports.length > 0) ?? []
-      const { ports, startedAtMs } = await runtime.start(workload, { onState, signal, diskOf: source, formerPorts })
+      const { ports, startedAtMs } = await runtime.start(workload, {
+        onState,
+        signal,
+        diskOf: source,
+        formerPorts,
+        wanted: () => this.awaitWanted(workload, wanted.promise, signal),
+      })
       ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports, attempts: 0 }, startedAtMs)
       logs.note(id, 'started')
       if (ports.length > 0) logs.note(id, `ports: ${ports.map(portText).join(', ')}`)
@@ -112,6 +128,19 @@ export class WorkloadLifecycle {
       if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
       ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error), attempts: 0 })
       void logs.finish(id, errorText(error))
+    }
+  }
+
+  private async awaitWanted({ id, prepare }: Workload, wanted: Promise<Workload>, signal: AbortSignal): Promise<Workload> {
+    if (prepare === true) this.deps.logs.note(id, 'ready; waiting for the other members')
+    const givenUp = Promise.withResolvers<never>()
+    const giveUp = () => givenUp.reject(new StartError('it is not wanted any more'))
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      return await Promise.race([wanted, givenUp.promise])
+    } finally {
+      signal.removeEventListener('abort', giveUp)
     }
   }
 

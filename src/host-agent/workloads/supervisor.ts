@@ -97,7 +97,10 @@ export class Supervisor {
     // The first of each id: of two starts of one the second would fail and give away what the first holds.
     const byId = new Map(desired.toReversed().map((workload) => [workload.id, workload]))
     this.desired = desired.filter((workload) => SAFE_ID.test(workload.id) && byId.get(workload.id) === workload)
-    for (const workload of this.desired) this.deps.logs.learn(workload)
+    for (const workload of this.desired) {
+      this.deps.logs.learn(workload)
+      this.lifecycle.want(workload)
+    }
     // Said again with every snapshot that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired !== 'running')) {
       if (this.deps.ledger.records.get(id)?.state === 'gone' && !this.deps.isReporting(id)) this.deps.ledger.change(id, { state: 'gone' })

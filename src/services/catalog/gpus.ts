@@ -1,6 +1,6 @@
 import type { GpuType as ShownGpuType } from '../../contract/catalog/catalog.ts'
 import type { GpuCatalogQuery } from '../../contract/catalog/query.ts'
-import { findClusterRoom, Problem, problemOf } from '../../contract/problems.ts'
+import { Problem, problemOf } from '../../contract/problems.ts'
 import {
   bestRoom,
   cudaOf,

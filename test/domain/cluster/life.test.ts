@@ -9,6 +9,8 @@ import {
   PLACE_PATIENCE_MS,
   PREPARE_PATIENCE_MS,
   REACH_PATIENCE_MS,
+  takesMember,
+  triedAfter,
 } from '../../../src/domain/cluster/life.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
@@ -62,6 +64,11 @@ describe('the start', () => {
     expect(steps(state(), all, check)).toEqual([])
     expect(steps(state(), all, check, answers(all.slice(0, 2)))).toEqual([])
     expect(steps(state(), all, check, answers(all))).toEqual([['release', 'm0', 'm1', 'm2']])
+  })
+
+  it('[CLU-14] a question has a number that no host has heard yet', () => {
+    const [step] = decideCluster(state({ checkNumber: 5 }), all, null, [], NOW).steps
+    expect(step).toEqual({ kind: 'ask', check: ask(all, 6, NOW) })
   })
 
   it('[CLU-14] what was answered to another question, or by another host, counts for nothing', () => {
@@ -134,6 +141,23 @@ describe('members that cannot start', () => {
   it('[CLU-17] what the platform stops is no failure', () => {
     const statusReason = 'stopped: the account is suspended by the operator'
     expect(steps(state(), [member(0, { status: 'EXITED', statusReason }), member(1, { status: 'EXITED', statusReason })], null)).toEqual([])
+  })
+})
+
+describe('where a member may go', () => {
+  const others = [running(0), running(2, { hostId: 'h0' })]
+  const takes = (id: string, overlay: 'none' | 'local' | 'routed', tried: string[] = []) =>
+    takesMember({ id, overlay }, member(1, { triedHosts: tried }), others)
+
+  it('[CLU-15] [CLU-16] not where it is or failed, and only where the others reach it', () => {
+    expect([takes('h1', 'routed'), takes('h9', 'routed', ['h9']), takes('h9', 'routed', ['h8'])]).toEqual([false, false, true])
+    expect([takes('h9', 'local'), takes('h0', 'local'), takes('h9', 'none')]).toEqual([false, true, false])
+  })
+
+  it('[CLU-16] a lost host has refused nothing', () => {
+    expect(triedAfter(member(1, { triedHosts: ['a'] }))).toEqual(['a', 'h1'])
+    expect(triedAfter(member(1, { triedHosts: ['a'], hostLost: true }))).toEqual(['a'])
+    expect(triedAfter(running(1, { hostLost: true }))).toEqual([])
   })
 })
 

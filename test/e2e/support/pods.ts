@@ -158,6 +158,12 @@ export class TestPod {
     return await docker(...this.engine, 'exec', Id, '/bin/busybox', 'sh', '-c', command)
   }
 
+  /** The same in an image with a shell of its own. */
+  async shellOf(command: string): Promise<string> {
+    const { Id } = await this.container()
+    return await docker(...this.engine, 'exec', Id, '/bin/sh', '-c', command)
+  }
+
   /** Has the program of the newest container end, as if by itself: nobody has asked the plane for it. */
   async endProgram(): Promise<void> {
     const { Id } = await this.container()

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +35,53 @@ export class SshClient {
   /** Copies a file to the other side with scp. */
   async copy(file: string, { host, port, username }: { host: string; port: number; username: string }, target: string): Promise<void> {
     await runFile('scp', [...this.options(), '-P', String(port), file, `${username}@${host}:${target}`])
+  }
+
+  /** What a command gives back of what it is given. */
+  async pipe(invocation: string, command: string, input: Buffer): Promise<Buffer> {
+    const child = spawn('ssh', [...this.options(), ...invocation.split(' ').slice(1), command], { stdio: ['pipe', 'pipe', 'inherit'] })
+    child.stdin.end(input)
+    const pieces: Buffer[] = []
+    for await (const piece of child.stdout) pieces.push(piece as Buffer)
+    return Buffer.concat(pieces)
+  }
+
+  /** A shell with a terminal. */
+  shell(invocation: string): { type(text: string): void; text(): string; kill(): void; ended: Promise<unknown> } {
+    const child = spawn('ssh', ['-tt', ...this.options(), ...invocation.split(' ').slice(1)], { stdio: ['pipe', 'pipe', 'pipe'] })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (piece: Buffer) => {
+        text += piece
+      })
+    }
+    return {
+      type: (line) => void child.stdin.write(line),
+      text: () => text,
+      kill: () => void child.kill('SIGKILL'),
+      ended: new Promise((resolve) => child.once('close', resolve)),
+    }
+  }
+
+  /** Forwards ports of this machine, each `<port>:<host>:<port>`. */
+  forward(invocation: string, forwards: readonly string[]): { kill(): void } {
+    const flags = forwards.flatMap((one) => ['-L', `127.0.0.1:${one}`])
+    const child = spawn('ssh', ['-N', ...flags, ...this.options(), ...invocation.split(' ').slice(1)], { stdio: 'ignore' })
+    return { kill: () => void child.kill() }
+  }
+
+  /** Copies to the other side with scp; the last of the arguments are flags and files. */
+  async scp(
+    args: readonly string[],
+    { host, port, username }: { host: string; port: number; username: string },
+    target: string,
+  ): Promise<void> {
+    await runFile('scp', [...this.options(), '-P', String(port), ...args, `${username}@${host}:${target}`])
+  }
+
+  /** Copies from the other side with scp. */
+  async fetch({ host, port, username }: { host: string; port: number; username: string }, source: string, file: string): Promise<void> {
+    await runFile('scp', [...this.options(), '-P', String(port), `${username}@${host}:${source}`, file])
   }
 
   remove(): void {

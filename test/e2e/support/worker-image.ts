@@ -20,6 +20,18 @@ const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
 const GENERATOR = 'openapi-python-client==0.29.1'
+/** dstack and its catalog, without the dozens of packages that its client of this API does not import. */
+const DSTACK = [
+  '--no-deps',
+  'dstack==0.22.5',
+  'gpuhunt==0.1.34',
+  'typing-extensions==4.16.0',
+  'requests==2.34.2',
+  'certifi==2026.10.18',
+  'charset-normalizer==3.5.2',
+  'idna==3.20',
+  'urllib3==2.8.0',
+]
 const PACKAGES = 'python3,ca-certificates,openssh-server'
 const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('\n')
 const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
@@ -64,16 +76,21 @@ export function pythonClientGenerator(): Promise<string> {
   return pythonWith('generator', GENERATOR)
 }
 
-/** The Python interpreter of a virtual environment with one package, kept under the package's name and version. */
-async function pythonWith(name: string, requirement: string): Promise<string> {
-  const directory = join(CACHE, `python-${name}-${hashOf(requirement)}`)
+/** The Python interpreter of a virtual environment that holds dstack's client of pods and its catalog. */
+export function dstackClient(): Promise<string> {
+  return pythonWith('dstack', ...DSTACK)
+}
+
+/** The Python interpreter of a virtual environment with what pip is told to install, kept under its name and versions. */
+async function pythonWith(name: string, ...requirements: string[]): Promise<string> {
+  const directory = join(CACHE, `python-${name}-${hashOf(requirements.join(' '))}`)
   const python = join(directory, 'bin/python')
   const finished = join(directory, 'finished')
   if (existsSync(finished)) return python
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(CACHE, { recursive: true })
   await run('python3', '-m', 'venv', directory)
-  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', requirement)
+  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements)
   mkdirSync(finished)
   return python
 }

@@ -32,6 +32,8 @@ const FACTS = {
   endedAtMs: null,
   addresses: [],
   anonymousVolumes: [],
+  pid: null,
+  hostsPath: null,
 }
 
 describe('[HOST-70] the process that speaks to the engine', () => {

@@ -54,6 +54,8 @@ describe('[HOST-82] the rules of an agent', () => {
     const outward = chain('outward', reach)
     expect(outward.slice(1, -1)).toEqual([
       `meta nfproto ipv6 ${REFUSE}`,
+      // [HOST-142]
+      `udp dport 4789 ${REFUSE}`,
       `oifname "pp-*" ${REFUSE}`,
       names,
       'ip daddr 10.1.2.0/24 accept',

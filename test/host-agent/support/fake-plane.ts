@@ -15,6 +15,7 @@ import {
   type Workload,
   type WorkloadReport,
 } from '../../../src/host-protocol/messages.ts'
+import { type Overlay, type OverlayReport, OverlaysRequest } from '../../../src/host-protocol/overlays.ts'
 import { type VolumeRef, VolumesRequest } from '../../../src/host-protocol/volumes.ts'
 import { FakeJobs } from './fake-jobs.ts'
 
@@ -28,6 +29,10 @@ export class FakePlane {
   hostId = 'host_1'
   accessTokens = new Set<string>()
   workloads: Workload[] = []
+  /** Private networks that it says with them. */
+  overlays: Overlay[] = []
+  /** What the agent has said of them. */
+  readonly overlayReports: OverlayReport[] = []
   revision = 0
   epoch = 0
   acknowledgeBeats = true
@@ -73,7 +78,11 @@ export class FakePlane {
   }
 
   push(): void {
-    this.send({ type: 'desired', revision: this.revision, workloads: this.workloads })
+    this.send(this.desired())
+  }
+
+  private desired(): PlaneMessage {
+    return { type: 'desired', revision: this.revision, workloads: this.workloads, overlays: this.overlays }
   }
 
   send(message: PlaneMessage): void {
@@ -111,6 +120,11 @@ export class FakePlane {
         if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
         const { batches } = LogsRequest.parse(await json(request))
         return answer(response, this.logsStatus, { results: batches.map((batch) => this.takeLog(batch)) })
+      }
+      case '/host/v1/overlays': {
+        if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
+        this.overlayReports.push(...OverlaysRequest.parse(await json(request)).reports)
+        return answer(response, 200, {})
       }
       case '/host/v1/volumes': {
         if (!this.authorised(request)) return answer(response, 401, { detail: 'bad access token' })
@@ -171,11 +185,13 @@ export class FakePlane {
     this.upgrades.handleUpgrade(request, socket, head, (link) => {
       this.sockets.add(link)
       link.on('close', () => this.sockets.delete(link))
+      // A tunnel, which nobody uses here, is a link without hello.
+      if (request.url?.startsWith('/host/v1/tunnel')) return
       link.on('message', (data) => {
         const message = AgentMessage.parse(JSON.parse(String(data)))
         this.messages.push(message)
         if (message.type === 'beat' && this.acknowledgeBeats) link.send(JSON.stringify({ type: 'beatAck', beat: message.beat }))
-        if (message.type === 'hello') link.send(JSON.stringify({ type: 'desired', revision: this.revision, workloads: this.workloads }))
+        if (message.type === 'hello') link.send(JSON.stringify(this.desired()))
       })
     })
   }

@@ -4,6 +4,8 @@ import { unpacked } from './unpack.ts'
 
 const BLOCK_BYTES = 512
 const READ_BYTES = 2 ** 18
+const NAME_MAX_BYTES = 100
+const PREFIX_FIELD = { offset: 345, length: 155 }
 const SIZE_FIELD = { offset: 124, length: 12 }
 /** More does not fit into the field as octal digits. */
 const OCTAL_MAX = 8 ** 11
@@ -21,6 +23,10 @@ export interface Entry {
   content: Buffer | LayerFile
   /** It may be run. */
   isProgram?: boolean
+  /** Bits of what is permitted, and whose it is; absent: all may read it, and it is root's. */
+  mode?: number
+  uid?: number
+  gid?: number
 }
 
 /** An image as `docker save` writes it, which every engine loads. Layers that the engine has need not be in it. */
@@ -36,9 +42,10 @@ export function imageEntries(image: { config: Buffer; layers: readonly (Entry['c
 
 /** A tar archive of some entries, piece by piece. */
 export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> {
-  for (const { name, content, isProgram = false } of entries) {
+  for (const entry of entries) {
+    const { content } = entry
     const bytes = Buffer.isBuffer(content) ? content.length : content.tarBytes
-    yield headerOf(name, bytes, isProgram ? '0000755' : '0000644')
+    yield headerOf(entry, bytes)
     if (Buffer.isBuffer(content)) yield content
     else yield* unpackedLayer(content)
     yield Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES)
@@ -62,20 +69,34 @@ async function* unpackedLayer({ path, tarBytes, diffId }: LayerFile): AsyncGener
   if (left !== 0 || `sha256:${hash.digest('hex')}` !== diffId) throw new Error(`a layer is not what was measured: ${diffId}`)
 }
 
-function headerOf(name: string, bytes: number, mode: string): Buffer {
+function headerOf({ name, isProgram = false, mode = isProgram ? 0o755 : 0o644, uid = 0, gid = 0 }: Entry, bytes: number): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES)
-  header.write(name, 0)
-  header.write(`${mode}\0`, 100)
-  header.write('0000000\0', 108)
-  header.write('0000000\0', 116)
+  const [prefix, rest] = splitName(name)
+  header.write(rest, 0)
+  header.write(`${octal(mode)}\0`, 100)
+  header.write(`${octal(uid)}\0`, 108)
+  header.write(`${octal(gid)}\0`, 116)
   writeSize(header, bytes)
   header.write('00000000000\0', 136)
   header.write(' '.repeat(8), 148)
   header.write('0', 156)
   header.write('ustar\x0000', 257)
+  header.write(prefix, PREFIX_FIELD.offset)
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return header
+}
+
+/** A long name stands in two fields, parted at a slash. */
+function splitName(name: string): [string, string] {
+  if (Buffer.byteLength(name) <= NAME_MAX_BYTES) return ['', name]
+  const at = name.indexOf('/', name.length - NAME_MAX_BYTES - 1)
+  if (at === -1 || at > PREFIX_FIELD.length) throw new Error(`'${name}' is too long a path for an archive`)
+  return [name.slice(0, at), name.slice(at + 1)]
+}
+
+function octal(value: number): string {
+  return value.toString(8).padStart(7, '0')
 }
 
 function writeSize(header: Buffer, bytes: number): void {

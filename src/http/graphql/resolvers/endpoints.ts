@@ -30,7 +30,7 @@ export const ENDPOINT_RESOLVERS: Resolvers = {
     pods: ({ id }: FlatEndpoint, _, call) => workersOf(call, id),
   },
   Mutation: {
-    saveEndpoint: (_, { input }: { input?: EndpointInput | null }, call) => save(call, needed(input)),
+    saveEndpoint: (_, { input }: { input?: EndpointInput | null }, call) => saveEndpoint(call, needed(input)),
     updateEndpointTemplate: async (_, { input }: { input?: TemplateChange | null }, call) => {
       const { endpointId, templateId } = needed(input)
       const id = needed(endpointId, 'endpointId')
@@ -60,7 +60,8 @@ export async function readEndpoint(call: Call, id: string): Promise<FlatEndpoint
   return show(call, await endpoints.getEndpoint(call.ctx, id))
 }
 
-async function save(call: Call, input: EndpointInput): Promise<FlatEndpoint> {
+/** Makes an endpoint, or with an id changes it (GQL-22). */
+export async function saveEndpoint(call: Call, input: EndpointInput): Promise<FlatEndpoint> {
   const { ctx, key } = call
   const catalog = await loadCatalog(ctx.env)
   if (!input.id) {

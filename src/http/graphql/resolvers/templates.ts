@@ -20,7 +20,7 @@ import { readPages } from '../../pages.ts'
 import { type Call, once, type Resolvers } from '../call.ts'
 import { checked, mapped, needed } from '../checked.ts'
 import { orNull } from '../or-null.ts'
-import { NOWHERE } from './endpoints.ts'
+import { NOWHERE, saveEndpoint } from './endpoints.ts'
 
 const OFFICIAL: readonly TemplateSource[] = ['official']
 const OTHERS: readonly TemplateSource[] = ['verified', 'community']
@@ -78,8 +78,12 @@ async function readPublic({ ctx }: Call, id: string) {
   return template && show(template)
 }
 
-async function saveTemplate({ ctx, key }: Call, input: TemplateInput) {
+async function saveTemplate(call: Call, input: TemplateInput) {
+  const { ctx, key } = call
   if (!input.id) return show(await templates.createTemplate(ctx, checked(CreateTemplateRequest, mapped(templateBody(input))), key))
+  // Of an endpoint without a template: its own container (GQL-63).
+  const endpointId = endpointOfTemplate(input.id)
+  if (endpointId !== null) return (await saveEndpoint(call, { id: endpointId, template: input })).template
   const { volumeInGb, volumeMountPath } = input
   const sized = { ...(typeof volumeInGb === 'number' && { volumeInGb }), ...(volumeMountPath && { volumeMountPath }) }
   const mounts = needsMount(sized) ? toTemplate(await templates.getTemplate(ctx, input.id)).mounts : {}

@@ -1,0 +1,38 @@
+import type { Workload } from '../../host-protocol/messages.ts'
+import { type PublishedPort, StartError, type StartHooks } from '../runtime.ts'
+import { EngineClientEnded, engineText } from './engine-errors.ts'
+import type { HostPorts } from './host-ports.ts'
+import type { AssignedPort } from './port-choice.ts'
+
+/** How often a start is tried with other ports when the engine says that one is taken. */
+const PORT_TRIES = 5
+
+/** Starts something on the host ports of a workload, with other ones where the engine says that one is taken. Throws a `StartError`. */
+export async function withPorts<T>(
+  hostPorts: HostPorts,
+  { id, ports: wanted }: Pick<Workload, 'id' | 'ports'>,
+  { formerPorts = [] }: Pick<StartHooks, 'formerPorts'>,
+  start: (ports: AssignedPort[]) => Promise<T>,
+): Promise<T> {
+  const refused = new Set<number>()
+  for (let attempt = 1; ; attempt += 1) {
+    const ports = await hostPorts.reserve(id, wanted, formerPorts, refused)
+    try {
+      return await start(ports)
+    } catch (error) {
+      hostPorts.release(id)
+      // Not this start's fault, or not for sure: once more, and no more often.
+      if (error instanceof EngineClientEnded && attempt === 1) continue
+      const port = takenPort(engineText(error), ports)
+      if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
+      if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
+      refused.add(port)
+    }
+  }
+}
+
+/** The port that the engine could not publish; undefined when the error is about something else. */
+function takenPort(text: string, ports: readonly PublishedPort[]): number | undefined {
+  if (!/port is already allocated|address already in use/i.test(text)) return undefined
+  return ports.find((port) => new RegExp(`:${port.public}\\b`).test(text))?.public ?? ports[0]?.public
+}

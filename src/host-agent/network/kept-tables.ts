@@ -1,0 +1,34 @@
+import type { Log } from '../log.ts'
+import type { Nft, TableFamily } from './nft.ts'
+
+/** Tables of the packet filter that are to stay as they were set. */
+export class KeptTables {
+  private readonly nft: Nft
+  private readonly log: Log
+  /** What was set last, and how the machine shows it. */
+  private readonly set = new Map<string, { wanted: string; shown: string | undefined }>()
+
+  constructor(nft: Nft, log: Log) {
+    this.nft = nft
+    this.log = log
+  }
+
+  /** Sees to it that a table is there, and just so. `rules` replace it as a whole. */
+  async keep(family: TableFamily, table: string, rules: string): Promise<void> {
+    const former = this.set.get(`${family} ${table}`)
+    if (former?.wanted === rules && former.shown !== undefined) {
+      const shown = await this.nft.show(table, family)
+      if (shown === former.shown) return
+      const found = shown === undefined ? 'no table' : 'other rules'
+      this.log.warn('somebody changed the rules that keep containers apart; they are set anew', { table, found })
+    }
+    this.forget(family, table)
+    await this.nft.apply(rules)
+    this.set.set(`${family} ${table}`, { wanted: rules, shown: await this.nft.show(table, family) })
+  }
+
+  /** It was removed, or may be anything. */
+  forget(family: TableFamily, table: string): void {
+    this.set.delete(`${family} ${table}`)
+  }
+}

@@ -1,0 +1,30 @@
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type { Overlay } from '../../../host-protocol/overlays.ts'
+import { errorText } from '../../../node/fail.ts'
+import type { Log } from '../../log.ts'
+import type { Attachment } from './attachment.ts'
+import { withNames } from './hosts-file.ts'
+
+/** Keeps the names of all members in the file that a container finds names in (NET-44). The container has that very file, so it stays the same one. */
+export function writeNames({ workloadId, places, hostsPath }: Attachment, overlays: ReadonlyMap<string, Overlay>, log: Log): void {
+  if (hostsPath === null) return
+  try {
+    const members = places.flatMap(({ id }) => overlays.get(id)?.members ?? [])
+    const before = readFileSync(hostsPath, 'utf8')
+    const after = withNames(before, members)
+    if (after !== before) overwrite(hostsPath, after)
+  } catch (error) {
+    log.warn('the names of a private network cannot be kept in a container', { workload: workloadId, error: errorText(error) })
+  }
+}
+
+function overwrite(path: string, text: string): void {
+  const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW)
+  try {
+    const bytes = Buffer.from(text)
+    writeSync(file, bytes, 0, bytes.length, 0)
+    ftruncateSync(file, bytes.length)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,222 @@
+import type { Overlay, OverlayInventory, OverlayPlace } from '../../../host-protocol/overlays.ts'
+import { errorText } from '../../../node/fail.ts'
+import type { Log } from '../../log.ts'
+import { KeptTables } from '../kept-tables.ts'
+import type { Nft } from '../nft.ts'
+import type { Attachment } from './attachment.ts'
+import { writeNames } from './container-names.ts'
+import type { IpTools } from './ip-tools.ts'
+import { memberName, memberPrefix, overlaysTable, overlayTable, tableOfTunnel, tunnelName, tunnelPrefix } from './names.ts'
+import { NetworkNamespace } from './network-namespace.ts'
+import { type Attached, localOverlay, OverlayDevices, type WantedOverlay } from './overlay-devices.ts'
+import { buildMachineRules, buildOverlayRules, buildRemoval } from './overlay-rules.ts'
+import type { Underlay } from './underlay.ts'
+
+const KEEP_EVERY_MS = 10_000
+
+export interface HostOverlaysDeps {
+  key: string
+  underlay: Underlay | { reason: string }
+  tools: IpTools
+  nft: Nft
+  log: Log
+}
+
+/** The private networks across hosts that containers of this machine are in: interfaces, rules and names, by level (HOST-141). */
+export class HostOverlays {
+  private readonly deps: HostOverlaysDeps
+  private readonly tables: KeptTables
+  private readonly devices: OverlayDevices | undefined
+  /** As the plane has said last; undefined: nothing yet, so that everything stays as it is. */
+  private overlays: ReadonlyMap<string, Overlay> | undefined
+  private readonly attachments = new Map<string, Attachment>()
+  /** Why a workload lacks an interface. */
+  private problems: ReadonlyMap<string, string> = new Map()
+  private passes: Promise<void> = Promise.resolve()
+  /** One that has not begun yet. */
+  private queued: Promise<void> | undefined
+  /** What a former agent process may have left was looked for. */
+  private tidied = false
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(deps: HostOverlaysDeps) {
+    this.deps = deps
+    this.tables = new KeptTables(deps.nft, deps.log)
+    this.devices = 'reason' in deps.underlay ? undefined : new OverlayDevices(deps.key, deps.underlay, deps.tools)
+  }
+
+  get inventory(): OverlayInventory {
+    const { underlay } = this.deps
+    if ('reason' in underlay) return { address: null, reason: underlay.reason, encryption: 'none' }
+    return { address: underlay.address, reason: null, encryption: underlay.encryption }
+  }
+
+  /** What the plane says of the networks that workloads of this machine are in. */
+  learn(overlays: readonly Overlay[]): void {
+    this.overlays = new Map(overlays.map((overlay) => [overlay.id, overlay]))
+    void this.keep()
+  }
+
+  /** A network, and what this machine has in it. */
+  look(): { overlay: Overlay; members: { attachment: Attachment; place: OverlayPlace }[] }[] {
+    const all = [...this.attachments.values()]
+    return [...(this.overlays?.values() ?? [])].map((overlay) => {
+      const members = all.flatMap((attachment) =>
+        attachment.places.filter(({ id }) => id === overlay.id).map((place) => ({ attachment, place })),
+      )
+      return { overlay, members }
+    })
+  }
+
+  /** Names of a member among its like: the first of the network that has one, without a domain. */
+  nameOf(places: readonly OverlayPlace[]): string | undefined {
+    for (const { id, address } of places) {
+      const member = this.overlays?.get(id)?.members.find((one) => one.address === address)
+      const name = member?.names.find((text) => !text.includes('.'))
+      if (name !== undefined) return name
+    }
+    return undefined
+  }
+
+  /** Gives a container its interfaces. Throws, in words for its user, when it does not get all of them. */
+  async attach(attachment: Attachment): Promise<void> {
+    this.adopt(attachment)
+    await this.keep()
+    const problem = this.devices === undefined ? this.inventory.reason : this.problems.get(attachment.workloadId)
+    if (problem == null) return
+    this.detach(attachment.workloadId)
+    throw new Error(problem)
+  }
+
+  has(workloadId: string): boolean {
+    return this.attachments.has(workloadId)
+  }
+
+  /** One that a former agent process has attached. */
+  adopt(attachment: Attachment): void {
+    this.attachments.set(attachment.workloadId, attachment)
+    this.tidied = false
+    this.timer ??= setInterval(() => void this.keep(), KEEP_EVERY_MS)
+  }
+
+  /** Its container has gone, or is about to. */
+  detach(workloadId: string): void {
+    if (this.attachments.delete(workloadId)) void this.keep()
+  }
+
+  /** Sees to it that everything is there, and nothing else. Callers get what the machine has after they asked. */
+  keep(): Promise<void> {
+    if (this.queued !== undefined) return this.queued
+    const queued = this.passes.then(async () => {
+      this.queued = undefined
+      await this.pass().catch((error: unknown) => {
+        this.deps.log.error('private networks could not be looked after', { error: errorText(error) })
+      })
+    })
+    this.queued = queued
+    this.passes = queued
+    return queued
+  }
+
+  private async pass(): Promise<void> {
+    if (this.overlays === undefined || this.devices === undefined || (this.attachments.size === 0 && this.tidied)) return
+    const problems = new Map<string, string>()
+    const { wanted, opened } = this.open(problems)
+    try {
+      await this.keepMachine(wanted)
+      const links = await this.deps.tools.links()
+      for (const one of wanted) {
+        await this.keepOne(one, links).catch((error: unknown) => {
+          const reason = `the private network could not be set up: ${errorText(error)}`
+          this.deps.log.error('a private network is not as it should be', { overlay: one.overlay.id, error: errorText(error) })
+          for (const { workloadId } of one.attached) problems.set(workloadId, reason)
+        })
+      }
+      for (const attachment of this.attachments.values()) writeNames(attachment, this.overlays, this.deps.log)
+      await this.tidy(wanted)
+    } catch (error) {
+      for (const id of this.attachments.keys()) problems.set(id, `private networks could not be set up: ${errorText(error)}`)
+      throw error
+    } finally {
+      this.problems = problems
+      for (const namespace of opened) namespace.close()
+    }
+  }
+
+  /** The networks with somebody here, each with the containers' own networks held open. */
+  private open(problems: Map<string, string>): { wanted: WantedOverlay[]; opened: NetworkNamespace[] } {
+    const byOverlay = new Map<string, Attached[]>()
+    const opened: NetworkNamespace[] = []
+    for (const { workloadId, places, pid } of this.attachments.values()) {
+      try {
+        const inside = new NetworkNamespace(pid)
+        opened.push(inside)
+        for (const place of places) {
+          if (this.overlays?.has(place.id)) byOverlay.set(place.id, [...(byOverlay.get(place.id) ?? []), { workloadId, place, inside }])
+          else problems.set(workloadId, `the plane has not said what the private network '${place.id}' is`)
+        }
+      } catch (error) {
+        // It has just ended.
+        problems.set(workloadId, errorText(error))
+      }
+    }
+    const wanted = [...(this.overlays?.values() ?? [])].flatMap((overlay) => {
+      const attached = byOverlay.get(overlay.id)
+      return attached === undefined ? [] : [{ overlay, attached }]
+    })
+    return { wanted, opened }
+  }
+
+  private local(wanted: WantedOverlay) {
+    return localOverlay(this.deps.key, this.inventory.address ?? '', wanted)
+  }
+
+  /** First, so that nothing of it is the machine's to receive at any time. */
+  private async keepMachine(wanted: readonly WantedOverlay[]): Promise<void> {
+    const { key } = this.deps
+    const rules = buildMachineRules(
+      key,
+      wanted.map((one) => this.local(one)),
+    )
+    if (wanted.length > 0) await this.tables.keep('inet', overlaysTable(key), rules)
+  }
+
+  private async keepOne(one: WantedOverlay, links: Awaited<ReturnType<IpTools['links']>>): Promise<void> {
+    const { key } = this.deps
+    await this.devices?.make(one, links)
+    await this.tables.keep('netdev', overlayTable(key, one.overlay.id), buildOverlayRules(key, this.local(one)))
+    await this.devices?.connect(one)
+  }
+
+  /** Removes what no container here needs any more. */
+  private async tidy(wanted: readonly WantedOverlay[]): Promise<void> {
+    const { key, tools, nft } = this.deps
+    const needed = new Set(
+      wanted.flatMap(({ overlay, attached }) => [
+        tunnelName(key, overlay.id),
+        ...attached.map(({ workloadId }) => memberName(key, workloadId, overlay.id)),
+      ]),
+    )
+    const isOurs = (name: string) => name.startsWith(tunnelPrefix(key)) || name.startsWith(memberPrefix(key))
+    const left = (await tools.links()).filter(({ ifname }) => isOurs(ifname) && !needed.has(ifname))
+    // One that went by itself, with its container say, is no error.
+    for (const { ifname } of left) await tools.apply([`link delete ${ifname}`]).catch(() => {})
+    for (const table of left.flatMap(({ ifname }) => tableOfTunnel(key, ifname) ?? [])) {
+      await nft.apply(buildRemoval('netdev', table))
+      this.tables.forget('netdev', table)
+    }
+    // One that was attached when this look began, and has gone since, is left to the next.
+    this.tidied = wanted.length === 0 && this.attachments.size === 0
+    if (!this.tidied) return
+    await nft.apply(buildRemoval('inet', overlaysTable(key)))
+    this.tables.forget('inet', overlaysTable(key))
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+
+  /** Leaves everything as it is: containers may go on without the agent. */
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.passes
+  }
+}

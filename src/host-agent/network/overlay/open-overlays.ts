@@ -1,0 +1,32 @@
+import type { RuntimeClass } from '../../../host-protocol/messages.ts'
+import type { Log } from '../../log.ts'
+import { hasTrialProgram } from '../../trial/trial-image.ts'
+import { NFT, type Nft } from '../nft.ts'
+import { HostOverlays } from './host-overlays.ts'
+import { IP_TOOLS, type IpTools } from './ip-tools.ts'
+import { findUnderlay } from './underlay.ts'
+
+export interface OpenOverlaysDeps {
+  options: { overlayAddress: string | undefined; runtimeClass: RuntimeClass }
+  /** The agent's. */
+  key: string
+  /** Why containers of this machine have no networks of their own; null: they have. */
+  hindrance: string | null
+  log: Log
+  tools?: IpTools
+  nft?: Nft
+}
+
+/** Finds out whether this machine can be in private networks across hosts (HOST-140). */
+export async function openOverlays({ options, key, hindrance, log, tools = IP_TOOLS, nft = NFT }: OpenOverlaysDeps): Promise<HostOverlays> {
+  const reason = hindrance ?? unfit(options.runtimeClass)
+  const underlay = reason === null ? await findUnderlay({ key, address: options.overlayAddress, tools, nft }) : { reason }
+  if ('reason' in underlay) log.info('this host takes part in no private networks across hosts', { reason: underlay.reason })
+  else log.info('private networks across hosts lead over this address', { address: underlay.address, encryption: underlay.encryption })
+  return new HostOverlays({ key, underlay, tools, nft, log })
+}
+
+function unfit(runtimeClass: RuntimeClass): string | null {
+  if (runtimeClass !== 'runc') return `containers in ${runtimeClass} share no network that is made for them`
+  return hasTrialProgram() ? null : 'there is no program that holds a network for this kind of processor'
+}

@@ -1,0 +1,82 @@
+import { VXLAN_PORT } from '../../../host-protocol/overlays.ts'
+import type { TableFamily } from '../nft.ts'
+import { memberPrefix, overlaysTable, overlayTable, tunnelPrefix } from './names.ts'
+
+/** A member that has its interface on this machine. */
+export interface LocalMember {
+  device: string
+  mac: string
+  address: string
+}
+
+/** A network as this machine has it. */
+export interface LocalOverlay {
+  id: string
+  vni: number
+  tunnel: string
+  members: readonly LocalMember[]
+  /** Other hosts of it. */
+  peers: readonly string[]
+}
+
+/** Before the chains of the engine and of firewalls. */
+const PRIORITY = -10
+/** Where the number of a network stands in what comes behind the header of UDP. */
+const VNI = '@th,96,24'
+
+/**
+ * How frames of one network move on this machine, as text for `nft` (HOST-141). They are passed on where they come in, so none of them is ever
+ * the machine's to receive or to route: from a member to another one here or into the tunnel, and out of the tunnel to a member. What does not
+ * carry the member's own addresses goes nowhere.
+ */
+export function buildOverlayRules(key: string, { id, tunnel, members }: LocalOverlay): string {
+  const table = `netdev ${overlayTable(key, id)}`
+  const own = members.map(({ device, mac, address }) => `"${device}" . ${mac} . ${address}`)
+  const toMembers = members.map(({ device, mac }) => `ether daddr ${mac} fwd to "${device}"`)
+  return [
+    `table ${table} {}`,
+    `delete table ${table}`,
+    `table ${table} {`,
+    ...chain('onward', [...toMembers, `fwd to "${tunnel}"`]),
+    ...chain('of_members', [
+      `type filter hook ingress devices = { ${members.map(({ device }) => `"${device}"`).join(', ')} } priority 0; policy drop;`,
+      `iifname . ether saddr . ip saddr { ${own.join(', ')} } goto onward`,
+    ]),
+    ...chain('of_others', [`type filter hook ingress device "${tunnel}" priority 0; policy drop;`, ...toMembers]),
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** Removes a table; fine when there is none. */
+export function buildRemoval(family: TableFamily, table: string): string {
+  return `table ${family} ${table} {}\ndelete table ${family} ${table}\n`
+}
+
+/** Who may send into the tunnels of this machine: hosts of the network whose number it is (HOST-142). Other numbers are none of the agent's. */
+export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]): string {
+  const table = `inet ${overlaysTable(key)}`
+  const devices = [memberPrefix(key), tunnelPrefix(key)].map((prefix) => `"${prefix}*"`)
+  return [
+    `table ${table} {}`,
+    `delete table ${table}`,
+    `table ${table} {`,
+    ...chain('input', [
+      `type filter hook input priority ${PRIORITY}; policy accept;`,
+      ...devices.map((device) => `iifname ${device} drop`),
+      ...overlays.map(
+        ({ vni, peers }) => `udp dport ${VXLAN_PORT} ${VNI} ${vni}${peers.length > 0 ? ` ip saddr != { ${peers.join(', ')} }` : ''} drop`,
+      ),
+    ]),
+    ...chain('forward', [
+      `type filter hook forward priority ${PRIORITY}; policy accept;`,
+      ...devices.flatMap((device) => [`iifname ${device} drop`, `oifname ${device} drop`]),
+    ]),
+    '}',
+    '',
+  ].join('\n')
+}
+
+function chain(name: string, rules: readonly string[]): string[] {
+  return [`  chain ${name} {`, ...rules.map((rule) => `    ${rule}`), '  }']
+}

@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process'
+import { z } from 'zod'
+import type { Overlay, OverlayMember, OverlayReport } from '../../../host-protocol/overlays.ts'
+import { errorText } from '../../../node/fail.ts'
+import type { Log } from '../../log.ts'
+import type { HostOverlays } from './host-overlays.ts'
+import { NetworkNamespace } from './network-namespace.ts'
+
+const TURN_EVERY_MS = 1_000
+const PROBE_TIMEOUT_MS = 60_000
+/** Others make themselves ready at the same time; before this nobody is said not to answer. */
+const PATIENCE_MS = 5_000
+const GAPS_MAX = 64
+const REASON_MAX_CHARS = 300
+
+/** Which of the addresses do not answer, asked with the network of a process. */
+export type Probe = (pid: number, addresses: readonly string[]) => Promise<string[]>
+
+export interface ReachChecksDeps {
+  overlays: Pick<HostOverlays, 'look' | 'inventory'>
+  probe: Probe
+  /** Whether the plane has taken them. */
+  send(reports: OverlayReport[]): Promise<boolean>
+  log: Log
+  now?(): number
+}
+
+/** How far a question of the plane is answered. */
+interface Asked {
+  /** The question: its number, and whom it is about. */
+  question: string
+  sinceMs: number
+  ready: Set<string>
+  gaps: OverlayReport['gaps']
+  /** The answer that the plane has. */
+  told: string
+}
+
+/**
+ * Answers whether members of this machine reach all others of their network (NET-45). Whoever does not is asked again for as long as the plane
+ * asks; an answer that becomes better is told again, under the number that it belongs to.
+ */
+export class ReachChecks {
+  private readonly deps: ReachChecksDeps
+  private readonly prepared = new Set<string>()
+  private readonly asked = new Map<string, Asked>()
+  private timer: NodeJS.Timeout | undefined
+  private turning = false
+
+  constructor(deps: ReachChecksDeps) {
+    this.deps = deps
+  }
+
+  start(): void {
+    this.timer ??= setInterval(() => void this.turn(), TURN_EVERY_MS)
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+
+  /** All of a workload that comes before its start is done. */
+  notePrepared(workloadId: string): void {
+    this.prepared.add(workloadId)
+  }
+
+  forget(workloadId: string): void {
+    this.prepared.delete(workloadId)
+  }
+
+  /** One at a time: a question that is answered already costs nothing. */
+  async turn(): Promise<void> {
+    if (this.turning) return
+    this.turning = true
+    try {
+      const looked = this.deps.overlays.look()
+      const asking = looked.filter(({ overlay, members }) => overlay.check !== undefined && members.length > 0)
+      for (const id of this.asked.keys()) if (!asking.some(({ overlay }) => overlay.id === id)) this.asked.delete(id)
+      for (const one of asking) await this.answer(one)
+      await this.tell(asking.map(({ overlay }) => overlay))
+    } catch (error) {
+      this.deps.log.warn('whether members of private networks reach one another is not known', { error: errorText(error) })
+    } finally {
+      this.turning = false
+    }
+  }
+
+  private async answer({ overlay, members }: ReturnType<HostOverlays['look']>[number]): Promise<void> {
+    const asked = this.askedOf(overlay)
+    const gaps: OverlayReport['gaps'] = []
+    for (const { attachment, place } of members) {
+      const self = overlay.members.find(({ address }) => address === place.address)
+      if (self === undefined || asked.ready.has(self.podId) || !this.prepared.has(attachment.workloadId)) continue
+      const others = overlay.members.filter((other) => other !== self)
+      const placed = others.filter(({ hostAddress }) => hostAddress !== null).map(({ address }) => address)
+      const silent = new Set(await this.deps.probe(attachment.pid, placed))
+      const unreached = others.filter(({ address, hostAddress }) => hostAddress === null || silent.has(address))
+      if (unreached.length === 0) asked.ready.add(self.podId)
+      gaps.push(...unreached.map((other) => ({ from: self.podId, to: other.podId, reason: this.explain(self, other) })))
+    }
+    asked.gaps = gaps.slice(0, GAPS_MAX)
+  }
+
+  private askedOf(overlay: Overlay): Asked {
+    const whom = overlay.members.map(({ address, hostAddress }) => `${address}@${hostAddress}`).join(' ')
+    const question = `${overlay.check} ${whom}`
+    const known = this.asked.get(overlay.id)
+    if (known?.question === question) return known
+    const asked = { question, sinceMs: this.nowMs(), ready: new Set<string>(), gaps: [], told: '' }
+    this.asked.set(overlay.id, asked)
+    return asked
+  }
+
+  private nowMs(): number {
+    return this.deps.now?.() ?? performance.now()
+  }
+
+  private async tell(overlays: readonly Overlay[]): Promise<void> {
+    const due = overlays.flatMap(({ id, check }) => {
+      const asked = this.asked.get(id)
+      if (asked === undefined || check === undefined) return []
+      const isPatient = this.nowMs() - asked.sinceMs < PATIENCE_MS
+      const report = { overlayId: id, check, ready: [...asked.ready], gaps: isPatient ? [] : asked.gaps }
+      const isNew = report.ready.length + report.gaps.length > 0 && JSON.stringify(report) !== asked.told
+      return isNew ? [{ asked, report }] : []
+    })
+    if (due.length === 0 || !(await this.deps.send(due.map(({ report }) => report)))) return
+    for (const { asked, report } of due) asked.told = JSON.stringify(report)
+  }
+
+  private explain(from: OverlayMember, to: OverlayMember): string {
+    const name = ({ names, podId }: OverlayMember) => names[0] ?? podId
+    const here = this.deps.overlays.inventory.address
+    if (to.hostAddress === null) return `${name(to)} is on no host yet`
+    const text = `${name(to)} on host ${to.hostAddress} does not answer ${name(from)} on host ${here} over the private network`
+    const cause = to.hostAddress === here ? '' : `: is UDP 4789 let through from ${here} to ${to.hostAddress} and back?`
+    return `${text}${cause}`.slice(0, REASON_MAX_CHARS)
+  }
+}
+
+/** Asks by running this very program again (`command`) in the network of the process. */
+export function createProbe(command: readonly [string, ...string[]]): Probe {
+  return async (pid, addresses) => {
+    if (addresses.length === 0) return []
+    const namespace = new NetworkNamespace(pid)
+    try {
+      const stdout = await new Promise<string>((resolve, reject) => {
+        const args = [`--net=${namespace.path}`, ...command, '__reach']
+        const child = execFile('nsenter', args, { timeout: PROBE_TIMEOUT_MS, env: { PATH: process.env.PATH } }, (error, text) => {
+          if (error === null) resolve(text)
+          else reject(error)
+        })
+        child.stdin?.on('error', () => {})
+        child.stdin?.end(JSON.stringify(addresses))
+      })
+      return z.array(z.string()).parse(JSON.parse(stdout))
+    } finally {
+      namespace.close()
+    }
+  }
+}

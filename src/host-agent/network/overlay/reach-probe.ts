@@ -1,0 +1,36 @@
+import { connect } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { z } from 'zod'
+
+/** Nobody listens there as a rule; the answer that nobody does is an answer. */
+const PORT = 9
+const TIMEOUT_MS = 2_000
+const AT_A_TIME = 64
+
+/**
+ * The whole life of a process that the agent starts in the network of a container: it reads addresses, and prints those that do not answer. Any
+ * kernel answers a call to a port without a listener, so nothing has to run where it asks.
+ */
+export async function runReachProbe(): Promise<void> {
+  const addresses = z.array(z.ipv4()).parse(await json(process.stdin))
+  const silent: string[] = []
+  const queue = [...addresses]
+  const work = async () => {
+    for (let address = queue.shift(); address !== undefined; address = queue.shift()) if (!(await answers(address))) silent.push(address)
+  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, work))
+  process.stdout.write(JSON.stringify(silent))
+}
+
+function answers(host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: PORT, timeout: TIMEOUT_MS })
+    const end = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => end(true))
+    socket.once('timeout', () => end(false))
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code === 'ECONNREFUSED'))
+  })
+}

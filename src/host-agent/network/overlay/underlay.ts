@@ -1,0 +1,69 @@
+import { networkInterfaces } from 'node:os'
+import type { OverlayInventory } from '../../../host-protocol/overlays.ts'
+import { VXLAN_PORT } from '../../../host-protocol/overlays.ts'
+import { errorText } from '../../../node/fail.ts'
+import type { Nft } from '../nft.ts'
+import type { IpTools } from './ip-tools.ts'
+import { overlayTable, tunnelPrefix } from './names.ts'
+import { buildOverlayRules, buildRemoval } from './overlay-rules.ts'
+
+/** What tunnels of this machine lead over. */
+export interface Underlay {
+  device: string
+  address: string
+  encryption: OverlayInventory['encryption']
+}
+
+/** What a tunnel puts in front of every packet: Ethernet, IPv4, UDP and VXLAN. */
+export const TUNNEL_BYTES = 50
+const ANYWHERE = '192.0.2.1'
+const REASON_MAX_CHARS = 300
+const VNI_MAX = 2 ** 24 - 1
+const TRIAL_VNIS = 1_000
+const TRIAL = '.try'
+
+export interface UnderlayDeps {
+  key: string
+  /** Said by the operator; undefined: that of the interface with the default route. */
+  address: string | undefined
+  tools: IpTools
+  nft: Nft
+}
+
+/** Finds where other hosts reach this one, and tries whether the machine builds tunnels there (HOST-140). The reason, where it does not. */
+export async function findUnderlay(deps: UnderlayDeps): Promise<Underlay | { reason: string }> {
+  try {
+    const { device, source } = await findAddress(deps)
+    const link = (await deps.tools.links()).find(({ ifname }) => ifname === device)
+    await tryOut(deps, source)
+    return { device, address: source, encryption: link?.linkinfo?.info_kind === 'wireguard' ? 'wireguard' : 'none' }
+  } catch (error) {
+    return { reason: errorText(error).slice(0, REASON_MAX_CHARS) }
+  }
+}
+
+async function findAddress({ address, tools }: UnderlayDeps): Promise<{ device: string; source: string }> {
+  if (address !== undefined) {
+    const device = Object.entries(networkInterfaces()).find(([, all]) => all?.some((one) => one.address === address))?.[0]
+    if (device === undefined) throw new Error(`--overlay-address ${address} is no address of this machine`)
+    return { device, source: address }
+  }
+  const found = await tools.routeTo(ANYWHERE).catch(() => undefined)
+  if (found === undefined) throw new Error('this machine has no default route; --overlay-address says where other hosts reach it')
+  return found
+}
+
+/** Builds a tunnel with its rules, and removes it. */
+async function tryOut({ key, tools, nft }: UnderlayDeps, address: string): Promise<void> {
+  const tunnel = `${tunnelPrefix(key)}try`
+  const vni = VNI_MAX - Math.floor(Math.random() * TRIAL_VNIS)
+  const member = { device: tunnel, mac: '0a:58:c0:00:02:01', address: ANYWHERE }
+  await tools.apply([`link add ${tunnel} type vxlan id ${vni} dstport ${VXLAN_PORT} local ${address} nolearning`])
+  try {
+    await nft.apply(
+      buildOverlayRules(key, { id: TRIAL, vni, tunnel, members: [member], peers: [] }) + buildRemoval('netdev', overlayTable(key, TRIAL)),
+    )
+  } finally {
+    await tools.apply([`link delete ${tunnel}`])
+  }
+}

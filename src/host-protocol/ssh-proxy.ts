@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { ExecTarget, TcpTarget } from './tunnel/frames.ts'
+
+/**
+ * What the SSH proxy and the plane say to each other: a third, private contract, changed only by addition. Every call carries the proxy's own
+ * key as a bearer token.
+ *
+ *   POST /ssh/v1/admit   `SshAdmit` → 204, or 403: not for this user and key. With `connect` the audit log gets its row.
+ *   GET  /ssh/v1/open    WebSocket of channels (`tunnel/channels.ts`), header `SSH_OPEN_HEADER`: what to open, for whom
+ */
+export const SSH_ADMIT_PATH = '/ssh/v1/admit'
+export const SSH_OPEN_PATH = '/ssh/v1/open'
+/** JSON `SshOpen` in base64url. */
+export const SSH_OPEN_HEADER = 'podplane-ssh-open'
+/** The most that it may be, so that it passes as a header everywhere. */
+export const MAX_SSH_OPEN_CHARS = 12 * 1024
+
+/** Who wants in: the name of the pod's door, `<pod id>-<8 hex>`, and a public key, `<type> <base64>`. */
+export const SshLogin = z.object({ user: z.string().max(128), key: z.string().max(8_192) })
+export type SshLogin = z.infer<typeof SshLogin>
+
+export const SshAdmit = SshLogin.extend({
+  /** The key's owner has proven to have it; otherwise it was only offered. */
+  connect: z.boolean(),
+  /** Where the client comes from. */
+  address: z.string().max(64),
+})
+export type SshAdmit = z.infer<typeof SshAdmit>
+
+export const SshTarget = z.discriminatedUnion('kind', [
+  ExecTarget.pick({ kind: true, command: true, terminal: true }),
+  TcpTarget.pick({ kind: true, port: true }),
+])
+export type SshTarget = z.infer<typeof SshTarget>
+
+export const SshOpen = SshLogin.extend({ target: SshTarget })
+export type SshOpen = z.infer<typeof SshOpen>

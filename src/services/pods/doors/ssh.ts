@@ -1,0 +1,80 @@
+import { Problem } from '../../../contract/problems.ts'
+import { openDatabase } from '../../../db/client.ts'
+import { findSshDoor, type PodDoor } from '../../../db/pods/pod-doors.ts'
+import { bareKey, parseSshUser } from '../../../domain/pod/ssh-login.ts'
+import { auditStatement } from '../../../effects/audit.ts'
+import type { Env } from '../../../env.ts'
+import type { SshAdmit, SshLogin, SshOpen } from '../../../host-protocol/ssh-proxy.ts'
+import { sameSecret } from '../../../platform/crypto.ts'
+import type { OperatorContext } from '../../context.ts'
+import type { OpenDoor } from './exec.ts'
+import { openChannels, requireRunning } from './pod-door.ts'
+
+/** A key shorter than this is taken as "not set". */
+const MIN_PROXY_KEY_CHARS = 32
+const NOBODY = { user: '', key: '' }
+
+/** Throws 401 unless the header carries the key of the SSH proxy (NET-20). */
+export async function requireSshProxy(env: Env, authorization: string | null): Promise<void> {
+  const expected = env.SSH_PROXY_KEY ?? ''
+  const isSet = expected.length >= MIN_PROXY_KEY_CHARS
+  const isSame = await sameSecret(authorization ?? '', `Bearer ${expected}`)
+  if (!isSet || !isSame)
+    throw new Problem('invalidToken', { detail: 'the key of the SSH proxy is missing or wrong, or SSH_PROXY_KEY is not set' })
+}
+
+/**
+ * Lets a key of the pod's account in (NET-21). Whatever is wrong, user, suffix, key, or that the pod has no SSH, is the same refusal, after the
+ * same work. With `connect` the audit log says who has come in, and from where (PP-281).
+ */
+export async function admitSsh({ env, nowMs, requestId }: OperatorContext, admit: SshAdmit): Promise<void> {
+  const door = await findAdmitted(env, admit)
+  if (!admit.connect) return
+  const fingerprint = await fingerprintOf(admit.key)
+  const cause = { actorKind: 'KEY', userId: null, credentialId: fingerprint, requestId } as const
+  const after = { fingerprint, address: admit.address }
+  const change = { action: 'pods.ssh', resourceKind: 'pod', resourceId: door.id, before: null, after }
+  await openDatabase(env.DB).batch([auditStatement(env, nowMs, cause, door.teamId, change)])
+}
+
+/** A command in the pod, or a connection to a port of it. Throws 403 as `admitSsh` does, 409 while the pod does not run. */
+export async function openSsh(env: Env, { target, ...login }: SshOpen, signal: AbortSignal): Promise<OpenDoor> {
+  const door = await findAdmitted(env, login)
+  requireRunning(door)
+  const socket = await openChannels(env, door, { ...target, flow: true }, signal)
+  const isRunning = async () => {
+    const now = await find(env, login)
+    return now !== null && now.status === 'RUNNING' && now.generation === door.generation
+  }
+  return { socket, isRunning }
+}
+
+async function findAdmitted(env: Env, login: SshLogin): Promise<PodDoor> {
+  const door = await find(env, login)
+  if (door === null) throw new Problem('accessDenied', { detail: 'no pod with SSH has this user name and lets this key in' })
+  return door
+}
+
+async function find(env: Env, { user, key }: SshLogin): Promise<PodDoor | null> {
+  const said = parseSshUser(user)
+  const found = await findSshDoor(openDatabase(env.DB), said?.podId ?? '')
+  // A pod that is not there is compared with as well.
+  const hasSuffix = await sameSecret(said?.suffix ?? NOBODY.user, found?.door.sshSuffix ?? '........')
+  const hasKey = await hasSame(bareKey(key) ?? NOBODY.key, found?.keys.flatMap((line) => bareKey(line) ?? []) ?? [])
+  if (found === null || !hasSuffix || !hasKey) return null
+  const { door } = found
+  return door.startSsh && !door.isBlocked && door.status !== 'TERMINATED' ? door : null
+}
+
+/** Whether one of them is the same; all are looked at. */
+async function hasSame(key: string, keys: readonly string[]): Promise<boolean> {
+  const same = await Promise.all(['.', ...keys].map((one) => sameSecret(key, one)))
+  return same.includes(true)
+}
+
+/** As `ssh-keygen -l` shows it. */
+async function fingerprintOf(key: string): Promise<string> {
+  const content = Uint8Array.from(atob(bareKey(key)?.split(' ')[1] ?? ''), (char) => char.charCodeAt(0))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content))
+  return `SHA256:${btoa(String.fromCharCode(...digest)).replace(/=+$/, '')}`
+}

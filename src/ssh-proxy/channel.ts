@@ -1,0 +1,63 @@
+import type { ServerChannel } from 'ssh2'
+import { SIGNALS } from '../host-protocol/tunnel/channels.ts'
+import type { Door } from './door.ts'
+import { DoorRefused } from './plane.ts'
+
+/** What `ssh` itself ends with when something is wrong on the way. */
+const TROUBLE = 255
+
+/** Passes a command's bytes both ways until it has ended, and its exit code behind them. */
+export async function join(channel: ServerChannel, opening: Promise<Door>): Promise<void> {
+  let door: Door
+  try {
+    door = await opening
+  } catch (error) {
+    refuse(channel, error instanceof DoorRefused ? error.message : 'the pod could not be entered')
+    return
+  }
+  channel.on('close', () => door.close())
+  channel.on('error', () => door.close())
+  void passIn(channel, door)
+  for (let next = await door.read(); next !== null; next = await door.read()) {
+    const stream = next.channel === 'stderr' ? channel.stderr : channel
+    if (!stream.write(next.bytes)) await drained(channel, stream)
+  }
+  const { exitCode, message } = door.status
+  if (exitCode === null) channel.stderr.write(`${message ?? 'the connection to the pod ended'}\r\n`)
+  channel.exit(exitCode ?? TROUBLE)
+  channel.end()
+  door.close()
+}
+
+/** The name of a signal as SSH says it, for a command of a pod. */
+export function signalOf(name: string) {
+  return SIGNALS.find((signal) => signal === name.replace(/^SIG/, '')) ?? null
+}
+
+/** Ends a channel that leads nowhere; its user reads why. */
+export function refuse(channel: ServerChannel, why: string): void {
+  channel.stderr.write(`podplane: ${why}\r\n`)
+  channel.exit(TROUBLE)
+  channel.end()
+}
+
+async function passIn(channel: ServerChannel, door: Door): Promise<void> {
+  try {
+    for await (const bytes of channel as AsyncIterable<Buffer>) await door.write(bytes)
+    door.endInput()
+  } catch {
+    door.close()
+  }
+}
+
+function drained(channel: ServerChannel, stream: NodeJS.EventEmitter): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done)
+      channel.off('close', done)
+      resolve()
+    }
+    stream.once('drain', done)
+    channel.once('close', done)
+  })
+}

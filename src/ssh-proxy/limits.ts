@@ -1,0 +1,90 @@
+/** What strangers may take of the proxy (NET-24). */
+export interface Limits {
+  /** Connections of one address, and of all. */
+  perAddress: number
+  all: number
+  /** Of these, the ones that have not proven a key yet. */
+  strangersPerAddress: number
+  strangers: number
+  /** Connections of one address a minute that end without a proven key, before it is turned away. */
+  failuresPerMinute: number
+}
+
+export const LIMITS: Limits = { perAddress: 256, all: 2_048, strangersPerAddress: 64, strangers: 256, failuresPerMinute: 60 }
+
+const MINUTE_MS = 60_000
+const MAX_FAILING = 10_000
+
+interface Count {
+  open: number
+  strangers: number
+}
+
+/** A connection that was let in. */
+export interface Entry {
+  /** It has proven a key. */
+  known(): void
+  leave(): void
+}
+
+/** Who may connect. Pure but for the clock that it is given. */
+export class Turnstile {
+  private readonly limits: Limits
+  private readonly now: () => number
+  private readonly counts = new Map<string, Count>()
+  private readonly failures = new Map<string, { count: number; untilMs: number }>()
+  private readonly all: Count = { open: 0, strangers: 0 }
+
+  constructor(limits: Limits, now: () => number) {
+    this.limits = limits
+    this.now = now
+  }
+
+  /** Null for whom there is no room. */
+  enter(address: string): Entry | null {
+    const own = this.counts.get(address) ?? { open: 0, strangers: 0 }
+    const { perAddress, all, strangersPerAddress, strangers } = this.limits
+    if (own.open >= perAddress || own.strangers >= strangersPerAddress) return null
+    if (this.all.open >= all || this.all.strangers >= strangers || this.hasFailed(address)) return null
+    this.counts.set(address, own)
+    for (const count of [own, this.all]) {
+      count.open += 1
+      count.strangers += 1
+    }
+    return this.entryOf(address, own)
+  }
+
+  private entryOf(address: string, own: Count): Entry {
+    let isStranger = true
+    let isIn = true
+    const greet = () => {
+      if (!isStranger) return
+      isStranger = false
+      for (const count of [own, this.all]) count.strangers -= 1
+    }
+    return {
+      known: greet,
+      leave: () => {
+        if (!isIn) return
+        isIn = false
+        if (isStranger) this.noteFailure(address)
+        greet()
+        for (const count of [own, this.all]) count.open -= 1
+        if (own.open === 0) this.counts.delete(address)
+      },
+    }
+  }
+
+  private hasFailed(address: string): boolean {
+    const failed = this.failures.get(address)
+    return failed !== undefined && failed.untilMs > this.now() && failed.count >= this.limits.failuresPerMinute
+  }
+
+  private noteFailure(address: string): void {
+    const nowMs = this.now()
+    const former = this.failures.get(address)
+    const isOver = former === undefined || former.untilMs <= nowMs
+    if (isOver && this.failures.size >= MAX_FAILING) this.failures.clear()
+    this.failures.set(address, isOver ? { count: 1, untilMs: nowMs + MINUTE_MS } : { ...former, count: former.count + 1 })
+  }
+}

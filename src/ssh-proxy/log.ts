@@ -1,0 +1,8 @@
+/** One JSON object a line on stderr; no key and nothing that is typed is ever in it. */
+export type Log = (level: 'info' | 'warn' | 'error', msg: string, fields?: Record<string, string | number>) => void
+
+const MAX_CHARS = 4_096
+
+export const logToStderr: Log = (level, msg, fields) => {
+  process.stderr.write(`${JSON.stringify({ level, ts: new Date().toISOString(), msg, ...fields }).slice(0, MAX_CHARS)}\n`)
+}

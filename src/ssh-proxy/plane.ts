@@ -1,0 +1,88 @@
+import { WebSocket } from 'ws'
+import {
+  MAX_SSH_OPEN_CHARS,
+  SSH_ADMIT_PATH,
+  SSH_OPEN_HEADER,
+  SSH_OPEN_PATH,
+  type SshAdmit,
+  type SshLogin,
+  type SshTarget,
+} from '../host-protocol/ssh-proxy.ts'
+import { errorText } from '../node/fail.ts'
+import { Door } from './door.ts'
+
+const TIMEOUT_MS = 15_000
+const MAX_MESSAGE_BYTES = 2 ** 20
+const MAX_REFUSAL_BYTES = 16 * 1024
+const FORBIDDEN = 403
+
+/** Why there is no way into a pod, in words for whoever wants in. */
+export class DoorRefused extends Error {
+  override readonly name = 'DoorRefused'
+}
+
+/** The plane, as the proxy speaks to it: with a key of its own, and of no account. */
+export class Plane {
+  private readonly url: string
+  private readonly key: string
+
+  constructor(url: string, key: string) {
+    this.url = url.replace(/\/+$/, '')
+    this.key = key
+  }
+
+  /** Whether this key gets into the pod. Throws when nobody can tell. */
+  async admits(admit: SshAdmit): Promise<boolean> {
+    const response = await fetch(`${this.url}${SSH_ADMIT_PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(admit),
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const text = await response.text()
+    if (response.ok) return true
+    if (response.status === FORBIDDEN) return false
+    throw new Error(`the plane answered ${response.status}: ${detailOf(text)}`)
+  }
+
+  /** Throws `DoorRefused`. */
+  open(login: SshLogin, target: SshTarget): Promise<Door> {
+    const header = Buffer.from(JSON.stringify({ ...login, target })).toString('base64url')
+    if (header.length > MAX_SSH_OPEN_CHARS)
+      throw new DoorRefused('the command is longer than the proxy takes: put it into a file, or say it on stdin')
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(`${this.url.replace(/^http/, 'ws')}${SSH_OPEN_PATH}`, {
+        headers: { authorization: `Bearer ${this.key}`, [SSH_OPEN_HEADER]: header },
+        handshakeTimeout: TIMEOUT_MS,
+        followRedirects: false,
+        maxPayload: MAX_MESSAGE_BYTES,
+        perMessageDeflate: false,
+      })
+      // What is said before anybody listens would be lost.
+      const door = new Door(socket)
+      socket.once('open', () => resolve(door))
+      socket.once('unexpected-response', (_request, response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (part: string) => {
+          text = (text + part).slice(0, MAX_REFUSAL_BYTES)
+        })
+        response.on('close', () => {
+          reject(new DoorRefused(detailOf(text)))
+          socket.terminate()
+        })
+      })
+      socket.once('error', (error) => reject(new DoorRefused(`the plane could not be reached: ${errorText(error)}`)))
+    })
+  }
+}
+
+function detailOf(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown }
+    return typeof detail === 'string' ? detail : 'no reason was given'
+  } catch {
+    return 'no reason was given'
+  }
+}

@@ -1,0 +1,164 @@
+import type { Door } from '../door.ts'
+import { utils } from '../ssh2.ts'
+import { errorOf, type OpenDoor, SftpError, start } from './run.ts'
+
+const READY = 'ok\n'
+const { OPEN_MODE } = utils.sftp
+const { OP_UNSUPPORTED } = utils.sftp.STATUS_CODE
+
+/** A file that is open. Its operations are called one after the other. */
+export interface OpenFile {
+  path: string
+  /** Bytes behind an offset; null behind the last. */
+  read(offset: number, length: number): Promise<Buffer | null>
+  write(offset: number, bytes: Buffer): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openFile(open: OpenDoor, path: string, flags: number): Promise<OpenFile> {
+  if ((flags & OPEN_MODE.WRITE) === 0) return await FileReader.open(open, path)
+  return await FileWriter.open(open, path, flags)
+}
+
+/** What comes out of a file's door. */
+class Pieces {
+  private readonly door: Door
+  private held = Buffer.alloc(0)
+  errors = ''
+
+  constructor(door: Door) {
+    this.door = door
+  }
+
+  /** Waits for the word that the file is open; throws with the words of who could not open it. */
+  async ready(): Promise<void> {
+    const word = await this.take(READY.length)
+    if (word?.toString() === READY) return
+    while ((await this.door.read()) !== null);
+    throw errorOf(this.errors || (this.door.status.message ?? ''))
+  }
+
+  /** As many bytes as wanted; fewer behind the last, and null where there is none. */
+  async take(wanted: number): Promise<Buffer | null> {
+    const parts = [this.held]
+    let length = this.held.length
+    while (length < wanted) {
+      const next = await this.door.read()
+      if (next === null) break
+      if (next.channel === 'stderr') {
+        this.errors += Buffer.from(next.bytes).toString('utf8')
+        continue
+      }
+      parts.push(Buffer.from(next.bytes))
+      length += next.bytes.length
+    }
+    const all = Buffer.concat(parts)
+    this.held = all.subarray(wanted)
+    return all.length === 0 ? null : all.subarray(0, wanted)
+  }
+}
+
+/** Read from front to back, by one command; where a client goes elsewhere, by another. */
+class FileReader implements OpenFile {
+  readonly path: string
+  private readonly open: OpenDoor
+  private door: Door
+  private pieces: Pieces
+  private at: number
+
+  private constructor(open: OpenDoor, path: string, at: number, door: Door, pieces: Pieces) {
+    this.open = open
+    this.path = path
+    this.at = at
+    this.door = door
+    this.pieces = pieces
+  }
+
+  static async open(open: OpenDoor, path: string): Promise<FileReader> {
+    return new FileReader(open, path, 0, ...(await FileReader.from(open, path, 0)))
+  }
+
+  private static async from(open: OpenDoor, path: string, offset: number): Promise<[Door, Pieces]> {
+    const door = await start(open, 'read', [path, String(offset)])
+    const pieces = new Pieces(door)
+    await pieces.ready()
+    return [door, pieces]
+  }
+
+  async read(offset: number, length: number): Promise<Buffer | null> {
+    if (offset !== this.at) {
+      this.door.close()
+      ;[this.door, this.pieces] = await FileReader.from(this.open, this.path, offset)
+      this.at = offset
+    }
+    const bytes = await this.pieces.take(length)
+    this.at += bytes?.length ?? 0
+    if (bytes === null && this.door.status.exitCode !== 0) throw errorOf(this.pieces.errors || (this.door.status.message ?? ''))
+    return bytes
+  }
+
+  async write(): Promise<void> {
+    throw new SftpError('the file was opened for reading', OP_UNSUPPORTED)
+  }
+
+  async close(): Promise<void> {
+    this.door.close()
+  }
+}
+
+/** Written from front to back, or from where a former upload broke off. */
+class FileWriter implements OpenFile {
+  readonly path: string
+  private readonly open: OpenDoor
+  private readonly isAppended: boolean
+  private door: Door | null
+  private pieces: Pieces | null
+  private at = 0
+
+  private constructor(open: OpenDoor, path: string, isAppended: boolean, door: Door | null, pieces: Pieces | null) {
+    this.open = open
+    this.path = path
+    this.isAppended = isAppended
+    this.door = door
+    this.pieces = pieces
+  }
+
+  static async open(open: OpenDoor, path: string, flags: number): Promise<FileWriter> {
+    const how = (flags & OPEN_MODE.EXCL) !== 0 ? 'excl' : (flags & OPEN_MODE.APPEND) !== 0 ? 'append' : 'trunc'
+    // Without a word to empty it the first write says where it goes on.
+    const isWaiting = how === 'trunc' && (flags & OPEN_MODE.TRUNC) === 0
+    const [door, pieces] = isWaiting ? [null, null] : await FileWriter.from(open, path, how, 0)
+    return new FileWriter(open, path, how === 'append', door, pieces)
+  }
+
+  private static async from(open: OpenDoor, path: string, how: string, offset: number): Promise<[Door, Pieces]> {
+    const door = await start(open, 'write', [path, how, String(offset)])
+    const pieces = new Pieces(door)
+    await pieces.ready()
+    return [door, pieces]
+  }
+
+  async read(): Promise<null> {
+    throw new SftpError('the file was opened for writing', OP_UNSUPPORTED)
+  }
+
+  async write(offset: number, bytes: Buffer): Promise<void> {
+    if (this.door === null) {
+      ;[this.door, this.pieces] = await FileWriter.from(this.open, this.path, 'at', offset)
+      this.at = offset
+    }
+    if (!this.isAppended && offset !== this.at) throw new SftpError('files are written from front to back only', OP_UNSUPPORTED)
+    this.at += bytes.length
+    await this.door.write(bytes)
+  }
+
+  async close(): Promise<void> {
+    const { door, pieces } = this
+    if (door === null || pieces === null) return
+    door.endInput()
+    while ((await pieces.take(1)) !== null);
+    const { exitCode, message } = door.status
+    door.close()
+    if (exitCode !== 0) throw errorOf(pieces.errors || (message ?? ''))
+  }
+}

@@ -1,0 +1,58 @@
+import type { SshTarget } from '../../host-protocol/ssh-proxy.ts'
+import type { Door } from '../door.ts'
+import { DoorRefused } from '../plane.ts'
+import { utils } from '../ssh2.ts'
+import { commandOf, type ScriptName } from './scripts.ts'
+
+export type OpenDoor = (target: SshTarget) => Promise<Door>
+
+const { NO_SUCH_FILE, PERMISSION_DENIED, FAILURE } = utils.sftp.STATUS_CODE
+const MAX_OUTPUT_BYTES = 16 * 2 ** 20
+const MAX_ERROR_BYTES = 4_096
+
+/** Why something of SFTP could not be done, as the client hears it. */
+export class SftpError extends Error {
+  override readonly name = 'SftpError'
+  readonly code: number
+
+  constructor(message: string, code: number = FAILURE) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Starts a script in the pod. */
+export async function start(open: OpenDoor, name: ScriptName, args: readonly string[]): Promise<Door> {
+  try {
+    return await open({ kind: 'exec', command: commandOf(name, args), terminal: null })
+  } catch (error) {
+    throw new SftpError(error instanceof DoorRefused ? error.message : 'the pod could not be entered')
+  }
+}
+
+/** Runs a script in the pod; what it printed. Throws with its own words. */
+export async function run(open: OpenDoor, name: ScriptName, args: readonly string[] = []): Promise<string> {
+  const door = await start(open, name, args)
+  door.endInput()
+  const parts: Uint8Array[] = []
+  const errors: Uint8Array[] = []
+  let left = MAX_OUTPUT_BYTES
+  for (let next = await door.read(); next !== null; next = await door.read()) {
+    left -= next.bytes.length
+    if (left < 0) break
+    if (next.channel === 'stdout') parts.push(next.bytes)
+    else errors.push(next.bytes)
+  }
+  door.close()
+  if (left < 0) throw new SftpError('the answer is too long')
+  if (door.status.exitCode !== 0) throw errorOf(Buffer.concat(errors).toString('utf8') || (door.status.message ?? ''))
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** What a program of the pod complained about. */
+export function errorOf(text: string): SftpError {
+  const message = text.slice(0, MAX_ERROR_BYTES).trim() || 'the pod could not do it'
+  if (/no such file|nonexistent|not a directory/i.test(message)) return new SftpError(message, NO_SUCH_FILE)
+  if (/permission denied|not permitted|read-only/i.test(message)) return new SftpError(message, PERMISSION_DENIED)
+  return new SftpError(message)
+}

@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Workload } from '../../src/host-protocol/messages.ts'
+import type { Overlay } from '../../src/host-protocol/overlays.ts'
+import { waitUntil } from '../support/time.ts'
+import { MachineRow, type RowMachine } from './support/machine-row.ts'
+import type { Cell } from './support/network-machine.ts'
+import { IDLE, PodAgent } from './support/pod-agent.ts'
+import { busyboxImage } from './support/worker-image.ts'
+
+// Private networks across three machines, each with an engine and an agent of its own. The plane is played.
+
+/** Where everything listens. */
+const PORT = 7_000
+
+const row = new MachineRow()
+let agents: PodAgent[] = []
+
+beforeAll(async () => {
+  await row.start(3)
+  const image = await busyboxImage()
+  await Promise.all(row.machines.map(({ engine }) => engine.load(image)))
+  agents = await Promise.all(row.machines.map((machine) => startAgent(machine, image)))
+})
+
+afterAll(async () => {
+  for (const agent of agents) await agent.close()
+  await row.close()
+})
+
+async function startAgent(machine: RowMachine, image: string): Promise<PodAgent> {
+  const agent = new PodAgent(image)
+  agent.within = machine.inside
+  await row.bring(await agent.listen(), machine)
+  await agent.start([], { DOCKER_HOST: machine.engine.address })
+  return agent
+}
+
+/** A network with one member on each machine, or as many as `machines` names. */
+function overlayOf(id: string, number: number, machines: readonly number[], check?: number): Overlay {
+  const members = machines.map((at, rank) => {
+    const hostAddress = row.machines[at]?.address ?? null
+    return { podId: `${id}-${rank}`, address: `10.64.${number}.${rank + 2}`, hostAddress, names: [`node-${rank}`] }
+  })
+  return { id, vni: 0x10_0000 + number, cidr: `10.64.${number}.0/24`, members, ...(check === undefined ? {} : { check }) }
+}
+
+/** What a container of a machine is called in its overlay, and where it is. */
+interface Member {
+  at: number
+  generation: number
+  overlay: Overlay
+  account: string
+}
+
+const placeOf = ({ overlay, at }: Member) => {
+  const address = overlay.members.find(({ hostAddress }) => hostAddress === row.machines[at]?.address)?.address ?? ''
+  return { id: overlay.id, address, interface: 'ens1' }
+}
+
+/** Tells every machine what it is to run, and of which networks. */
+function want(overlays: readonly Overlay[], members: readonly Member[], change: Partial<Workload> = {}): void {
+  for (const [at, agent] of agents.entries()) {
+    const own = members.filter((member) => member.at === at)
+    const ids = new Set(own.map(({ overlay }) => overlay.id))
+    agent.plane.overlays = overlays.filter(({ id }) => ids.has(id))
+    agent.plane.want(
+      ...own.map((member) => agent.workload(member.generation, IDLE, { account: member.account, overlays: [placeOf(member)], ...change })),
+    )
+  }
+}
+
+const machineOf = ({ at }: Member) => row.machines[at] as RowMachine
+const agentOf = ({ at }: Member) => agents[at] as PodAgent
+
+async function inside(member: Member, ...command: string[]): Promise<string> {
+  return await machineOf(member).engine.docker('exec', agentOf(member).container(member.generation), '/bin/busybox', ...command)
+}
+
+/** The address under which a member reaches another one by its name; `nobody`: it does not. */
+async function reachesByName(member: Member, name: string): Promise<string> {
+  const hosts = await inside(member, 'cat', '/etc/hosts')
+  const address = hosts
+    .split('\n')
+    .find((line) => line.split(/\s+/).slice(1).includes(name))
+    ?.split(/\s+/)[0]
+  if (address === undefined) return 'nobody'
+  const text = await inside(member, 'sh', '-c', `busybox nc -w 2 ${name} ${PORT} </dev/null || true`)
+  return text === 'here' ? address : 'nobody'
+}
+
+async function pidOf(member: Member): Promise<string> {
+  return await machineOf(member).engine.docker('inspect', '--format', '{{.State.Pid}}', agentOf(member).container(member.generation))
+}
+
+/** What private networks have left on a machine. */
+async function traces(machine: RowMachine): Promise<string[]> {
+  const links = await row.run(machine, 'ip', '-o', 'link', 'show')
+  const tables = await row.run(machine, 'nft', 'list', 'tables')
+  const containers = await machine.engine.docker('ps', '--all', '--format', '{{.Names}}')
+  return [
+    ...[...links.matchAll(/p[xv]-\w+/g)].map(([name]) => name),
+    ...[...tables.matchAll(/netdev \S+|\S+-overlays/g)].map(([name]) => name),
+    ...containers.split('\n').filter((name) => name.endsWith('.net')),
+  ]
+}
+
+const ADA = [0, 1, 2].map((at) => ({ at, generation: 1, account: 'ada' }))
+const BOB = [0, 1].map((at) => ({ at, generation: 2, account: 'bob' }))
+/** Both have the same names, and each its own addresses. */
+let red: Overlay
+let blue: Overlay
+let reds: Member[]
+let blues: Member[]
+/** Joins the blue ones later. */
+let third: Member
+
+beforeAll(() => {
+  red = overlayOf('red', 1, [0, 1, 2], 1)
+  blue = overlayOf('blue', 2, [0, 1])
+  reds = ADA.map((member) => ({ ...member, overlay: red }))
+  blues = BOB.map((member) => ({ ...member, overlay: blue }))
+  third = { at: 2, generation: 2, account: 'bob', overlay: overlayOf('blue', 2, [0, 1, 2]) }
+})
+
+test('[HOST-145] [NET-45] members wait until all of them reach one another, and a wall between two hosts is named', async () => {
+  const [first, second] = row.machines as [RowMachine, RowMachine]
+  const hook = 'type filter hook input priority -50; policy accept;'
+  const rule = `udp dport 4789 ip saddr ${first.address} drop`
+  await row.run(second, 'nft', `table inet wall { chain in { ${hook} ${rule}\n }\n }`)
+  want([red], reds, { prepare: true })
+  const last = (at: number) => agents[at]?.plane.overlayReports.at(-1)
+  await waitUntil('the first is told of the wall', () => (last(0)?.gaps.length ?? 0) > 0, 60_000).catch((error: Error) => {
+    throw new Error(`${error.message}\n${agents.map(({ log }) => log).join('\n')}`)
+  })
+  const cause = `is UDP 4789 let through from ${first.address} to ${second.address} and back?`
+  const reason = `node-1 on host ${second.address} does not answer node-0 on host ${first.address} over the private network: ${cause}`
+  expect(last(0)).toEqual({ overlayId: 'red', check: 1, ready: [], gaps: [{ from: 'red-0', to: 'red-1', reason }] })
+  expect(last(2)).toEqual({ overlayId: 'red', check: 1, ready: ['red-2'], gaps: [] })
+  expect(agents.map((agent) => agent.plane.states(agent.id(1)).includes('running'))).toEqual([false, false, false])
+
+  await row.run(second, 'nft', 'delete table inet wall')
+  for (const at of [0, 1, 2]) await waitUntil('all are ready', () => last(at)?.ready[0] === `red-${at}`, 30_000)
+  expect([0, 1, 2].map(last)).toEqual([0, 1, 2].map((at) => ({ overlayId: 'red', check: 1, ready: [`red-${at}`], gaps: [] })))
+  want([red, blue], [...reds, ...blues])
+  for (const agent of agents) await agent.reaches(1, 'running')
+  for (const member of blues) await agentOf(member).reaches(2, 'running')
+  for (const member of [...reds, ...blues]) await listens(await pidOf(member))
+})
+
+test('[HOST-141] [NET-44] members on three machines reach one another by name, over an interface that is there from the beginning', async () => {
+  for (const member of reds) {
+    expect(await Promise.all(['node-0', 'node-1', 'node-2'].map((name) => reachesByName(member, name)))).toEqual([
+      '10.64.1.2',
+      '10.64.1.3',
+      '10.64.1.4',
+    ])
+    expect(await inside(member, 'hostname')).toBe(`node-${member.at}`)
+    // What a tunnel adds has room in what the machines' own network carries.
+    expect(await inside(member, 'cat', '/sys/class/net/ens1/mtu')).toBe('1450')
+  }
+})
+
+test('[HOST-142] who reaches whom: members of one network, and nobody else', async () => {
+  const [from, blueFrom] = [reds[0] as Member, blues[0] as Member]
+  for (const machine of row.machines) await machineListens(machine)
+  const cells = (open: readonly string[], shut: readonly string[]) => {
+    const named = (address: string): [string, Cell][] =>
+      (['tcp', 'icmp'] as const).map((kind) => [`${kind} ${address}`, [kind, address, PORT]])
+    return { open: Object.fromEntries(open.flatMap(named)), shut: Object.fromEntries(shut.flatMap(named)) }
+  }
+  const machines = row.machines.map(({ address }) => address)
+  const views = [
+    { self: from, ...cells(['10.64.1.3', '10.64.1.4'], ['10.64.1.1', '10.64.2.2', '10.64.2.3', '10.64.1.77', ...machines]) },
+    { self: blueFrom, ...cells(['10.64.2.3'], ['10.64.2.1', '10.64.1.2', '10.64.1.3', '10.64.1.4', ...machines]) },
+  ]
+  for (const { self, open, shut } of views) {
+    const answers = await row.ask(await pidOf(self), { ...open, ...shut })
+    expect(answers).toEqual({ ...same(open, true), ...same(shut, false) })
+  }
+  // The machine itself has no way in.
+  const own = cells([], ['10.64.1.2', '10.64.1.3', '10.64.2.2', '10.64.2.3']).shut
+  expect(await row.ask('self', own, from.at)).toEqual(same(own, false))
+})
+
+test('[HOST-142] what a member sends under an address that is not its own arrives nowhere', async () => {
+  const [from, to] = [reds[0] as Member, reds[1] as Member]
+  const pid = await pidOf(from)
+  const cell = { there: ['tcp', '10.64.1.3', PORT] as Cell }
+  const within = (...command: string[]) => row.run(machineOf(from), 'nsenter', `--net=/proc/${pid}/ns/net`, ...command)
+  await within('ip', 'addr', 'replace', '10.64.1.4/24', 'dev', 'ens1')
+  await within('ip', 'route', 'replace', '10.64.1.3/32', 'dev', 'ens1', 'src', '10.64.1.4')
+  expect(await row.ask(pid, cell)).toEqual({ there: false })
+  await within('ip', 'route', 'del', '10.64.1.3/32', 'dev', 'ens1')
+  await within('ip', 'addr', 'del', '10.64.1.4/24', 'dev', 'ens1')
+  expect(await row.ask(pid, cell)).toEqual({ there: true })
+  expect(await reachesByName(to, 'node-0')).toBe('10.64.1.2')
+})
+
+test('[HOST-142] a host that is none of a network sends nothing into it', async () => {
+  const third = row.machines[2] as RowMachine
+  const [first] = blues as [Member]
+  await row.run(
+    third,
+    'ip',
+    'link',
+    'add',
+    'forged',
+    'type',
+    'vxlan',
+    'id',
+    String(blue.vni),
+    'dstport',
+    '4789',
+    'remote',
+    machineOf(first).address,
+  )
+  await row.run(third, 'ip', 'addr', 'add', '10.64.2.3/24', 'dev', 'forged')
+  await row.run(third, 'ip', 'link', 'set', 'forged', 'address', '0a:58:0a:40:02:03', 'up')
+  await row.run(third, 'ip', 'neigh', 'replace', '10.64.2.2', 'lladdr', '0a:58:0a:40:02:02', 'dev', 'forged', 'nud', 'permanent')
+  const received = async () => Number(await inside(first, 'cat', '/sys/class/net/ens1/statistics/rx_packets'))
+  const before = await received()
+  expect(await row.ask('self', { member: ['icmp', '10.64.2.2', 0] }, 2)).toEqual({ member: false })
+  expect(await received()).toBe(before)
+  await row.run(third, 'ip', 'link', 'delete', 'forged')
+})
+
+test('[HOST-143] a new member is known to the others by name and address without a restart, and one that has gone is not', async () => {
+  const [first] = blues as [Member]
+  const before = await inside(first, 'cat', '/proc/1/stat')
+  want([red, third.overlay], [...reds, ...blues, third])
+  await agentOf(third).reaches(2, 'running')
+  await listens(await pidOf(third))
+  await waitUntil('the first reaches the third', async () => (await reachesByName(first, 'node-2')) === '10.64.2.4', 20_000)
+  expect(await reachesByName(third, 'node-0')).toBe('10.64.2.2')
+  expect((await inside(first, 'cat', '/proc/1/stat')).split(' ')[21]).toBe(before.split(' ')[21])
+  want([red, blue], [...reds, ...blues])
+  await waitUntil('the name has gone', async () => (await reachesByName(first, 'node-2')) === 'nobody', 20_000)
+})
+
+test('[HOST-143] an agent that starts again changes nothing, and mends what somebody took away', async () => {
+  const [first, second] = reds as [Member, Member]
+  const agent = agentOf(first)
+  await agent.end('SIGKILL')
+  const tunnels = await row.run(machineOf(first), 'ip', '-o', 'link', 'show', 'type', 'vxlan')
+  expect(await reachesByName(second, 'node-0')).toBe('10.64.1.2')
+  await agent.start([], { DOCKER_HOST: machineOf(first).engine.address })
+  await waitUntil('it is linked again', () => agent.log.split('linked to the plane').length > 2, 30_000)
+  expect(await reachesByName(second, 'node-0')).toBe('10.64.1.2')
+  expect(await row.run(machineOf(first), 'ip', '-o', 'link', 'show', 'type', 'vxlan')).toBe(tunnels)
+
+  const name = /px-\w+/.exec(tunnels)?.[0] ?? ''
+  await row.run(machineOf(first), 'ip', 'link', 'delete', name)
+  const tables = await row.run(machineOf(first), 'nft', 'list', 'tables')
+  for (const [table] of tables.matchAll(/netdev \S+|inet \S+-overlays/g)) await row.run(machineOf(first), 'nft', `delete table ${table}`)
+  const isWell = async () => {
+    const reached = [await reachesByName(second, 'node-0'), await reachesByName(blues[1] as Member, 'node-0')]
+    return reached.join() === '10.64.1.2,10.64.2.2'
+  }
+  await waitUntil('it is mended', isWell, 30_000)
+})
+
+test('[HOST-144] what a network has on a machine goes with its last member there', async () => {
+  const [first] = blues as [Member]
+  want(
+    [red, blue],
+    [...reds, ...blues].map((member) => member),
+    { desired: 'stopped' },
+  )
+  for (const agent of agents) await agent.reaches(1, 'gone')
+  for (const member of [...blues, third]) await agentOf(member).reaches(2, 'gone')
+  for (const machine of row.machines) {
+    await waitUntil('nothing is left', async () => (await traces(machine)).length === 0, 20_000).catch(async (error: Error) => {
+      throw new Error(`${error.message}: ${(await traces(machine)).join(' ')}\n${agentOf(first).log}`)
+    })
+  }
+})
+
+test('[HOST-146] files of the platform are in the container before it starts, with their owner and what is permitted', async () => {
+  const agent = agents[0] as PodAgent
+  const content = Buffer.from('secret').toString('base64')
+  const files = [
+    { path: '/etc/passwd', content: Buffer.from('root:x:0:0::/:/bin/sh\n').toString('base64'), mode: 0o644 },
+    { path: `/etc/munge/${'long-'.repeat(20)}/munge.key`, content, mode: 0o400 },
+  ]
+  agent.plane.want(
+    agent.workload(3, `busybox stat -c '%a %u %g' /etc/munge/*/munge.key; busybox cat /etc/munge/*/munge.key; echo; ${IDLE}`, { files }),
+  )
+  await agent.reaches(3, 'running')
+  await waitUntil('its output', () => agent.plane.log(agent.id(3)).includes('secret'), 20_000)
+  expect(agent.plane.log(agent.id(3)).filter((line) => !line.startsWith('['))).toEqual(['400 0 0', 'secret'])
+})
+
+async function listens(pid: string): Promise<void> {
+  await row.listen(['nsenter', `--net=/proc/${pid}/ns/net`], `0.0.0.0:${PORT}`)
+}
+
+async function machineListens({ inside: prefix }: RowMachine): Promise<void> {
+  await row.listen(prefix, `0.0.0.0:${PORT}`)
+}
+
+const same = (cells: Record<string, Cell>, answer: boolean) => Object.fromEntries(Object.keys(cells).map((name) => [name, answer]))

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Cell } from './network-machine.ts'
+import { PrivateEngine } from './private-engine.ts'
+
+const run = promisify(execFile)
+const PROBE = join(import.meta.dirname, 'network-probe.py')
+/** Passes connections on to the file system's side, which all namespaces share. */
+const PASS_ON = `require('node:net').createServer((c) => { const s = require('node:net').connect(process.argv[1]); c.on('error', () => s.destroy()); s.on('error', () => c.destroy()); c.pipe(s); s.pipe(c) }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('passing'))`
+
+/** One machine of a row, with an engine of its own. */
+export interface RowMachine {
+  /** On the network between the machines. */
+  address: string
+  engine: PrivateEngine
+  /** Arguments that run a command on it. */
+  inside: string[]
+}
+
+/**
+ * Machines side by side on one network, each a network namespace with a container engine of its own. The network between them is a switch in a
+ * namespace too: the real machine's packet filter has no part in it. Needs root.
+ */
+export class MachineRow {
+  private readonly id = randomBytes(3).toString('hex')
+  private readonly dir = mkdtempSync(join(tmpdir(), 'podplane-row-'))
+  private readonly namespaces: string[] = []
+  private readonly children: ChildProcess[] = []
+  private readonly servers: Server[] = []
+  readonly machines: RowMachine[] = []
+
+  async start(count: number): Promise<void> {
+    const middle = await this.addNamespace('m')
+    await run('ip', ['-n', middle, 'link', 'add', 'switch', 'type', 'bridge'])
+    await run('ip', ['-n', middle, 'link', 'set', 'switch', 'up'])
+    for (let number = 1; number <= count; number += 1) {
+      const address = `10.88.0.${number}`
+      const namespace = await this.addNamespace(String(number))
+      await run('ip', ['-n', middle, 'link', 'add', `to${number}`, 'type', 'veth', 'peer', 'name', 'net0', 'netns', namespace])
+      await run('ip', ['-n', middle, 'link', 'set', `to${number}`, 'master', 'switch', 'up'])
+      await run('ip', ['-n', namespace, 'addr', 'add', `${address}/24`, 'dev', 'net0'])
+      await run('ip', ['-n', namespace, 'link', 'set', 'net0', 'up'])
+      await run('ip', ['-n', namespace, 'route', 'add', 'default', 'via', '10.88.0.254'])
+      const engine = new PrivateEngine('--live-restore')
+      engine.within = enter(namespace)
+      this.machines.push({ address, engine, inside: enter(namespace) })
+    }
+    await Promise.all(this.machines.map(({ engine }) => engine.start()))
+  }
+
+  private async addNamespace(part: string): Promise<string> {
+    const name = `ppr${this.id}${part}`
+    await run('ip', ['netns', 'add', name])
+    this.namespaces.push(name)
+    await run('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
+    return name
+  }
+
+  /** A server of this process's own network at `url`, reached under the same address on a machine. */
+  async bring(url: string, { address, inside }: RowMachine): Promise<void> {
+    const { hostname, port } = new URL(url)
+    const path = join(this.dir, `${address}-${port}.sock`)
+    const server = createServer((client) => {
+      const upstream = connect(Number(port), hostname)
+      client.on('error', () => upstream.destroy())
+      upstream.on('error', () => client.destroy())
+      client.pipe(upstream)
+      upstream.pipe(client)
+    })
+    this.servers.push(server)
+    server.listen(path)
+    await once(server, 'listening')
+    const [program = '', ...before] = inside
+    const child = spawn(program, [...before, process.execPath, '-e', PASS_ON, path, port], { stdio: ['ignore', 'pipe', 'ignore'] })
+    this.children.push(child)
+    await once(child.stdout, 'data')
+  }
+
+  /** Runs a command on a machine. */
+  async run({ inside }: RowMachine, ...command: string[]): Promise<string> {
+    const [program = '', ...before] = inside
+    return (await run(program, [...before, ...command])).stdout
+  }
+
+  /** Answers at a place, over TCP and UDP, behind a prefix that says where that is. */
+  async listen([program = '', ...before]: readonly string[], place: string): Promise<void> {
+    const child = spawn(program, [...before, 'python3', PROBE, 'listen', place], { stdio: ['ignore', 'pipe', 'ignore'] })
+    this.children.push(child)
+    await once(child.stdout, 'data')
+  }
+
+  /** Which of the cells answer, asked with the network of a process, or of the machine `at` where that is `self`. */
+  async ask(pid: string, cells: Record<string, Cell>, at = 0): Promise<Record<string, boolean>> {
+    const prefix = pid === 'self' ? (this.machines[at]?.inside ?? []) : ['nsenter', `--net=/proc/${pid}/ns/net`]
+    const [program = '', ...before] = prefix
+    const asking = run(program, [...before, 'python3', PROBE, 'ask'])
+    asking.child.stdin?.end(JSON.stringify(cells))
+    return JSON.parse((await asking).stdout) as Record<string, boolean>
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+    for (const server of this.servers) server.close()
+    for (const { engine } of this.machines) await engine.close()
+    for (const name of this.namespaces) await run('ip', ['netns', 'del', name]).catch(() => {})
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+}
+
+// The network alone: with `ip netns exec` the control groups would be out of sight, without which no container starts.
+function enter(namespace: string): string[] {
+  return ['nsenter', `--net=/run/netns/${namespace}`]
+}

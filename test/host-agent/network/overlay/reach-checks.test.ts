@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { silentLog } from '../../../../src/host-agent/log.ts'
+import { ReachChecks } from '../../../../src/host-agent/network/overlay/reach-checks.ts'
+import type { Overlay, OverlayReport } from '../../../../src/host-protocol/overlays.ts'
+
+const HERE = '10.0.0.1'
+
+function overlay(change: Partial<Overlay> = {}): Overlay {
+  const members = [0, 1].map((rank) => ({
+    podId: `p${rank}`,
+    address: `10.64.1.${rank + 2}`,
+    hostAddress: `10.0.0.${rank + 1}`,
+    names: [`node-${rank}`],
+  }))
+  return { id: 'red', vni: 7, cidr: '10.64.1.0/24', members, check: 1, ...change }
+}
+
+function open() {
+  const world = { overlay: overlay(), silent: new Set<string>(), nowMs: 0, probed: 0, takes: true, told: [] as OverlayReport[] }
+  const place = { id: 'red', address: '10.64.1.2', interface: 'ens1' }
+  const attachment = { workloadId: 'p0-1', places: [place], pid: 1, hostsPath: null }
+  const checks = new ReachChecks({
+    overlays: {
+      inventory: { address: HERE, reason: null, encryption: 'none' },
+      look: () => [{ overlay: world.overlay, members: [{ attachment, place }] }],
+    },
+    probe: async (_pid, addresses) => {
+      world.probed += 1
+      return addresses.filter((address) => world.silent.has(address))
+    },
+    send: async (reports) => {
+      if (world.takes) world.told.push(...reports)
+      return world.takes
+    },
+    log: silentLog(),
+    now: () => world.nowMs,
+  })
+  return { world, checks }
+}
+
+const READY = { overlayId: 'red', check: 1, ready: ['p0'], gaps: [] }
+
+describe('whether members reach one another', () => {
+  test('[NET-45] is said of a member once all else of it is ready, and once', async () => {
+    const { world, checks } = open()
+    await checks.turn()
+    expect(world).toMatchObject({ probed: 0, told: [] })
+    checks.notePrepared('p0-1')
+    await checks.turn()
+    await checks.turn()
+    expect(world).toMatchObject({ probed: 1, told: [READY] })
+  })
+
+  test('[NET-45] is repeated until the plane has heard it', async () => {
+    const { world, checks } = open()
+    checks.notePrepared('p0-1')
+    world.takes = false
+    await checks.turn()
+    world.takes = true
+    await checks.turn()
+    expect(world).toMatchObject({ probed: 1, told: [READY] })
+  })
+
+  test('[NET-45] a pair that does not is named with both hosts, not before the others had time; it is asked again until it does', async () => {
+    const { world, checks } = open()
+    checks.notePrepared('p0-1')
+    world.silent.add('10.64.1.3')
+    await checks.turn()
+    expect(world.told).toEqual([])
+    world.nowMs = 5_000
+    await checks.turn()
+    const reason =
+      'node-1 on host 10.0.0.2 does not answer node-0 on host 10.0.0.1 over the private network: is UDP 4789 let through from 10.0.0.1 to 10.0.0.2 and back?'
+    expect(world.told).toEqual([{ overlayId: 'red', check: 1, ready: [], gaps: [{ from: 'p0', to: 'p1', reason }] }])
+    world.silent.clear()
+    await checks.turn()
+    expect(world.told.slice(1)).toEqual([READY])
+  })
+
+  test('[NET-45] is asked anew under another number, and when a member is elsewhere', async () => {
+    const { world, checks } = open()
+    checks.notePrepared('p0-1')
+    await checks.turn()
+    world.overlay = overlay({ check: 2 })
+    await checks.turn()
+    world.overlay = overlay({ check: 2, members: overlay().members.map((member) => ({ ...member, hostAddress: '10.0.0.9' })) })
+    await checks.turn()
+    expect(world.told.map(({ check, ready }) => ({ check, ready }))).toEqual([1, 2, 2].map((check) => ({ check, ready: ['p0'] })))
+    expect(world.probed).toBe(3)
+  })
+
+  test('[NET-45] a member without a host is not asked, and keeps the others from being ready', async () => {
+    const { world, checks } = open()
+    checks.notePrepared('p0-1')
+    const [first, second] = overlay().members
+    world.overlay = overlay({ members: [first, second && { ...second, hostAddress: null }].flatMap((member) => member ?? []) })
+    await checks.turn()
+    world.nowMs = 5_000
+    await checks.turn()
+    expect(world.told).toEqual([
+      { overlayId: 'red', check: 1, ready: [], gaps: [{ from: 'p0', to: 'p1', reason: 'node-1 is on no host yet' }] },
+    ])
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import type { IpTools, Link } from '../../../../src/host-agent/network/overlay/ip-tools.ts'
+import { findUnderlay } from '../../../../src/host-agent/network/overlay/underlay.ts'
+import { FakeNft } from '../../support/fake-nft.ts'
+
+/** A machine with one interface, which refuses what begins with `refused`. */
+function machine(refused = '-', link: Partial<Link> = {}) {
+  const commands: string[] = []
+  const tools: IpTools = {
+    apply: async (wanted) => {
+      commands.push(...wanted)
+      if (wanted.some((command) => command.startsWith(refused))) throw new Error('Operation not supported')
+    },
+    applyForwarding: async () => {},
+    links: async () => [{ ifname: 'net0', flags: [], mtu: 1_500, ...link }],
+    addresses: async () => [],
+    neighbours: async () => [],
+    forwarding: async () => [],
+    routeTo: async () => ({ device: 'net0', source: '10.0.0.7' }),
+  }
+  return { tools, commands, nft: new FakeNft() }
+}
+
+describe('where tunnels lead over', () => {
+  test('[HOST-140] is the address of the default route, once a tunnel was built there and removed', async () => {
+    const { tools, commands, nft } = machine()
+    expect(await findUnderlay({ key: 'abcde', address: undefined, tools, nft })).toEqual({
+      device: 'net0',
+      address: '10.0.0.7',
+      encryption: 'none',
+    })
+    expect(commands[0]).toMatch(/^link add px-abcdetry type vxlan id 167\d{5} dstport 4789 local 10\.0\.0\.7 nolearning$/)
+    expect(commands.slice(1)).toEqual(['link delete px-abcdetry'])
+    expect(nft.tables.size).toBe(0)
+  })
+
+  test('[HOST-140] is encrypted where WireGuard is below', async () => {
+    const { tools, nft } = machine('-', { linkinfo: { info_kind: 'wireguard' } })
+    expect(await findUnderlay({ key: 'abcde', address: undefined, tools, nft })).toMatchObject({ encryption: 'wireguard' })
+  })
+
+  test('[HOST-140] is nowhere on a machine without tunnels, rules or that address, and the reason says so', async () => {
+    const bare = machine('link add')
+    expect(await findUnderlay({ key: 'abcde', address: undefined, ...bare })).toEqual({ reason: 'Operation not supported' })
+    const unruled = machine()
+    unruled.nft.failure = new Error('the program nft is not installed')
+    expect(await findUnderlay({ key: 'abcde', address: undefined, ...unruled })).toEqual({ reason: 'the program nft is not installed' })
+    expect(unruled.commands.at(-1)).toBe('link delete px-abcdetry')
+    expect(await findUnderlay({ key: 'abcde', address: '192.0.2.77', ...machine() })).toEqual({
+      reason: '--overlay-address 192.0.2.77 is no address of this machine',
+    })
+  })
+})
