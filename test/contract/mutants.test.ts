@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../mutants/billing.ts'
+import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
@@ -33,6 +34,8 @@ const ALL = [
   ...REST_WORKER_MUTANTS,
   ...BILLING_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
+  ...DOOR_AGENT_MUTANTS,
+  ...DOOR_WORKER_MUTANTS,
   ...ENGINE_MUTANTS,
   ...ENDPOINT_MUTANTS,
   ...POD_WORKER_MUTANTS,
