@@ -12,6 +12,7 @@ import { spendAssertion } from './host/link/assertions.ts'
 import { HostConversation } from './host/link/conversation.ts'
 import { HostLinkReplacements } from './host/link/link-replacements.ts'
 import { HostLinks, isGreeted, lastBeat } from './host/link/links.ts'
+import { HostOverlays } from './host/overlays.ts'
 import { HostPods } from './host/pods/pods.ts'
 import { HostPresence } from './host/presence.ts'
 import { PullLogins } from './host/pull-logins.ts'
@@ -38,6 +39,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly conversation: HostConversation
   private readonly desired: DesiredState
   private readonly logins: PullLogins
+  private readonly overlays: HostOverlays
   private readonly replacements: HostLinkReplacements
   private readonly stats = new HostStats()
   /** Milliseconds since the epoch; tests set their own clock. */
@@ -54,18 +56,32 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.presenceOf = new HostPresence(env, this.store, this.links, alarms, now, (hostId) => this.pods.moveAway(hostId))
     this.gpuHealth = new HostGpuHealth(env, this.store)
     this.logins = new PullLogins(vaultOf(env), ctx.id.toString())
-    this.desired = new DesiredState(this.store, this.links, this.logins, readSettings(env).hostSilenceMaxMs)
+    const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise)
+    this.overlays = new HostOverlays({ env, store: this.store, alarms, now, waitUntil })
+    const told = () => this.overlays.told()
+    this.desired = new DesiredState(this.store, this.links, this.logins, told, readSettings(env).hostSilenceMaxMs)
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
     const silentSinceMs = () => this.presenceOf.silentSinceMs()
-    const { store, links, desired } = this
+    const { store, links, desired, overlays } = this
     this.silence = new HostSilence({ env, store, alarms, now, silentSinceMs })
-    this.pods = new HostPods({ storage: ctx.storage, env, store, desired, alarms, now, lastHeardMs, silentSinceMs })
+    this.pods = new HostPods({ storage: ctx.storage, env, store, desired, overlays, alarms, now, lastHeardMs, silentSinceMs })
     this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, alarms, now, lastHeardMs })
     const housekeeping = new Housekeeping({ env, store, alarms, now })
-    this.timers = new HostTimers({ store, alarms, presence, gpuHealth, silence, pods, removal: this.removal, housekeeping, now })
-    const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise)
+    this.timers = new HostTimers({
+      store,
+      alarms,
+      presence,
+      gpuHealth,
+      silence,
+      pods,
+      removal: this.removal,
+      housekeeping,
+      overlays,
+      desired,
+      now,
+    })
     this.conversation = new HostConversation({
       env,
       store,
@@ -75,6 +91,7 @@ export class HostObject extends PlaneObject implements HostRpc {
       silence,
       pods,
       desired,
+      overlays,
       housekeeping,
       gpuHealth,
       stats: this.stats,
@@ -100,7 +117,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   async overlaysChanged(hostId: string): Promise<void> {
     this.store.setHostId(hostId)
-    await this.desired.broadcast()
+    if (await this.overlays.refresh(hostId, false)) await this.desired.broadcast()
   }
 
   async podChanged(podId: string, timeoutMs: number): Promise<void> {

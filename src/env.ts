@@ -45,6 +45,7 @@ export interface Env extends SessionVariables, AwsVariables {
   AUDIT_KEEP_DAYS?: string
   SPEND_LIMIT_USD_PER_HOUR?: string
   PLACEMENT: string
+  INTERNAL_DOMAIN?: string
   SSH_HOST: string
   SSH_PORT: string
   SSH_PROXY_KEY?: string
@@ -58,6 +59,8 @@ export interface Env extends SessionVariables, AwsVariables {
   TOKEN_SECRET: string
   TOKEN_SECRET_PREVIOUS?: string
 }
+
+const DEFAULT_INTERNAL_DOMAIN = 'podplane.internal'
 
 /** What the operator has set. */
 export interface Settings {
@@ -74,6 +77,8 @@ export interface Settings {
   jobLimits: JobLimitSettings
   /** Which of the hosts that fit is best for a pod. */
   placementStrategy: PlacementStrategy
+  /** The domain of the names under which pods of an account reach one another (NET-3). */
+  internalDomain: string
   /** Where pods are reached over SSH without a port of their own (NET-2); null: nowhere. */
   sshProxy: { host: string; port: number } | null
   /** The only host, with its port if that is not the scheme's own, that serves the operator API; null: every host (PP-222). */
@@ -164,6 +169,7 @@ function parseSettings(env: Env): Settings {
     workerPingIntervalMs: readDuration(env.WORKER_PING_INTERVAL_MS, MIN_PING_INTERVAL_MS, DEFAULT_PING_INTERVAL_MS),
     jobLimits: readJobLimits(env.JOB_LIMITS ?? '', env.REQUESTS_PER_WORKER ?? ''),
     placementStrategy: env.PLACEMENT === 'spread' ? 'spread' : 'pack',
+    internalDomain: domainOf(env.INTERNAL_DOMAIN) ?? DEFAULT_INTERNAL_DOMAIN,
     sshProxy: env.SSH_HOST ? { host: env.SSH_HOST, port: portOf(env.SSH_PORT) } : null,
     adminHost: env.ADMIN_HOST ? env.ADMIN_HOST.toLowerCase() : null,
     webhookAllowUsers: readUsers(env.WEBHOOK_ALLOW_USERS),

@@ -90,6 +90,8 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/clusters/place-cluster.ts': ['places work'],
   'src/effects/clusters/steps.ts': ['places work'],
   'src/effects/clusters/tell-cluster.ts': ['a host says so'],
+  'src/effects/overlays/tell-cluster.ts': ['a host says so'],
+  'src/effects/overlays/tell-hosts.ts': ['places work'],
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],

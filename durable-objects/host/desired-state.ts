@@ -1,4 +1,5 @@
 import { MESSAGE_MAX_BYTES, type PlaneMessage, type Workload } from '../../src/host-protocol/messages.ts'
+import type { Overlay } from '../../src/host-protocol/overlays.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import { type HostLinks, sendTo, takesParts } from './link/links.ts'
 import type { PullLogins } from './pull-logins.ts'
@@ -25,13 +26,15 @@ export class DesiredState {
   private readonly links: HostLinks
   private readonly logins: PullLogins
   private readonly silenceMaxMs: number
+  private readonly overlays: () => Overlay[]
 
-  /** `silenceMaxMs`: the most that a job waits for this host (HOST-36); the host must know it to be first. */
-  constructor(store: WorkloadStore, links: HostLinks, logins: PullLogins, silenceMaxMs: number) {
+  /** `overlays`: the private networks of the host. `silenceMaxMs`: the most that a job waits for this host (HOST-36); the host must know it to be first. */
+  constructor(store: WorkloadStore, links: HostLinks, logins: PullLogins, overlays: () => Overlay[], silenceMaxMs: number) {
     this.store = store
     this.links = links
     this.logins = logins
     this.silenceMaxMs = silenceMaxMs
+    this.overlays = overlays
   }
 
   /** Adds a workload or changes what is wanted of it. `isWanted` is asked again in the transaction that writes it. */
@@ -89,13 +92,18 @@ export class DesiredState {
   }
 
   private snapshot(): DesiredMessage {
-    return this.messageOf(this.store.wanted())
+    return this.withOverlays(this.messageOf(this.store.wanted()))
   }
 
   private part(after: string | null): DesiredMessage {
     const { rows, more } = this.store.wantedPart(after ?? '', PART_BYTES)
     const message = this.messageOf(rows)
-    return { ...message, ...(after === null ? {} : { after }), ...(more ? { more } : {}) }
+    return { ...(after === null ? this.withOverlays(message) : { ...message, after }), ...(more ? { more } : {}) }
+  }
+
+  private withOverlays(message: DesiredMessage): DesiredMessage {
+    const overlays = this.overlays()
+    return overlays.length === 0 ? message : { ...message, overlays }
   }
 
   private messageOf(rows: readonly HostWorkload[]): DesiredMessage {

@@ -1,7 +1,9 @@
 import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
+import type { DesiredState } from './desired-state.ts'
 import type { HostGpuHealth } from './gpu-health.ts'
 import { HOUSEKEEPING_TIMER, type Housekeeping, MINUTE_TIMER } from './housekeeping.ts'
+import { type HostOverlays, OVERLAYS_TIMER } from './overlays.ts'
 import { DEADLINES_TIMER } from './pods/deadlines.ts'
 import { type HostPods, MARKS_TIMER, MOVES_TIMER } from './pods/pods.ts'
 import { type HostPresence, PRESENCE_TIMER } from './presence.ts'
@@ -20,6 +22,8 @@ export interface HostTimersDeps {
   pods: HostPods
   removal: HostRemoval
   housekeeping: Housekeeping
+  overlays: HostOverlays
+  desired: DesiredState
   now(): number
 }
 
@@ -50,13 +54,14 @@ export class HostTimers {
   }
 
   private async look(timer: string): Promise<void> {
-    const { store, pods, silence, removal, presence, gpuHealth, housekeeping } = this.deps
+    const { store, pods, silence, removal, presence, gpuHealth, housekeeping, overlays, desired } = this.deps
     const hostId = store.hostId()
     if (timer === MARKS_TIMER && hostId !== null) await pods.lookAtMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
     if (timer === DEADLINES_TIMER && hostId !== null) await pods.lookAtDeadlines(hostId)
     if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.look(hostId)
+    if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.look(hostId))) await desired.broadcast()
     if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.look()
     if (timer === MINUTE_TIMER && hostId !== null) await housekeeping.lookEachMinute()
     // Whoever waits for room on a host that beats again is told at once.

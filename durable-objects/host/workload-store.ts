@@ -68,6 +68,11 @@ export class WorkloadStore {
     return Number(this.readMeta('revision') ?? 0)
   }
 
+  /** What the host is told has changed. */
+  raise(): void {
+    this.writeMeta('revision', String(this.revision() + 1))
+  }
+
   ids(): string[] {
     const rows = this.sql.exec<{ id: string }>('SELECT id FROM workloads ORDER BY id').toArray()
     return rows.map(({ id }) => id)
@@ -134,7 +139,7 @@ export class WorkloadStore {
       this.sealProgram(workload),
       sealedLogin,
     )
-    this.writeMeta('revision', String(this.revision() + 1))
+    this.raise()
   }
 
   /** Seals anew what is kept under a former secret, or under none (PP-213); returns the ids of what cannot be opened, which stays. */
@@ -167,7 +172,7 @@ export class WorkloadStore {
 
   remove(id: string): void {
     this.sql.exec('DELETE FROM workloads WHERE id = ?', id)
-    this.writeMeta('revision', String(this.revision() + 1))
+    this.raise()
   }
 
   readMeta(key: string): string | null {

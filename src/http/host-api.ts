@@ -4,6 +4,7 @@ import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
+import { OverlaysRequest } from '../host-protocol/overlays.ts'
 import { TUNNEL_ABILITIES_HEADER } from '../host-protocol/tunnel/frames.ts'
 import { VolumesRequest } from '../host-protocol/volumes.ts'
 import { openHostLink } from '../objects/host-link.ts'
@@ -11,6 +12,7 @@ import type { Owned } from '../objects/ownership/owned.ts'
 import { openHostTunnel } from '../objects/tunnel/host-tunnel-calls.ts'
 import { exchangeVolumes } from '../services/hosts/exchange-volumes.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
+import { takeOverlayReports } from '../services/hosts/take-overlay-reports.ts'
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
@@ -28,6 +30,12 @@ export function hostApi(): Hono<AppEnv> {
     const host = await requireHost(c)
     const { reports } = await readBody(c, EventsRequest)
     await takeReports(c.env, host, reports)
+    return c.json({})
+  })
+  app.post('/overlays', async (c) => {
+    const host = await requireHost(c)
+    const { reports } = await readBody(c, OverlaysRequest)
+    await takeOverlayReports(c.env, host, reports)
     return c.json({})
   })
   app.post('/logs', async (c) => {

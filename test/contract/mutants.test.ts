@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../mutants/billing.ts'
+import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../mutants/clusters.ts'
 import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
+import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../mutants/pod-core.ts'
 import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
@@ -21,7 +23,11 @@ const ALL = [
   ...SUBMIT_DOMAIN_MUTANTS,
   ...RESOURCE_DOMAIN_MUTANTS,
   ...REST_DOMAIN_MUTANTS,
+  ...GRAPHQL_DOMAIN_MUTANTS,
+  ...GRAPHQL_WORKER_MUTANTS,
   ...BILLING_DOMAIN_MUTANTS,
+  ...CLUSTER_DOMAIN_MUTANTS,
+  ...CLUSTER_WORKER_MUTANTS,
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { waitUntil } from '../support/time.ts'
 import { type ObjectStore, startClosedStore, startObjectStore } from './support/object-store.ts'
@@ -29,18 +30,38 @@ const flags = (endpoint: string) => [
 const globalMount = (id: string) => ({ mounts: [{ kind: 'global' as const, id, path: '/data' }] })
 const mountsBelow = () => readFileSync('/proc/self/mountinfo', 'utf8').match(/\/run\/podplane\/bucket-\w+/g) ?? []
 
-async function startPod(own: PodAgent, volume: string): Promise<void> {
-  await own.start(flags(store.endpoint), LOGIN)
+/** The processes of rclone that serve a mount. */
+function rcloneAt(path: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      return args[1] === 'mount' && args.includes(path)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** As systemd hands credentials over: a directory of files that the service alone reads. */
+function handOver(own: PodAgent): Record<string, string> {
+  const lines = Object.entries(LOGIN).map(([name, value]) => `${name}=${value}\n`)
+  writeFileSync(join(own.stateDir, 'global-volumes'), lines.join(''), { mode: 0o400 })
+  return { CREDENTIALS_DIRECTORY: own.stateDir }
+}
+
+async function startPod(own: PodAgent, volume: string, login: Record<string, string> = LOGIN): Promise<void> {
+  await own.start(flags(store.endpoint), login)
   await waitUntil('the bucket', () => own.log.includes('mounted the bucket'), WAIT_MS)
   own.plane.want(own.workload(1, IDLE, globalMount(volume)))
   await own.reaches(1, 'running')
 }
 
-test('[HOST-115][GLV-6] two hosts see one global volume, nobody another one, and a deleted one goes from the bucket', async () => {
+test('[HOST-115][GLV-6][GLV-9] two hosts see one global volume, nobody another one, and a deleted one goes from the bucket', async () => {
   const other = new PodAgent(agent.image)
   const before = mountsBelow()
   try {
-    await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared')])
+    await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared', handOver(other))])
     const stranger = other.workload(2, IDLE, globalMount('foreign'))
     other.plane.want(other.workload(1, IDLE, globalMount('shared')), { ...stranger, id: `${other.pod}x-1` })
     await agent.shell(1, 'echo hello >/data/file')
@@ -67,6 +88,29 @@ test('[HOST-115][GLV-6] two hosts see one global volume, nobody another one, and
     await other.close()
   }
 }, 150_000)
+
+test('[HOST-115][GLV-8] an rclone that dies is started anew: the next container has the volume, with all that was written', async () => {
+  await startPod(agent, 'survives')
+  await agent.shell(1, 'echo hello >/data/file')
+  await waitUntil('the file in the bucket', async () => (await store.keys(BUCKET)).includes('volumes/survives/file'), WAIT_MS)
+  const path = [...new Set(mountsBelow())].find((place) => rcloneAt(place).length > 0) ?? ''
+  const [first = 0] = rcloneAt(path)
+  // Stopped, so that there is time to look between its death and the next one: nothing can be written to the place itself.
+  store.pause()
+  process.kill(first, 'SIGKILL')
+  agent.plane.want(agent.workload(1, IDLE, globalMount('survives')), agent.workload(2, IDLE, globalMount('survives')))
+  expect((await agent.reaches(2, 'error')).reason).toContain('object store')
+  expect(existsSync(join(path, 'survives'))).toBe(false)
+  store.resume()
+  await waitUntil('the mount anew', () => agent.log.split('mounted the bucket').length === 3, WAIT_MS)
+  agent.plane.want(agent.workload(1, IDLE, globalMount('survives')), agent.workload(3, IDLE, globalMount('survives')))
+  await agent.reaches(3, 'running')
+  expect(await agent.shell(3, 'cat /data/file')).toBe('hello')
+  // The one that had it open has the dead one until it is started again.
+  expect(await agent.shell(1, 'cat /data/file 2>/dev/null || echo none')).toBe('none')
+  await agent.end('SIGTERM')
+  expect(mountsBelow()).not.toContain(path)
+}, 120_000)
 
 test('[HOST-115] a store that refuses the credentials is the reason of the pod, in our words, and holds up nothing', async () => {
   const closed = await startClosedStore()

@@ -3,6 +3,7 @@ import { DesiredParts } from '../../src/host-agent/plane/desired-parts.ts'
 import { TAKE_AGAIN_HEADER } from '../../src/host-protocol/delivery.ts'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
 import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import type { Overlay, OverlayReport } from '../../src/host-protocol/overlays.ts'
 import type { VolumesRequest, VolumesResponse } from '../../src/host-protocol/volumes.ts'
 import { admin, expect, send } from './harness.ts'
 
@@ -32,6 +33,8 @@ export class FakeHost {
   /** Characters of the largest message that it was sent. */
   largestMessage = 0
   private workloads: Workload[] = []
+  /** The private networks that it was told of last. */
+  overlays: Overlay[] = []
   private waiting: (() => void)[] = []
   private beats: ReturnType<typeof setInterval> | undefined
   private beatNumber = 0
@@ -213,6 +216,12 @@ export class FakeHost {
     expect(reply.status).toBe(200)
   }
 
+  /** Says which members of private networks reach one another, as an agent does. */
+  async reportReach(...reports: OverlayReport[]): Promise<void> {
+    const reply = await postJson('/host/v1/overlays', { reports }, this.accessToken)
+    expect(reply.status).toBe(200)
+  }
+
   /** Ships lines as an agent does, numbered from `firstSeq`. */
   async ship(workload: Workload, lines: readonly (string | Partial<LogLine>)[], firstSeq = 1): Promise<LogsResponse['results']> {
     const numbered = lines.map((line, index) => {
@@ -244,6 +253,7 @@ export class FakeHost {
     const desired = parts.take(message)
     if (!desired) return
     this.workloads = desired.workloads
+    this.overlays = desired.overlays ?? []
     const waiting = this.waiting
     this.waiting = []
     for (const wake of waiting) wake()

@@ -6,6 +6,7 @@ import type { AgentMessage } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { DesiredState } from '../desired-state.ts'
 import type { Housekeeping } from '../housekeeping.ts'
+import type { HostOverlays } from '../overlays.ts'
 import type { HostPods } from '../pods/pods.ts'
 import type { HostPresence } from '../presence.ts'
 import type { HostSilence } from '../silence.ts'
@@ -24,6 +25,7 @@ export interface HostWelcomeDeps {
   silence: HostSilence
   pods: HostPods
   desired: DesiredState
+  overlays: HostOverlays
   housekeeping: Housekeeping
   now(): number
   waitUntil(promise: Promise<unknown>): void
@@ -48,13 +50,15 @@ export class HostWelcome {
   }
 
   private async welcome(socket: WebSocket, { inventory, workloads }: Hello): Promise<void> {
-    const { env, store, links, replacements, presence, silence, pods, desired, housekeeping, now, waitUntil } = this.deps
+    const { env, store, links, replacements, presence, silence, pods, desired, overlays, housekeeping, now, waitUntil } = this.deps
     const hostId = store.hostId() ?? ''
     links.greet(socket, (newer, older) => replacements.note(newer, older))
     await saveInventory(openDatabase(env.DB), hostId, inventory, now())
     await presence.cameOnline(hostId)
     await silence.settle(hostId)
     await pods.returned(hostId, workloads)
+    // Where its tunnels are reached may be another place now.
+    await overlays.refresh(hostId, true)
     await desired.sendTo(socket)
     await housekeeping.begin()
     waitUntil(announceCapacity(env))

@@ -13,6 +13,7 @@ import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../../src/host-
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Alarms } from '../../alarms.ts'
 import type { DesiredState } from '../desired-state.ts'
+import type { HostOverlays } from '../overlays.ts'
 import type { HostWorkload, WorkloadStore } from '../workload-store.ts'
 import { HostDeadlines } from './deadlines.ts'
 import { PodMarks } from './pod-marks.ts'
@@ -34,6 +35,7 @@ export interface HostPodsDeps {
   env: Env
   store: WorkloadStore
   desired: DesiredState
+  overlays: HostOverlays
   alarms: Alarms
   now(): number
   /** When the host was last heard of, milliseconds since the epoch. */
@@ -173,7 +175,10 @@ export class HostPods {
         return this.look(hostId, podId)
       }
     }
-    if (await this.want(podId, wanted, known)) await this.deps.desired.broadcast()
+    // First, so that no workload is told of without its networks.
+    const isNetworked = pod?.clusterIp != null || pod?.globalIp != null || this.deps.overlays.has(podId)
+    const hasNetworks = isNetworked && (await this.deps.overlays.refresh(hostId, true))
+    if ((await this.want(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
     await this.returnUnused(hostId, podId, row, known)
   }
 

@@ -86,7 +86,7 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
 
 function overlayOf({ overlay }: Inventory): 'none' | 'local' | 'routed' {
   if (!overlay) return 'none'
-  return overlay.address === null ? 'local' : 'routed'
+  return overlay.address === null ? 'none' : 'routed'
 }
 
 /** Where a workload holds capacity, if anywhere. */

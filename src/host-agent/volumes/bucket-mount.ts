@@ -7,9 +7,11 @@ import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
 import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
+import { readBucketLogin } from './bucket-login.ts'
 
 const MOUNTS = '/run/podplane'
 const RCLONE = 'rclone'
+const GROUND = 'ro,nosuid,nodev,size=4k,mode=0555'
 const TOOLS = [RCLONE, 'fusermount3']
 const ASK_WITHIN_MS = 20_000
 const MOUNT_WITHIN_MS = 20_000
@@ -53,9 +55,13 @@ export class BucketMount {
   private readonly log: Log
   private readonly closing = new AbortController()
   private child: ChildProcess | undefined
+  /** Fires when the rclone of this process ends: nobody waits for the next look then. */
+  private ended = new AbortController()
   private why: string | null = 'it is not mounted yet'
 
+  /** Throws an `OperatorError` when its credentials cannot be read. */
   constructor(bucket: Bucket, stateDir: string, log: Log) {
+    readBucketLogin()
     this.bucket = bucket
     this.log = log
     this.cacheDir = join(stateDir, 'bucket-cache')
@@ -74,16 +80,24 @@ export class BucketMount {
   /** Takes the mount away; with `keep`, for containers that go on without an agent, it stays. */
   async close(keep: boolean): Promise<void> {
     this.closing.abort()
-    if (!keep) await this.unmount()
+    if (keep) return
+    await this.unmount()
+    await this.takeAway(isMounted)
   }
 
   private async run(): Promise<void> {
     const { signal } = this.closing
     for (let failures = 0; !signal.aborted; ) {
-      const problem = (await this.answers()) ? null : await this.mount()
+      const isThere = await this.answers()
+      // No container is given what is not there while it is mounted anew.
+      if (!isThere && this.why === null) this.note('it has gone, and is mounted anew')
+      const problem = isThere ? null : await this.mount()
       if (problem !== this.why) this.note(problem)
       failures = problem === null ? 0 : failures + 1
-      await sleep(problem === null ? LOOK_MS : backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), signal)
+      await sleep(
+        problem === null ? LOOK_MS : backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS),
+        AbortSignal.any([signal, this.ended.signal]),
+      )
     }
   }
 
@@ -96,7 +110,7 @@ export class BucketMount {
 
   /** Whether it is mounted and its file system answers; a former process of the agent may have done it. */
   private async answers(): Promise<boolean> {
-    if (!isMounted(this.path)) return false
+    if (!isServed(this.path)) return false
     const looked = await boundedRun('stat', ['-f', '--', this.path], { withinMs: LOOK_WITHIN_MS })
     return looked?.code === 0
   }
@@ -107,10 +121,10 @@ export class BucketMount {
       await this.unmount()
       const refusal = await this.ask()
       if (refusal !== null) return refusal
-      mkdirSync(this.path, { recursive: true, mode: 0o700 })
+      await this.layGround()
       this.spawnMount()
       for (let waitedMs = 0; waitedMs < MOUNT_WITHIN_MS && !this.closing.signal.aborted; waitedMs += POLL_MS) {
-        if (isMounted(this.path)) return (await this.answers()) ? null : 'it does not answer'
+        if (isServed(this.path)) return (await this.answers()) ? null : 'it does not answer'
         await sleep(POLL_MS, this.closing.signal)
       }
       return 'rclone does not mount it'
@@ -129,6 +143,17 @@ export class BucketMount {
     return REASONS.find(([pattern]) => pattern.test(asked.stderr))?.[1] ?? 'it answers with an error'
   }
 
+  /**
+   * What is seen at the place while no bucket is mounted there: nothing, and nobody can write it. In a plain directory a container that starts
+   * at that moment would keep its files on this machine, where the bucket then covers them.
+   */
+  private async layGround(): Promise<void> {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 })
+    if (isMounted(this.path)) return
+    const laid = await boundedRun('mount', ['-t', 'tmpfs', '-o', GROUND, 'podplane', this.path], { withinMs: LOOK_WITHIN_MS })
+    if (laid?.code !== 0) throw new Error('no empty place can be made for it')
+  }
+
   private spawnMount(): void {
     const options = [
       '--allow-other',
@@ -138,6 +163,8 @@ export class BucketMount {
       'nodev',
       '--umask',
       '0',
+      // It is mounted over the ground.
+      '--allow-non-empty',
       '--dir-cache-time',
       '5s',
       '--poll-interval',
@@ -160,7 +187,10 @@ export class BucketMount {
       detached: true,
       env: { ...process.env, ...rcloneEnv(this.bucket) },
     })
-    child.on('error', () => {})
+    const ended = new AbortController()
+    this.ended = ended
+    child.on('error', () => ended.abort())
+    child.on('exit', () => ended.abort())
     // It does not keep the agent from ending.
     child.unref()
     this.child = child
@@ -168,16 +198,29 @@ export class BucketMount {
 
   private async unmount(): Promise<void> {
     this.child?.kill('SIGTERM')
-    while (isMounted(this.path)) {
+    await this.takeAway(isServed)
+    this.child = undefined
+  }
+
+  private async takeAway(isThere: (path: string) => boolean): Promise<void> {
+    while (isThere(this.path)) {
       const gone = await boundedRun('umount', ['--lazy', this.path], { withinMs: LOOK_WITHIN_MS })
       if (gone?.code !== 0) break
     }
-    this.child = undefined
   }
 }
 
+/** The kinds of file systems that are mounted at a place, the topmost last. */
+function mountedAt(path: string): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return lines.filter((line) => line.split(' ')[4] === path).map((line) => line.split(' - ')[1]?.split(' ')[0] ?? '')
+}
+
 function isMounted(path: string): boolean {
-  return readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .some((line) => line.split(' ')[4] === path)
+  return mountedAt(path).length > 0
+}
+
+/** Mounted by rclone, dead or alive. */
+function isServed(path: string): boolean {
+  return mountedAt(path).at(-1)?.startsWith('fuse') ?? false
 }

@@ -31,6 +31,7 @@ function refuseAll(refusals: readonly { body: CreatePodRequest; problem: Problem
   const [first] = refusals
   if (!first || refusals.length === 1) return first?.problem ?? new Problem('badRequest')
   const isSame = refusals.every(({ problem }) => problem.detail === first.problem.detail)
+  if (isSame && refusals.every(({ problem }) => !problem.errors?.length)) return first.problem
   const each = refusals.map(({ body, problem }) => {
     const why = isSame ? '' : `${problem.detail} `
     return `${body.gpu?.id ?? body.cpu?.id}: ${why}${(problem.errors ?? []).join(', ')}`.trim()

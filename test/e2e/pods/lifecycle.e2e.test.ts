@@ -165,6 +165,23 @@ describe('pods in containers', () => {
     }
   })
 
+  test.concurrent('[PP-252] with stopAfter its container ends at that second; with terminateAfter nothing is left of it', async () => {
+    const timeIn = (ms: number) => `${new Date(Math.ceil((Date.now() + ms) / SECOND_MS) * SECOND_MS).toISOString().slice(0, 19)}Z`
+    const pod = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT))
+    const [stopAfter, terminateAfter] = [timeIn(4 * SECOND_MS), timeIn(12 * SECOND_MS)]
+    await pod.patch({ stopAfter, terminateAfter })
+    const stopped = await pod.reaches('EXITED')
+    expect(stopped).toMatchObject({ statusReason: `stopped by stopAfter ${stopAfter}`, cost: 0, runtime: null })
+    const { State: state } = await pod.isDown()
+    const lateMs = Date.parse(state.FinishedAt) - Date.parse(stopAfter)
+    // Not before, and as late as a busy machine takes to end a container.
+    expect(lateMs).toBeGreaterThanOrEqual(0)
+    expect(lateMs).toBeLessThan(10 * SECOND_MS)
+    await eventually('it is terminated', 30_000, () => pod.isUnknown())
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(terminateAfter))
+    await pod.isGone()
+  })
+
   test.concurrent('[MNT-1][VOL-4][GLV-1] a network volume is shared by pods of two hosts, a global one joins it, and both outlive them', async () => {
     const { plane } = fleet
     const create = (path: string, body: unknown) => callPlane<{ id: string }>(plane, plane.apiKey, 'POST', path, body)

@@ -17,6 +17,9 @@ export interface ObjectStore {
   endpoint: string
   /** What is in a bucket, by key. */
   keys(bucket: string): Promise<string[]>
+  /** It answers nobody, until it goes on. */
+  pause(): void
+  resume(): void
   close(): Promise<void>
 }
 
@@ -45,6 +48,8 @@ export async function startObjectStore(bucket: string): Promise<ObjectStore> {
       const listed = await (await fetch(`${endpoint}/${name}?list-type=2`)).text()
       return [...listed.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key)
     },
+    pause: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
     async close() {
       server.kill('SIGKILL')
       await once(server, 'exit')

@@ -13,6 +13,7 @@ def runpod_sdk():
     """The Python SDK, which finds its plane in RUNPOD_API_BASE_URL."""
     import runpod
 
+    runpod.api_key = os.environ["RUNPOD_API_KEY"]
     return runpod
 
 

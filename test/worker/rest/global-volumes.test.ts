@@ -1,4 +1,4 @@
-import { api, createAccount, describe, expect, it, teamOf } from '../../support/harness.ts'
+import { api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { insertPod, multiply, statusesWith, terminatePod } from '../../support/resources.ts'
 
 const PATH = '/v2/global-volumes'
@@ -11,6 +11,21 @@ async function create(key: string, name = 'models') {
 }
 
 describe('global volumes', () => {
+  it('[GLV-7] cost nothing, however much is in them: neither bill nor rate has them, and no limit refuses them', async () => {
+    const account = await createAccount()
+    const call = api(account.key)
+    expect((await call.patch('/v2/billing/limits', { perHour: 0, perMonth: 0 })).status).toBe(200)
+    const volume = await create(account.key)
+    await env.DB.prepare('UPDATE global_volumes SET used_bytes = ?, used_at = ?, created_at = created_at - 86400000 WHERE id = ?')
+      .bind(5 * 2 ** 40, Date.now(), volume.id)
+      .run()
+    expect((await call.get(`${PATH}/${volume.id}`)).body.usedBytes).toBe(5 * 2 ** 40)
+    expect((await call.get('/v2/billing/summary')).body).toMatchObject({ rate: { perHour: 0 }, month: { spent: 0, estimate: 0 } })
+    const bill = (await call.get('/v2/billing?bucketSize=day&lastN=2')).body
+    expect(JSON.stringify(bill)).not.toContain(volume.id)
+    expect(Object.values(bill.metadata.totals as Record<string, number>).every((amount) => amount === 0)).toBe(true)
+  })
+
   it('[GLV-1][GEN-2][GEN-3] are created, read, listed, renamed and deleted', async () => {
     const { key } = await createAccount()
     const volume = await create(key)

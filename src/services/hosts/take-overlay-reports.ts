@@ -1,0 +1,18 @@
+import { openDatabase } from '../../db/client.ts'
+import { findReported } from '../../db/overlays/host-overlays.ts'
+import { tellClusterOfReach } from '../../effects/overlays/tell-cluster.ts'
+import type { Env } from '../../env.ts'
+import type { OverlayReport } from '../../host-protocol/overlays.ts'
+import type { Owned } from '../../objects/ownership/owned.ts'
+
+/** Takes what a host says of whether members reach one another: about its own live members, and of no others (NET-47). */
+export async function takeOverlayReports(env: Env, host: Owned<'host'>, reports: readonly OverlayReport[]): Promise<void> {
+  for (const report of reports) {
+    const named = [...report.ready, ...report.gaps.map(({ from }) => from)]
+    const found = await findReported(openDatabase(env.DB), host.id, report.overlayId, named)
+    if (found?.kind !== 'cluster') continue
+    const ready = report.ready.filter((id) => found.onHost.has(id))
+    const gaps = report.gaps.filter(({ from }) => found.onHost.has(from))
+    if (ready.length + gaps.length > 0) await tellClusterOfReach(env, host.id, found.ownerId, { ...report, ready, gaps })
+  }
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { describeOverlays, type NetworkOnHost, othersConcerned } from '../../../src/domain/overlay/host-overlays.ts'
+
+function network(change: Partial<NetworkOnHost> = {}): NetworkOnHost {
+  const members = ['a', 'b'].map((host, rank) => {
+    return { podId: `p${rank}`, rank, address: `10.64.3.${rank + 2}`, hostId: host, hostAddress: `192.0.2.${rank + 1}` }
+  })
+  return { id: 'n', kind: 'cluster', slot: 3, checkNumber: 2, members, ...change }
+}
+
+describe('what a host is told of private networks', () => {
+  it('[NET-46] is the number, the range, the question and all members', () => {
+    expect(describeOverlays([network()], 'podplane.internal')).toEqual([
+      {
+        id: 'n',
+        vni: 0x10_0003,
+        cidr: '10.64.3.0/24',
+        check: 2,
+        members: [
+          { podId: 'p0', address: '10.64.3.2', hostAddress: '192.0.2.1', names: ['node-0'] },
+          { podId: 'p1', address: '10.64.3.3', hostAddress: '192.0.2.2', names: ['node-1'] },
+        ],
+      },
+    ])
+  })
+
+  it('[NET-3] pods of an account are found under the internal domain, and nobody asks whether they are reached', () => {
+    const members = [{ podId: 'Pod1', rank: null, address: '10.96.0.2', hostId: 'a', hostAddress: null }]
+    expect(describeOverlays([network({ kind: 'account', slot: 0, checkNumber: 0, members })], 'corp.internal')).toEqual([
+      {
+        id: 'n',
+        vni: 0x20_0000,
+        cidr: '10.96.0.0/22',
+        members: [{ podId: 'Pod1', address: '10.96.0.2', hostAddress: null, names: ['pod1.corp.internal'] }],
+      },
+    ])
+  })
+
+  it('[NET-46] concerns hosts of networks that are not what they were, and no others', () => {
+    const moved = network({ members: network().members.map((member) => ({ ...member, hostId: member.rank === 1 ? 'c' : 'a' })) })
+    const other = network({ id: 'o', members: network().members.map((member) => ({ ...member, hostId: 'z' })) })
+    expect(othersConcerned('a', [network(), other], [moved, other])).toEqual(['b', 'c'])
+    expect(othersConcerned('a', [network()], [network()])).toEqual([])
+    expect(othersConcerned('a', [], [network()])).toEqual(['b'])
+    expect(othersConcerned('b', [network()], [])).toEqual(['a'])
+  })
+})

@@ -1,0 +1,61 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of GraphQL: of its words, and of what guards it.
+
+const WORDS = 'src/domain/graphql/words.ts'
+const ACCESS = 'src/http/graphql/access.ts'
+const DOCUMENT = 'src/http/graphql/guards/document.ts'
+const API = 'src/http/graphql/graphql-api.ts'
+
+/** Killed by the unit tests of the pure rules. */
+export const GRAPHQL_DOMAIN_MUTANTS: readonly Mutant[] = [
+  { id: 'an empty text is an item of GraphQL', file: WORDS, find: ".filter((item) => item !== '')", replace: '' },
+  {
+    id: 'faults of GraphQL tell themselves',
+    file: 'src/contract/problem-body.ts',
+    find: 'status === PROBLEMS.internal.status || passing === undefined',
+    replace: 'passing === undefined',
+  },
+  {
+    id: 'the dearer cloud is the lowest price',
+    file: 'src/domain/graphql/catalog.ts',
+    find: 'Math.min(...found.map((one) => one.price))',
+    replace: 'Math.max(...found.map((one) => one.price))',
+  },
+]
+
+/** Killed by the tests of GraphQL in the Worker. */
+export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
+  { id: 'any root field answers without a key', file: ACCESS, find: '...(isRoot && !directiveOf', replace: '...(false && !directiveOf' },
+  {
+    id: 'mutations after the first are free',
+    file: ACCESS,
+    find: 'if (call.mutations === 1) return',
+    replace: 'if (call.mutations > 0) return',
+  },
+  {
+    id: 'a scope for one pod opens all',
+    file: ACCESS,
+    find: 'boundTo === undefined ? undefined',
+    replace: 'boundTo !== undefined ? undefined',
+  },
+  { id: 'fragments count once', file: DOCUMENT, find: 'fields + inner.fields + own', replace: 'fields + own' },
+  {
+    id: 'the header decides over the parameter',
+    file: API,
+    find: 'parameter ? `Bearer ${parameter}`',
+    replace: "parameter && !c.req.header('authorization') ? `Bearer ${parameter}`",
+  },
+  {
+    id: 'pods of one name at once',
+    file: 'src/db/pods/pod-references.ts',
+    find: "AND other.status <> 'TERMINATED')`",
+    replace: "AND other.status = 'TERMINATED')`",
+  },
+  {
+    id: 'a template of an update is not remembered',
+    file: 'src/domain/endpoint/config.ts',
+    find: '...(isBound && patch',
+    replace: '...(!isBound && patch',
+  },
+]

@@ -1,0 +1,48 @@
+import { DocumentMaker } from '../../support/graphql-schema/documents.ts'
+import { createAccount, createEndpoint, createKey, describe, env, expect, it, send, vi } from '../../support/harness.ts'
+import { watchDatabase } from '../../support/watch-database.ts'
+
+// Documents made up from the schema, by callers who may do all, read, or nothing.
+
+const { GENERATED_SEED } = env as unknown as { GENERATED_SEED: string }
+const SEED = GENERATED_SEED === '' ? Date.now() % 2 ** 31 : Number(GENERATED_SEED)
+const COUNT = 5_000
+/** A document takes so many statements at most, whatever it asks: the makers write up to three root fields. */
+const MOST_STATEMENTS = 40
+const MOST_FAULTS = 5
+
+describe('documents that are made up', () => {
+  it(`[GQL-40] ${COUNT} of them, seed ${SEED}: an answer that is none of the server's faults, at a bounded cost`, async () => {
+    const account = await createAccount()
+    await createEndpoint(account.key)
+    const readOnly = await createKey(account.userId, { permission: 'READ_ONLY' })
+    const callers = [`Bearer ${account.key}`, `Bearer ${account.key}`, `Bearer ${readOnly.key}`, null]
+    const maker = new DocumentMaker(SEED)
+    const calls = watchDatabase()
+    const faults: unknown[] = []
+    const seen = { executed: 0, refused: 0, mostStatements: 0 }
+    for (let index = 0; index < COUNT && faults.length < MOST_FAULTS; index += 1) {
+      const document = maker.make()
+      const authorization = callers[index % callers.length]
+      calls.length = 0
+      const response = await send('/graphql', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...(authorization && { Authorization: authorization }) },
+        body: JSON.stringify(document),
+      })
+      const text = await response.text()
+      const statements = calls.flat().length
+      seen.mostStatements = Math.max(seen.mostStatements, statements)
+      if (response.status === 200) seen.executed += 1
+      else seen.refused += 1
+      const isFault = response.status >= 500 || /INTERNAL_SERVER_ERROR|\bat .*\.(ts|js):\d+/.test(text) || !/^\{"(errors|data)"/.test(text)
+      if (isFault || statements > MOST_STATEMENTS)
+        faults.push({ index, document, status: response.status, text: text.slice(0, 2_000), statements })
+    }
+    vi.restoreAllMocks()
+    console.info(`documents of GraphQL, seed ${SEED}: ${JSON.stringify(seen)}`)
+    expect(faults).toEqual([])
+    expect(seen.executed).toBeGreaterThan(COUNT / 4)
+    expect(seen.refused).toBeGreaterThan(COUNT / 20)
+  }, 600_000)
+})

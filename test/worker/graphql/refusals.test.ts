@@ -1,0 +1,14 @@
+import { gpus } from '../../support/gpus.ts'
+import { graphql } from '../../support/graphql.ts'
+import { describe, expect, it } from '../../support/harness.ts'
+import { podScene } from '../../support/pod-scene.ts'
+
+describe('refusals of a create', () => {
+  it('[GQL-69] what both clouds refuse alike is told once', async () => {
+    const scene = await podScene(gpus(1))
+    const input = 'name: "a", imageName: "builtin/idle", gpuTypeId: "NVIDIA L4", cloudType: ALL, volumeInGb: 10, volumeMountPath: "/a"'
+    const { body } = await graphql(scene.account.key)(`mutation { podFindAndDeployOnDemand(input: {${input}}) { id } }`)
+    expect(body.errors[0].message).toBe('image builtin/idle takes no mounts: built-in images run outside any container')
+    scene.leave()
+  })
+})

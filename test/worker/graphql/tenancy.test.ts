@@ -1,0 +1,78 @@
+import { graphql } from '../../support/graphql.ts'
+import { argumentsWith, documentOf, fieldsOf, type Guarded } from '../../support/graphql-schema/fields.ts'
+import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
+import { snapshot, VICTIMS } from '../../support/victims.ts'
+
+// Every field with an argument, with the id of somebody else in every place that takes one: answered as an id that nothing has.
+
+const KINDS = [
+  '/v2/clusters/',
+  '/v2/pods/',
+  '/v2/serverless/',
+  '/v2/templates/',
+  '/v2/network-volumes/',
+  '/v2/global-volumes/',
+  '/v2/registries/',
+  '/v2/account/secrets/',
+]
+/** An id of the same form that nothing has. */
+const nothingLike = (id: string) => `${id.slice(0, -6)}zzzzzz`
+const hasArguments = ({ field }: Guarded) => field.args.length > 0
+const QUERIES = fieldsOf('Query').filter(hasArguments)
+const MUTATIONS = fieldsOf('Mutation').filter(hasArguments)
+const OF_USER = fieldsOf('User').filter(hasArguments)
+
+function documentsOf(id: string): string[] {
+  const withId = ({ field }: Guarded) => argumentsWith(id, field)
+  return [
+    documentOf('query', QUERIES, withId),
+    documentOf('query', OF_USER, withId).replace('query {', 'query { myself {').concat(' }'),
+    ...MUTATIONS.map((one) => documentOf('mutation', [one], withId)),
+  ]
+}
+
+describe('[GQL-39] ids of other accounts', () => {
+  it.each(KINDS)('%s answer as ids that nothing has, and nothing of it changes', async (kind) => {
+    const victim = await VICTIMS[kind]?.()
+    const id = victim?.params.id
+    if (!victim || id === undefined) throw new Error(`no victim of ${kind}`)
+    const before = await snapshot(victim)
+    const [stranger, other] = [await createAccount(), await createAccount()]
+    const told = async (key: string, named: string) => {
+      const answers: unknown[] = []
+      for (const document of documentsOf(named)) {
+        const { status, body } = await graphql(key)(document)
+        answers.push({ status, ...withoutIds(body, named) })
+      }
+      return answers
+    }
+    expect(await told(stranger.key, id)).toEqual(await told(other.key, nothingLike(id)))
+    expect(await snapshot(victim)).toEqual(before)
+  })
+
+  it('lists hold what is of the account alone', async () => {
+    // One after another: some take machines.
+    const victims: unknown[] = []
+    for (const kind of KINDS) victims.push(await VICTIMS[kind]?.())
+    const { key } = await createAccount()
+    const { body } = await graphql(key)(`{ myself { pods { id } clusters { id } endpoints { id } networkVolumes { id } podTemplates { id }
+      containerRegistryCreds { id } secrets { id } } }`)
+    expect(victims).not.toContain(undefined)
+    expect(body.data.myself).toEqual({
+      pods: [],
+      clusters: [],
+      endpoints: [],
+      networkVolumes: [],
+      podTemplates: [],
+      containerRegistryCreds: [],
+      secrets: [],
+    })
+    expect((await api(key).get('/v2/pods')).body.pods).toEqual([])
+  })
+})
+
+/** What was sent, and what was made by it, are not the same in both; everything else is. */
+function withoutIds(body: { data?: unknown; errors?: { message: string }[] }, id: string) {
+  const text = JSON.stringify({ data: body.data, errors: body.errors?.map(({ message }) => message) })
+  return JSON.parse(text.replaceAll(id, '<id>').replaceAll(/"id":"[^"<]+"/g, '"id":"made"'))
+}
