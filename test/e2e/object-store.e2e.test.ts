@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { waitUntil } from '../support/time.ts'
@@ -43,18 +43,25 @@ function rcloneAt(path: string): number[] {
   })
 }
 
-async function startPod(own: PodAgent, volume: string): Promise<void> {
-  await own.start(flags(store.endpoint), LOGIN)
+/** As systemd hands credentials over: a directory of files that the service alone reads. */
+function handOver(own: PodAgent): Record<string, string> {
+  const lines = Object.entries(LOGIN).map(([name, value]) => `${name}=${value}\n`)
+  writeFileSync(join(own.stateDir, 'global-volumes'), lines.join(''), { mode: 0o400 })
+  return { CREDENTIALS_DIRECTORY: own.stateDir }
+}
+
+async function startPod(own: PodAgent, volume: string, login: Record<string, string> = LOGIN): Promise<void> {
+  await own.start(flags(store.endpoint), login)
   await waitUntil('the bucket', () => own.log.includes('mounted the bucket'), WAIT_MS)
   own.plane.want(own.workload(1, IDLE, globalMount(volume)))
   await own.reaches(1, 'running')
 }
 
-test('[HOST-115][GLV-6] two hosts see one global volume, nobody another one, and a deleted one goes from the bucket', async () => {
+test('[HOST-115][GLV-6][GLV-9] two hosts see one global volume, nobody another one, and a deleted one goes from the bucket', async () => {
   const other = new PodAgent(agent.image)
   const before = mountsBelow()
   try {
-    await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared')])
+    await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared', handOver(other))])
     const stranger = other.workload(2, IDLE, globalMount('foreign'))
     other.plane.want(other.workload(1, IDLE, globalMount('shared')), { ...stranger, id: `${other.pod}x-1` })
     await agent.shell(1, 'echo hello >/data/file')

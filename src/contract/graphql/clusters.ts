@@ -31,7 +31,6 @@ input CreateClusterInput {
   dataCenterId: String
   dataCenterIds: [String]
   env: [EnvironmentVariableInput]
-  containerRegistryAuthId: String
   startSsh: Boolean
   "Taken and without effect: pods have the price of the catalog."
   deployCost: Float

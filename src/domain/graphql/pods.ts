@@ -43,6 +43,7 @@ export function flatPod(pod: Pod, catalog: Catalog) {
     locked: pod.locked,
     clusterId: cluster?.id ?? null,
     clusterIdx: cluster?.rank ?? null,
+    clusterIp: cluster?.ip ?? null,
     clusterRole: cluster ? (cluster.rank === 0 ? 'PRIMARY' : 'SECONDARY') : null,
   }
 }

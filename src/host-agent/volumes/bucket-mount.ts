@@ -7,6 +7,7 @@ import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
 import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
+import { readBucketLogin } from './bucket-login.ts'
 
 const MOUNTS = '/run/podplane'
 const RCLONE = 'rclone'
@@ -58,7 +59,9 @@ export class BucketMount {
   private ended = new AbortController()
   private why: string | null = 'it is not mounted yet'
 
+  /** Throws an `OperatorError` when its credentials cannot be read. */
   constructor(bucket: Bucket, stateDir: string, log: Log) {
+    readBucketLogin()
     this.bucket = bucket
     this.log = log
     this.cacheDir = join(stateDir, 'bucket-cache')

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../node/fail.ts'
+import { readBucketLogin } from './bucket-login.ts'
 
 /** A bucket of an S3-compatible object store, and the part of it that holds global volumes. */
 export interface Bucket {
@@ -27,7 +28,7 @@ export function parseBucket(text: string): Bucket {
     return { bucket, prefix, endpoint, region }
   }
   throw new OperatorError(
-    `--global-volumes '${withoutLogin(text)}' is no bucket; write s3://<bucket>/<prefix>?endpoint=<https://…>&region=<name>, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the agent's environment`,
+    `--global-volumes '${withoutLogin(text)}' is no bucket; write s3://<bucket>/<prefix>?endpoint=<https://…>&region=<name>, and give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as a credential of systemd or in the agent's environment`,
   )
 }
 
@@ -36,12 +37,13 @@ export function remoteOf({ bucket, prefix }: Bucket, name = ''): string {
   return `store:${[bucket, prefix, name].filter((part) => part !== '').join('/')}`
 }
 
-/** Settings of rclone, which reads no file of its own: credentials come from the agent's environment and are in no argument. */
+/** Settings of rclone, which reads no file of its own: credentials come from systemd or the agent's environment and are in no argument. */
 export function rcloneEnv({ endpoint, region }: Bucket): Record<string, string> {
   const certificates = process.env.AWS_CA_BUNDLE ?? ''
   return {
     // Some versions of rclone fail over the variable, and all have one of their own.
     ...(certificates !== '' && { AWS_CA_BUNDLE: '', RCLONE_CA_CERT: certificates }),
+    ...readBucketLogin(),
     RCLONE_CONFIG: '/dev/null',
     RCLONE_CONFIG_STORE_TYPE: 's3',
     RCLONE_CONFIG_STORE_PROVIDER: endpoint === undefined ? 'AWS' : 'Other',

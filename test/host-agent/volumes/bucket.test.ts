@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
 import { buildMountDrivers, sharedVolumesOf } from '../../../src/host-agent/mounts/build-drivers.ts'
 import { GuardedViews } from '../../../src/host-agent/mounts/guarded-view.ts'
@@ -34,13 +36,44 @@ describe('[HOST-115] the bucket of global volumes', () => {
   })
 
   test('takes no login, and does not repeat one', () => {
-    expect(() => parseBucket('s3://key:secret@pods')).toThrow(/^(?!.*secret@).*set AWS_ACCESS_KEY_ID/)
+    expect(() => parseBucket('s3://key:secret@pods')).toThrow(/^(?!.*secret@).*give AWS_ACCESS_KEY_ID/)
   })
 
   test('is reached with the credentials of the environment, and with no file', () => {
     const env = rcloneEnv(BUCKET)
     expect(env).toMatchObject({ RCLONE_CONFIG: '/dev/null', RCLONE_CONFIG_STORE_ENV_AUTH: 'true', RCLONE_CONFIG_STORE_REGION: 'eu-1' })
     expect(Object.keys(env).filter((name) => /KEY|SECRET/.test(name))).toEqual([])
+  })
+
+  describe('[GLV-9] with credentials that systemd hands over', () => {
+    const LOGIN = { AWS_ACCESS_KEY_ID: 'key-1', AWS_SECRET_ACCESS_KEY: 'canary/secret+==' }
+    const handOver = (text: string) => {
+      const directory = tempDir('credentials')
+      writeFileSync(join(directory, 'global-volumes'), text)
+      vi.stubEnv('CREDENTIALS_DIRECTORY', directory)
+    }
+    afterEach(() => vi.unstubAllEnvs())
+
+    test('gives them to rclone alone, over those of the environment', () => {
+      vi.stubEnv('AWS_ACCESS_KEY_ID', 'of the environment')
+      handOver(`# of the bucket\nAWS_ACCESS_KEY_ID=${LOGIN.AWS_ACCESS_KEY_ID}\n\nAWS_SECRET_ACCESS_KEY=${LOGIN.AWS_SECRET_ACCESS_KEY}\n`)
+      expect(rcloneEnv(BUCKET)).toMatchObject({ ...LOGIN, RCLONE_CONFIG_STORE_ENV_AUTH: 'true' })
+      expect(Object.values(process.env)).not.toContain(LOGIN.AWS_SECRET_ACCESS_KEY)
+    })
+
+    test('takes others of that service for none of its business', () => {
+      vi.stubEnv('CREDENTIALS_DIRECTORY', tempDir('credentials'))
+      expect(Object.keys(rcloneEnv(BUCKET)).filter((name) => /ACCESS_KEY|TOKEN/.test(name))).toEqual([])
+    })
+
+    test.each(['canary', 'AWS_SECRET_ACCESS_KEY=canary with spaces', 'LD_PRELOAD=canary', 'AWS_SECRET_ACCESS_KEY='])(
+      'refuses %j, and repeats nothing of it',
+      (line) => {
+        handOver(`AWS_ACCESS_KEY_ID=key-1\n${line}\n`)
+        expect(() => new BucketMount(BUCKET, tempDir('state'), silentLog())).toThrow('line 2')
+        expect(() => rcloneEnv(BUCKET)).toThrow(/^line 2 of the credential 'global-volumes' is none; write (?!.*canary)/)
+      },
+    )
   })
 
   test('is offered where the machine can mount one, and else the start says why not', async () => {

@@ -9,7 +9,6 @@ import * as secrets from '../../../services/resources/secrets.ts'
 import { type Call, once, type Resolvers } from '../call.ts'
 import { checked, needed } from '../checked.ts'
 import { orNull } from '../or-null.ts'
-import { notSupported } from './absent.ts'
 import { listAllEndpoints, readEndpoint } from './endpoints.ts'
 import { listAllPods } from './pods.ts'
 import { listOwnTemplates } from './templates.ts'
@@ -38,7 +37,6 @@ export const ACCOUNT_RESOLVERS: Resolvers = {
     podTemplates: (_source, _args, call) => once(call, 'templates', () => listOwnTemplates(call)),
     containerRegistryCreds: (_source, _args, call) => once(call, 'registries', () => registries.listRegistries(call.ctx)),
     secrets: (_source, _args, call) => once(call, 'secrets', () => secrets.listSecrets(call.ctx)),
-    cluster: notSupported,
     currentSpendPerHr: async (_source, _args, call) => (await spendOf(call)).rate.perHour,
     spendLimit: async (_source, _args, call) => (await spendOf(call)).limits.perHour,
     clientBalance: () => 0,

@@ -1,5 +1,32 @@
+import { CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
+import { type ClusterInput, clusterBody, type FlatCluster, flatCluster } from '../../../domain/graphql/clusters.ts'
+import { flatPod } from '../../../domain/graphql/pods.ts'
+import { loadCatalog } from '../../../effects/catalog.ts'
+import { deleteCluster, getCluster, listClusterPods, listClusters } from '../../../services/clusters/clusters.ts'
+import { createCluster } from '../../../services/clusters/create-cluster.ts'
 import type { Resolvers } from '../call.ts'
-import { notSupported } from './absent.ts'
+import { checked, needed } from '../checked.ts'
+import { orNull } from '../or-null.ts'
 
-/** Clusters are not made on this plane. */
-export const CLUSTER_RESOLVERS: Resolvers = { Mutation: { createCluster: notSupported, deleteCluster: notSupported } }
+/** Clusters (GQL-41). */
+export const CLUSTER_RESOLVERS: Resolvers = {
+  User: {
+    clusters: async (_source, _args, { ctx }) => (await listClusters(ctx)).map(flatCluster),
+    cluster: (_source, { input }, { ctx }) => orNull(async () => flatCluster(await getCluster(ctx, input?.id ?? ''))),
+  },
+  Cluster: {
+    pods: async ({ id }: FlatCluster, _, { ctx }) => {
+      const [catalog, pods] = await Promise.all([loadCatalog(ctx.env), listClusterPods(ctx, id)])
+      return pods.map((pod) => flatPod(pod, catalog))
+    },
+  },
+  Mutation: {
+    createCluster: async (_, { input }: { input?: ClusterInput | null }, { ctx, key }) => {
+      return flatCluster(await createCluster(ctx, checked(CreateClusterRequest, clusterBody(needed(input))), key))
+    },
+    deleteCluster: async (_, { input }, { ctx }) => {
+      await deleteCluster(ctx, needed(needed(input).id, 'id'))
+      return null
+    },
+  },
+}

@@ -1,0 +1,41 @@
+import type { Cluster } from '../../contract/clusters/clusters.ts'
+import { DEFAULT_MOUNT_PATH, persistentOf } from '../v1/container.ts'
+import { type ContainerInput, containerBody } from './pod-inputs.ts'
+import { given } from './words.ts'
+
+/** What a cluster is made from. */
+export interface ClusterInput extends Omit<ContainerInput, 'name' | 'containerRegistryAuthId'> {
+  clusterName?: string | null
+  gpuTypeId?: string | null
+  podCount?: number | null
+  gpuCountPerPod?: number | null
+  type?: string | null
+  templateId?: string | null
+  networkVolumeId?: string | null
+  dataCenterIds?: readonly (string | null)[] | null
+  startSsh?: boolean | null
+}
+
+/** A new cluster in v2 (GQL-41). The caller checks it as v2 does. */
+export function clusterBody(input: ClusterInput): Record<string, unknown> {
+  const { clusterName, gpuTypeId, podCount, gpuCountPerPod, type, templateId, networkVolumeId, volumeInGb, startSsh } = input
+  const path = given(input.volumeMountPath) ?? DEFAULT_MOUNT_PATH
+  const persistent = persistentOf(volumeInGb ?? 0, path)
+  const places = (input.dataCenterIds ?? []).flatMap((id) => (id ? [id] : []))
+  return {
+    ...containerBody(input),
+    name: clusterName ?? '',
+    type: type ?? '',
+    compute: { gpuTypeId: gpuTypeId ?? '', gpuCountPerPod: gpuCountPerPod ?? 1, podCount: podCount ?? 0 },
+    ...(templateId && { templateId }),
+    ...(places.length > 0 && { dataCenterIds: places }),
+    ...(networkVolumeId ? { mounts: { network: [{ volumeId: networkVolumeId, path }] } } : persistent && { mounts: { persistent } }),
+    ...(typeof startSsh === 'boolean' && { startSsh }),
+  }
+}
+
+/** A cluster as GraphQL shows it. */
+export function flatCluster({ id, name, type, compute, createdAt }: Cluster) {
+  return { id, name, type, ...compute, createdAt }
+}
+export type FlatCluster = ReturnType<typeof flatCluster>
