@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../mutants/billing.ts'
+import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../mutants/clusters.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
@@ -24,6 +25,8 @@ const ALL = [
   ...GRAPHQL_DOMAIN_MUTANTS,
   ...GRAPHQL_WORKER_MUTANTS,
   ...BILLING_DOMAIN_MUTANTS,
+  ...CLUSTER_DOMAIN_MUTANTS,
+  ...CLUSTER_WORKER_MUTANTS,
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { openPod, type PodRow } from '../pods/sealed-pod.ts'
@@ -9,6 +9,8 @@ export type { ClusterRow }
 
 // As the partial indexes have it, word for word.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
+
+const IDS_A_LOOK = 100
 
 /** A cluster with what its members make of it. */
 export interface ClusterView {
@@ -36,6 +38,16 @@ export async function listClusters(db: Database, teamId: string): Promise<Cluste
     .from(clusters)
     .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs)))
     .orderBy(desc(clusters.createdAtMs), desc(clusters.id))
+}
+
+/** Ids of a team's clusters behind `afterId` that are not deleted. */
+export function listClusterIds(db: Database, teamId: string, afterId: string): Promise<{ id: string }[]> {
+  return db
+    .select({ id: clusters.id })
+    .from(clusters)
+    .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs), gt(clusters.id, afterId)))
+    .orderBy(clusters.id)
+    .limit(IDS_A_LOOK)
 }
 
 /** Clusters of a team with what is shown of them. */

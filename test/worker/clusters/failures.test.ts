@@ -1,7 +1,7 @@
 import type { ClusterEffects } from '../../../src/effects/clusters/steps.ts'
 import { CLUSTERS, ClusterScene, networked, remainsOf, ringCluster } from '../../support/cluster-scene.ts'
 import { GPU } from '../../support/gpus.ts'
-import { afterEach, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { admin, afterEach, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { clusterStub, hostStub } from '../../support/stubs.ts'
 
 const scenes: ClusterScene[] = []
@@ -164,6 +164,14 @@ describe('whatever ends in the middle', () => {
     await scene.reach(id)
     await scene.run(id)
     expect((await scene.get(id)).pods.byStatus).toEqual({ RUNNING: 3 })
+  })
+
+  it('[CLU-19] [TEAM-23] a deleted account takes its clusters with it', async () => {
+    const scene = await open(3)
+    const { id } = await scene.running()
+    expect(await admin().delete(`/admin/v1/users/${scene.account.userId}`)).toMatchObject({ status: 200, body: { failed: [] } })
+    await scene.clear(id)
+    expect(await remainsOf(id)).toEqual({ clusters: 0, overlays: 0, members: 0, allocations: 0 })
   })
 
   it('[CLU-19] deleted before anybody was ready, nothing is left', async () => {
