@@ -7,6 +7,7 @@ import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
 import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
+import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
@@ -114,6 +115,13 @@ const SUITES: Record<string, Suite> = {
     stages: [
       ['--project', 'unit', '--bail', '1', 'test/domain', 'test/contract/image-reference'],
       ['--project', 'unit', 'test/model'],
+    ],
+  },
+  doors: { mutants: DOOR_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/doors']] },
+  'doors-agent': {
+    mutants: DOOR_AGENT_MUTANTS,
+    stages: [
+      ['--project', 'agent', '--bail', '1', 'test/host-agent/tunnel/channel-session', 'test/host-agent/docker/exec', 'test/ssh-proxy'],
     ],
   },
   resources: {
