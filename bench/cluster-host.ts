@@ -54,14 +54,7 @@ class QuickHost implements ClusterHost {
     this.socket = socket
     socket.on('message', (data) => void this.receive(PlaneMessage.parse(JSON.parse(String(data)))))
     this.idle = setInterval(() => {
-      const beat = {
-        type: 'beat',
-        beat: this.beats++,
-        appliedRevision: Number.MAX_SAFE_INTEGER,
-        sentAt: Date.now(),
-        workloads: [],
-      } as const
-      send(socket, beat)
+      send(socket, { type: 'beat', beat: this.beats++, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [] })
     }, BEAT_INTERVAL_MS)
   }
 
