@@ -139,6 +139,8 @@ export interface StartAgentOptions {
   onExit?: 'stop' | 'keep'
   args?: string[]
   env?: Record<string, string>
+  /** A command in front of the agent's, which says where it runs. */
+  within?: readonly string[]
 }
 
 /** Runs one more host agent against a plane and waits until its host is online. */
@@ -153,7 +155,7 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   // Images of the tests are made on this machine, and its accounts are all theirs, whatever it can enforce.
   args.push('--local-images', '--trusted-tenants')
   const startedAtMs = Date.now()
-  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {})
+  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {}, false, options.within)
   const kill = async (signal: NodeJS.Signals) => {
     launched.process.kill(signal)
     return await within(STOP_TIMEOUT_MS, launched.ended, 'the agent did not end')
@@ -186,8 +188,9 @@ export function eventually<T>(what: string, timeoutMs: number, probe: () => Prom
   return waitUntil(what, probe, timeoutMs, pollMs)
 }
 
-function run(args: readonly string[], env: Record<string, string>, ownProcessGroup = false): Launched {
-  const child = spawn(process.execPath, args, {
+function run(args: readonly string[], env: Record<string, string>, ownProcessGroup = false, within: readonly string[] = []): Launched {
+  const [program = process.execPath, ...before] = [...within, process.execPath]
+  const child = spawn(program, [...before, ...args], {
     cwd: PROJECT_ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...cleanEnv(), ...env },
