@@ -16,10 +16,10 @@ const WAIT = 60_000
 const LOG_WAIT = 500
 
 const NO_CLUSTER = { status: 404, why: 'this machine builds no private networks, so no cluster is made' }
-const CLUSTER = { name: 'one', type: 'TRAINING', image: 'acme/train:1', compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 250 } }
+const CLUSTER = { name: 'one', type: 'TRAINING', image: 'acme/train:1', compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 100 } }
 /** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number | undefined; why: string }>> = {
-  'create-cluster': { args: { body: CLUSTER }, status: 400, why: 'no machine has room for so many members' },
+  'create-cluster': { args: { body: CLUSTER }, status: 400, why: 'four GPUs have no room for five members' },
   'get-cluster': { args: { id: 'none' }, ...NO_CLUSTER },
   'update-cluster': { args: { id: 'none', body: { name: 'two' } }, ...NO_CLUSTER },
   'delete-cluster': { args: { id: 'none' }, ...NO_CLUSTER },

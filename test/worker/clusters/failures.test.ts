@@ -128,6 +128,7 @@ describe('whatever ends in the middle', () => {
 
   it.for(STEPS.flatMap((name) => (['before', 'after'] as const).map((when) => [name, when] as const)))(
     '[CLU-22] an object that ends %s is caught up with: %s',
+    { timeout: 60_000 },
     async ([name, when]) => {
       const scene = await open(3)
       const { id } = await scene.create({ onHostLoss: 'REPLACE' })
