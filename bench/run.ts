@@ -4,6 +4,7 @@ import { formatRows, type Row } from './report.ts'
 import { measureBeats } from './sections/beats.ts'
 import { measureBilling } from './sections/billing.ts'
 import { measureCatalog } from './sections/catalog.ts'
+import { measureClusters } from './sections/clusters.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -27,6 +28,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   beats: measureBeats,
   billing: measureBilling,
   catalog: measureCatalog,
+  clusters: measureClusters,
   peers: measurePeers,
 }
 

@@ -6,6 +6,8 @@ import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
+import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
+import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
@@ -19,7 +21,7 @@ import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/tab
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -115,6 +117,13 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'unit', 'test/model'],
     ],
   },
+  doors: { mutants: DOOR_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/doors']] },
+  'doors-agent': {
+    mutants: DOOR_AGENT_MUTANTS,
+    stages: [
+      ['--project', 'agent', '--bail', '1', 'test/host-agent/tunnel/channel-session', 'test/host-agent/docker/exec', 'test/ssh-proxy'],
+    ],
+  },
   resources: {
     mutants: RESOURCE_WORKER_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', ...RESOURCE_TESTS]],
@@ -132,6 +141,14 @@ const SUITES: Record<string, Suite> = {
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/audit']],
   },
   billing: { mutants: BILLING_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/billing']] },
+  clusters: {
+    mutants: CLUSTER_DOMAIN_MUTANTS,
+    stages: [
+      ['--project', 'unit', '--bail', '1', 'test/domain/cluster', 'test/domain/pod/workloads'],
+      ['--project', 'unit', 'test/model/cluster'],
+    ],
+  },
+  gangs: { mutants: CLUSTER_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/clusters']] },
   hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
   agent: {
     mutants: AGENT_MUTANTS,

@@ -1,6 +1,7 @@
 import { deleteOldAudit } from '../../src/db/audit-reads.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
+import { dropUnusedOverlays } from '../../src/db/overlays/account-overlay.ts'
 import { deleteFormerPods } from '../../src/db/pods/former-pods.ts'
 import { watchSpend } from '../../src/effects/billing/watch-spend.ts'
 import { applyOverdueDeadlines } from '../../src/effects/pods/deadlines.ts'
@@ -62,6 +63,7 @@ export class Housekeeping {
       await deleteExpiredKeys(db, now(), MAX_DELETED),
       await deleteOldAudit(db, now() - readSettings(env).auditKeptMs, MAX_DELETED),
     ]
+    await dropUnusedOverlays(db, now())
     await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))
   }
 }

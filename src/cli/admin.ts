@@ -37,6 +37,10 @@ users
   .action((user: string) => call(async (api) => api.resumeUser({ path: await userOf(api, user) })))
 
 users
+  .command('free-identities <user>')
+  .description('forget as whom a user (id or email) has signed in; the next verified sign-in with that address is linked')
+  .action((user: string) => call(async (api) => api.freeIdentities({ path: await userOf(api, user) })))
+users
   .command('delete <user>')
   .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
   .action((user: string) => call(async (api) => api.deleteUser({ path: await userOf(api, user) })))

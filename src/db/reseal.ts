@@ -2,6 +2,7 @@ import { and, asc, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import { union } from 'drizzle-orm/sqlite-core'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { Records } from './client.ts'
+import { openMungeKey, sealMungeKey } from './clusters/munge-key.ts'
 import { openConfig, sealConfig } from './endpoints/endpoint-config.ts'
 import type { ReleaseRow } from './endpoints/endpoints.ts'
 import { placeOfAnswer } from './idempotency.ts'
@@ -9,7 +10,19 @@ import { openPod, sealPodSpec } from './pods/sealed-pod.ts'
 import type { RegistryRow } from './resources/registries.ts'
 import { openPart, placeOfPart } from './resources/secrets.ts'
 import { openTemplate, sealTemplate } from './resources/templates.ts'
-import { endpoints, hosts, idempotencyKeys, pods, registries, releases, secretParts, secrets, spendLimits, templates } from './schema.ts'
+import {
+  clusters,
+  endpoints,
+  hosts,
+  idempotencyKeys,
+  pods,
+  registries,
+  releases,
+  secretParts,
+  secrets,
+  spendLimits,
+  templates,
+} from './schema.ts'
 import type { SealedContainer } from './sealed-env.ts'
 
 // Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
@@ -29,7 +42,7 @@ export interface Step {
   failed: { id: string; error: unknown }[]
 }
 
-export const RESEALED_TABLES = ['pods', 'endpoints', 'templates'] as const
+export const RESEALED_TABLES = ['pods', 'endpoints', 'templates', 'clusters'] as const
 export type ResealedTable = (typeof RESEALED_TABLES)[number]
 
 /** Seals the rows of a table behind `afterId` anew. A row that changes meanwhile is left: it is sealed by whoever changes it. */
@@ -101,6 +114,24 @@ const STEPS: Readonly<Record<ResealedTable, (db: Records, afterId: string) => Pr
         .update(endpoints)
         .set({ config: sealed })
         .where(and(eq(endpoints.id, id), eq(endpoints.revision, revision)))
+    })
+  },
+  clusters: async (db, afterId) => {
+    const { id, sealedSecret } = clusters
+    const found = await db
+      .select({ id, sealed: sealedSecret })
+      .from(clusters)
+      .where(and(gt(id, afterId), isNotNull(sealedSecret)))
+      .orderBy(asc(id))
+      .limit(STEP_ROWS)
+    const rows = found.flatMap((row) => (row.sealed === null ? [] : [{ id: row.id, sealed: row.sealed }]))
+    const stale = rows.filter(({ sealed }) => !db.vault.isCurrent(sealed))
+    return write(rows, stale, async (row) => {
+      const sealed = sealMungeKey(db.vault, row.id, openMungeKey(db.vault, row.id, row.sealed))
+      await db
+        .update(clusters)
+        .set({ sealedSecret: sealed })
+        .where(and(eq(id, row.id), eq(sealedSecret, row.sealed)))
     })
   },
   templates: async (db, afterId) => {

@@ -12,6 +12,7 @@ import { ADMIN_TAGS } from './openapi/tags.ts'
 import { registerAdminAccounts } from './routes/accounts/admin-accounts.ts'
 import { registerAdminAudit } from './routes/accounts/admin-audit.ts'
 import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
+import { registerAdminIdentities } from './routes/accounts/admin-identities.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
@@ -39,6 +40,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.use('/admin/v1/*', limitBody, requireOperatorKey)
   registerAdminAccounts(app)
   registerAdminSuspension(app)
+  registerAdminIdentities(app)
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)

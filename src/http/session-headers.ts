@@ -1,6 +1,7 @@
 import type { Principal } from '../services/context.ts'
 import type { Visit } from '../services/credentials/authentication.ts'
 import { clientSource } from './client-address.ts'
+import { accountAmongProtocols } from './pod-doors/authorization.ts'
 
 /** Names the account that a session's request ran for (AUT-7). */
 export const ACCOUNT_HEADER = 'X-Account-Id'
@@ -9,7 +10,7 @@ const TEAM_HEADER = 'X-Team-Id'
 /** What is to know of a request beside its `Authorization`. */
 export function visitOf(request: Request, ctx: Pick<ExecutionContext, 'waitUntil'>): Visit {
   return {
-    askedTeam: request.headers.get(TEAM_HEADER),
+    askedTeam: request.headers.get(TEAM_HEADER) ?? accountAmongProtocols(request),
     source: () => clientSource(request),
     waitUntil: (promise) => ctx.waitUntil(promise),
   }

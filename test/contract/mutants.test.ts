@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../mutants/billing.ts'
+import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../mutants/clusters.ts'
+import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../mutants/hosts.ts'
@@ -24,6 +26,8 @@ const ALL = [
   ...GRAPHQL_DOMAIN_MUTANTS,
   ...GRAPHQL_WORKER_MUTANTS,
   ...BILLING_DOMAIN_MUTANTS,
+  ...CLUSTER_DOMAIN_MUTANTS,
+  ...CLUSTER_WORKER_MUTANTS,
   ...HOST_DOMAIN_MUTANTS,
   ...HOST_OBJECT_MUTANTS,
   ...POD_DOMAIN_MUTANTS,
@@ -36,6 +40,8 @@ const ALL = [
   ...REST_WORKER_MUTANTS,
   ...BILLING_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
+  ...DOOR_AGENT_MUTANTS,
+  ...DOOR_WORKER_MUTANTS,
   ...ENGINE_MUTANTS,
   ...ENDPOINT_MUTANTS,
   ...POD_WORKER_MUTANTS,

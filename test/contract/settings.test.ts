@@ -37,6 +37,17 @@ describe('settings', () => {
     expect(settings(text === undefined ? {} : { V1_ADAPTER: text }).v1Adapter).toBe(served)
   })
 
+  it('[GQL-19] [GQL-29] [GQL-31] of GraphQL: own names, no end and no editor, unless the operator says otherwise', () => {
+    expect(settings({}).graphql).toEqual({ hasOwnPodNames: true, deprecatedAtMs: null, sunsetAtMs: null, hasEditor: false })
+    const given = { GRAPHQL_UNIQUE_POD_NAMES: 'false', GRAPHQL_DEPRECATED_AT: '2026-11-15', GRAPHQL_SUNSET_AT: 'some day', GRAPHIQL: '1' }
+    expect(settings(given).graphql).toEqual({
+      hasOwnPodNames: false,
+      deprecatedAtMs: Date.UTC(2026, 10, 15),
+      sunsetAtMs: null,
+      hasEditor: true,
+    })
+  })
+
   it.each([
     ['debug', 'debug'],
     ['error', 'error'],

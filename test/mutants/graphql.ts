@@ -22,6 +22,12 @@ export const GRAPHQL_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'Math.min(...found.map((one) => one.price))',
     replace: 'Math.max(...found.map((one) => one.price))',
   },
+  {
+    id: 'a CPU machine costs what one of its vCPUs does',
+    file: 'src/domain/graphql/catalog.ts',
+    find: 'instance?.vcpuCount ?? flavor.vcpu.min',
+    replace: 'instance?.vcpuCount ?? 1',
+  },
 ]
 
 /** Killed by the tests of GraphQL in the Worker. */
@@ -51,6 +57,12 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
     file: 'src/db/pods/pod-references.ts',
     find: "AND other.status <> 'TERMINATED')`",
     replace: "AND other.status = 'TERMINATED')`",
+  },
+  {
+    id: 'brackets within brackets without end',
+    file: 'src/http/graphql/guards/nesting.ts',
+    find: 'depth > MAX_NESTING',
+    replace: 'depth < 0',
   },
   {
     id: 'a template of an update is not remembered',

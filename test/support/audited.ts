@@ -66,6 +66,14 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
     const scene = await ClusterScene.open(3)
     return { key: scene.account.key, params: {}, body: scene.body() }
   },
+  // Who has never signed in has nothing to forget.
+  'delete /admin/v1/users/{id}/identities': async () => {
+    const { userId } = await createAccount()
+    await env.DB.prepare("INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('https://id.example.com', ?, ?, 0)")
+      .bind(crypto.randomUUID(), userId)
+      .run()
+    return { key: env.OPERATOR_KEY, params: { id: userId } }
+  },
   'post /v2/pods': async () => {
     await FakeHost.join()
     return ownCall()

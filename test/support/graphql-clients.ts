@@ -1,4 +1,3 @@
-/// <reference types="vite/types/importMeta.d.ts" />
 import { graphql } from './graphql.ts'
 import { afterAll, expect, type Reply } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import * as schema from '../../src/db/schema.ts'
-import { CLUSTERS, ClusterScene } from './cluster-scene.ts'
+import { CLUSTERS, ClusterScene, networked } from './cluster-scene.ts'
 import { gpus } from './gpus.ts'
 import { type Account, api, createAccount, createOrganization, env, expect, joinTeam, runInDurableObject } from './harness.ts'
 import { PODS, podScene } from './pod-scene.ts'
@@ -18,6 +18,8 @@ export interface Victim {
   /** The object that holds what D1 does not, if it has one. */
   objectId?: string
 }
+
+const CLUSTER_GPU = 'NVIDIA RTX A5000'
 
 /**
  * One of each kind of resource, by the part of its paths before the first parameter. A documented route with a parameter whose kind
@@ -121,8 +123,9 @@ async function createPodVictim(): Promise<Victim> {
 }
 
 async function createClusterVictim(): Promise<Victim> {
-  const scene = await ClusterScene.open(3)
-  const { id } = await scene.running()
+  // Of a kind of its own, which no other victim takes.
+  const scene = await ClusterScene.open(2, (index) => networked(`192.0.2.${index + 1}`, 2, CLUSTER_GPU))
+  const { id } = await scene.running({ compute: { gpuTypeId: CLUSTER_GPU, gpuCountPerPod: 1, podCount: 3 } })
   return { owner: scene.account, params: { id }, reads: [CLUSTERS, `${CLUSTERS}/${id}`, `${CLUSTERS}/${id}/pods`] }
 }
 

@@ -917,6 +917,14 @@ export type SshEndpoint = {
 
 export type GlobalNetworking = {
     enabled: boolean;
+    /**
+     * Private address across data centers; only when enabled.
+     */
+    ip?: string;
+    /**
+     * Name for other pods of the account that have it too; only when enabled.
+     */
+    internalDns?: string;
 };
 
 /**
@@ -1035,7 +1043,7 @@ export type CreatePodRequest = {
      */
     dataCenterIds?: Array<string>;
     /**
-     * Only false on this plane.
+     * Gives it a private address that other such pods of the account reach, across data centers.
      */
     globalNetworking?: boolean;
     mounts?: PodMountsRequest;
@@ -1175,7 +1183,7 @@ export type UpdatePodRequest = {
      */
     locked?: boolean;
     /**
-     * Only false on this plane.
+     * As in a create. A change starts the pod in a new container.
      */
     globalNetworking?: boolean;
     onHostLoss?: OnHostLoss;

@@ -38,6 +38,7 @@ export const OPERATOR_OPERATIONS = {
   getIsolation: get('/admin/v1/users/{id}/isolation', as<typeof AccountIsolation>()),
   setIsolation: put('/admin/v1/users/{id}/isolation', as<typeof AccountIsolation>(), as<typeof AccountIsolation>()),
   deleteUser: remove('/admin/v1/users/{id}', as<typeof Offboarding>()),
+  freeIdentities: remove('/admin/v1/users/{id}/identities', NOTHING),
   getBudgets: get('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>()),
   setBudgets: put('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>(), as<typeof BudgetOverrides>()),
   getSpendCeilings: get('/admin/v1/users/{id}/spend-limits', as<typeof SpendCeilings>()),

@@ -28,7 +28,7 @@ export const CATALOG = `type GpuType {
   clusterPrice: Float
   "Where a cluster of this type could be."
   nodeGroupDatacenters: [DataCenter] @cost(weight: 5) @listSize(assumedSize: 5)
-  lowestPrice(input: GpuLowestPriceInput): LowestPrice @cost(weight: 5)
+  lowestPrice(input: GpuLowestPriceInput): LowestPrice @cost(weight: 10)
 }
 
 input GpuTypeFilter {
@@ -74,8 +74,8 @@ type LowestPrice {
   "High, Medium, Low or None."
   stockStatus: String
   "Numbers of GPUs of which a pod fits now."
-  availableGpuCounts: [Int] @cost(weight: 2)
-  maxUnreservedGpuCount: Int @cost(weight: 2)
+  availableGpuCounts: [Int] @cost(weight: 30)
+  maxUnreservedGpuCount: Int @cost(weight: 30)
   compliance: [String]
   "That was asked for."
   countryCode: String

@@ -86,7 +86,13 @@ export const PodCluster = z
   })
   .meta({ id: 'PodCluster', example: { id: '4q8w2e6r1t5y9u', rank: 0, role: 'SLURM_CONTROLLER', ip: '10.64.3.2' } })
 
-export const GlobalNetworking = z.object({ enabled: z.boolean() }).meta({ id: 'GlobalNetworking', example: { enabled: false } })
+export const GlobalNetworking = z
+  .object({
+    enabled: z.boolean(),
+    ip: z.string().optional().meta({ description: 'Private address across data centers; only when enabled.' }),
+    internalDns: z.string().optional().meta({ description: 'Name for other pods of the account that have it too; only when enabled.' }),
+  })
+  .meta({ id: 'GlobalNetworking', example: { enabled: true, ip: '10.96.0.2', internalDns: '7h9k2m4n6p8q1r.podplane.internal' } })
 
 const Percent = z.number().int().min(0).max(100)
 

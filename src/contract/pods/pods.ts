@@ -41,7 +41,10 @@ export const CreatePodRequest = z
     gpu: PodGpuRequest.optional(),
     cpu: PodCpuRequest.optional(),
     dataCenterIds: DataCenterIds.optional().meta({ description: 'Tried in this order; empty for anywhere.' }),
-    globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.', default: false }),
+    globalNetworking: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Gives it a private address that other such pods of the account reach, across data centers.', default: false }),
     mounts: PodMountsRequest.optional(),
     onHostLoss: OnHostLoss.optional().meta({ description: '`REPLACE` not with a persistent mount.', default: POD_DEFAULTS.onHostLoss }),
     startJupyter: z
@@ -71,7 +74,7 @@ export const UpdatePodRequest = z
       .boolean()
       .optional()
       .meta({ description: 'A locked pod cannot be stopped, restarted or recreated (409). It can be terminated.' }),
-    globalNetworking: z.boolean().optional().meta({ description: 'Only false on this plane.' }),
+    globalNetworking: z.boolean().optional().meta({ description: 'As in a create. A change starts the pod in a new container.' }),
     onHostLoss: OnHostLoss.optional(),
     ...deadlineRequestFields,
     templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),

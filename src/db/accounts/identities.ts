@@ -45,6 +45,17 @@ export async function findSignedIn(db: Database, issuer: string, subject: string
   return { userId: first.userId, isDeleted: first.deletedAt !== null, accounts: { own: first.own, all } }
 }
 
+/** As whom a user has signed in, at any provider. */
+export function listIdentities(db: Database, userId: string): Promise<Pick<IdentityRow, 'issuer' | 'subject'>[]> {
+  const { issuer, subject } = identities
+  return db.select({ issuer, subject }).from(identities).where(eq(identities.userId, userId)).orderBy(issuer, subject)
+}
+
+/** Forgets it (SES-15). */
+export async function deleteIdentities(db: Database, userId: string, note: Statement): Promise<void> {
+  await db.batch([db.delete(identities).where(eq(identities.userId, userId)), note])
+}
+
 /** Whether a user has signed in at a provider, as whomever. */
 export async function hasIdentityAt(db: Database, issuer: string, userId: string): Promise<boolean> {
   const row = await db

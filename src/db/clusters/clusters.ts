@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { openPod, type PodRow } from '../pods/sealed-pod.ts'
@@ -9,6 +9,8 @@ export type { ClusterRow }
 
 // As the partial indexes have it, word for word.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
+
+const IDS_A_LOOK = 100
 
 /** A cluster with what its members make of it. */
 export interface ClusterView {
@@ -36,6 +38,16 @@ export async function listClusters(db: Database, teamId: string): Promise<Cluste
     .from(clusters)
     .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs)))
     .orderBy(desc(clusters.createdAtMs), desc(clusters.id))
+}
+
+/** Ids of a team's clusters behind `afterId` that are not deleted. */
+export function listClusterIds(db: Database, teamId: string, afterId: string): Promise<{ id: string }[]> {
+  return db
+    .select({ id: clusters.id })
+    .from(clusters)
+    .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs), gt(clusters.id, afterId)))
+    .orderBy(clusters.id)
+    .limit(IDS_A_LOOK)
 }
 
 /** Clusters of a team with what is shown of them. */
@@ -73,6 +85,17 @@ export async function listMembers(db: Records, teamId: string, clusterId: string
     .select()
     .from(pods)
     .where(and(eq(pods.clusterId, clusterId), eq(pods.teamId, teamId), IS_LIVE))
+    .orderBy(pods.clusterRank)
+  return rows.map((row) => openPod(db.vault, row))
+}
+
+/** The same of several clusters of a team, in one statement. The ids are one parameter: D1 takes a hundred at most. */
+export async function listMembersOf(db: Records, teamId: string, clusterIds: readonly string[]): Promise<PodRow[]> {
+  const named = sql`${pods.clusterId} IN (SELECT value FROM json_each(${JSON.stringify(clusterIds)}))`
+  const rows = await db
+    .select()
+    .from(pods)
+    .where(and(named, eq(pods.teamId, teamId), IS_LIVE))
     .orderBy(pods.clusterRank)
   return rows.map((row) => openPod(db.vault, row))
 }

@@ -1,4 +1,5 @@
 import type { Level } from '../../contract/catalog/catalog.ts'
+import { MIN_MEMBERS } from '../../contract/clusters/clusters.ts'
 import type { Cloud } from '../../contract/enums.ts'
 import { DEFAULT_WORKER_DISK_GB } from '../endpoint/config.ts'
 import { type ComputeShape, type PlacementHost, rankHosts } from '../host/placement.ts'
@@ -128,6 +129,15 @@ export function findRoom(place: Placer | null, hosts: readonly PlacementHost[], 
     if (version !== null) cudaVersions.add(version)
   }
   return { placements: [...byDataCenter.values()].reduce((sum, one) => sum + one, 0), byDataCenter, cudaVersions }
+}
+
+/** Members of clusters: on hosts with private networks, in data centers with room for the fewest that a cluster has (CAT-14). */
+export function findClusterRoom(catalog: Catalog, hosts: readonly PlacementHost[], asked: GpuAsked): Room {
+  const networked = hosts.filter(({ overlay }) => overlay === 'routed' || overlay === 'local')
+  const { byDataCenter, cudaVersions } = findRoom(gpuPodPlacer(catalog, asked), networked, asked.typeId)
+  const roomy = new Map([...byDataCenter].filter(([, members]) => members >= MIN_MEMBERS))
+  const placements = [...roomy.values()].reduce((sum, one) => sum + one, 0)
+  return placements === 0 ? NO_ROOM : { placements, byDataCenter: roomy, cudaVersions }
 }
 
 /** The better of several kinds of work, each place by itself. */

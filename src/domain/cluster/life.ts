@@ -1,6 +1,7 @@
 import type { PodStatus } from '../../contract/enums.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
-import { ACCOUNT_SUSPENDED, TO_RUN } from '../pod/pod.ts'
+import type { PlacementHost } from '../host/placement.ts'
+import { TO_RUN } from '../pod/pod.ts'
 
 /**
  * What becomes of a cluster's members: they are placed and made ready, asked whether they reach one another, started together, and started
@@ -117,10 +118,9 @@ function decideEnd({ holdsHosts }: ClusterState, live: readonly Member[], nowMs:
   return holdsHosts ? { steps: [], lookAtMs: nowMs + LOOK_SOON_MS } : { steps: [{ kind: 'forget' }], lookAtMs: nowMs + LOOK_SOON_MS }
 }
 
-/** Whether it could not be started where it is: it ended before it ever ran there, and not because its account is suspended. */
-function hasFailed({ status, hostLost, triedHosts, statusReason }: Member): boolean {
-  const hasEnded = (status === 'ERROR' && !hostLost) || (status === 'EXITED' && statusReason !== ACCOUNT_SUSPENDED)
-  return hasEnded && triedHosts !== null
+/** Whether it could not be started where it is: it failed before it ever ran there. What the platform stops is EXITED. */
+function hasFailed({ status, hostLost, triedHosts }: Member): boolean {
+  return status === 'ERROR' && !hostLost && triedHosts !== null
 }
 
 // Until it has run there is nothing on a lost host to wait for.
@@ -134,13 +134,23 @@ function isGivenUp(member: Member, nowMs: number): boolean {
   return (!hostLost && triedHosts.length + 1 >= MAX_PLACES) || nowMs - changedAtMs >= PLACE_PATIENCE_MS
 }
 
-/** Whoever waits for a member that is given up is given up too, that member last: if this ends in between, it begins anew (CLU-17). */
+/** Whoever waits for a member that is given up is given up too; if this ends in between, the rows still say that it began (CLU-17). */
 function decideGivingUp(live: readonly Member[], nowMs: number): Step[] {
   const lost = live.find((member) => isGivenUp(member, nowMs))
-  if (!lost) return []
-  const reason = `member ${lost.rank} cannot start: ${lost.statusReason ?? 'no reason was given'}`
-  const others = live.filter((member) => member.id !== lost.id && member.triedHosts !== null && (isWaiting(member) || hasFailed(member)))
-  return [...others, lost].map((member) => ({ kind: 'giveUp', member, reason }))
+  const dead = live.find(isDead)
+  const reason = dead?.statusReason ?? `member ${lost?.rank} cannot start: ${lost?.statusReason ?? 'no reason was given'}`
+  const isConcerned = (member: Member) => (dead ? member.readyGeneration === 0 : lost !== undefined) && isStillToStart(member)
+  const others = live.filter((member) => member.id !== lost?.id && isConcerned(member))
+  return [...others, ...(lost ? [lost] : [])].map((member) => ({ kind: 'giveUp', member, reason }))
+}
+
+/** It was given up before anybody had started. */
+function isDead({ status, hostLost, triedHosts, readyGeneration }: Member): boolean {
+  return status === 'ERROR' && !hostLost && triedHosts === null && readyGeneration === 0
+}
+
+function isStillToStart(member: Member): boolean {
+  return member.triedHosts !== null && (isWaiting(member) || hasFailed(member) || member.hostLost)
 }
 
 function reasonOf(member: Member): string {
@@ -227,4 +237,15 @@ function blame(
   if (!member) throw new Error('nobody waits')
   const gap = gaps.find(({ from, to }) => from === member.id || to === member.id)
   return { member, reason: gap ? `${gap.from} does not reach ${gap.to}: ${gap.reason}` : 'it does not reach the other members' }
+}
+
+/** Where a member may go: not where it failed, and where the others reach it (CLU-15, CLU-16). */
+export function takesMember({ id, overlay }: Pick<PlacementHost, 'id' | 'overlay'>, member: Member, others: readonly Member[]): boolean {
+  if (id === member.hostId || member.triedHosts?.includes(id)) return false
+  return overlay === 'routed' || (overlay === 'local' && others.every(({ hostId }) => hostId === id))
+}
+
+/** The hosts on which a member was tried, once it has left this one. A lost host has refused nothing. */
+export function triedAfter({ triedHosts, hostLost, hostId }: Member): string[] {
+  return hostLost ? [...(triedHosts ?? [])] : [...(triedHosts ?? []), hostId]
 }

@@ -162,10 +162,14 @@ export function specificsQuery({ instanceId }: SpecificsInput): CpuCatalogQuery 
 export function specifics(flavorId: string, { dataCenterId, instanceId }: SpecificsInput, flavors: readonly CpuType[]) {
   const instance = instanceOf(instanceId ?? '')
   const flavor = flavors.find(({ id }) => id === (instance?.id ?? flavorId))
-  if (!flavor) return null
+  if (!flavor || (instance && !isSold(flavor, instance.vcpuCount))) return null
   const { availability = 'NONE', dataCenters = [], price } = flavor
   const level = dataCenterId ? (dataCenters.find(({ id }) => id === dataCenterId)?.availability ?? 'NONE') : availability
   const times = instance?.vcpuCount ?? flavor.vcpu.min
   const priceOf = (usd: number) => (usd > 0 ? shownPrice(usd * times) : null)
   return { stockStatus: STOCK[level], securePrice: priceOf(price.securePerVcpu), slsPrice: priceOf(price.serverlessPerVcpu) }
+}
+
+function isSold({ vcpu }: CpuType, vcpuCount: number): boolean {
+  return vcpuCount >= vcpu.min && vcpuCount <= vcpu.max
 }

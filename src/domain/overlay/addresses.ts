@@ -37,6 +37,16 @@ export function overlayRoom(kind: 'cluster' | 'account'): number {
   return 2 ** (32 - OVERLAY_POOLS[kind].prefix) - 3
 }
 
+/** The first address of a network that nobody has; null: it is full. */
+export function freeAddress(kind: 'cluster' | 'account', slot: number, taken: readonly string[]): string | null {
+  const held = new Set(taken)
+  for (let number = 0; number < overlayRoom(kind); number += 1) {
+    const address = memberAddress(kind, slot, number)
+    if (!held.has(address)) return address
+  }
+  return null
+}
+
 function formatAddress(address: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.')
 }

@@ -4,7 +4,7 @@ import { patchContainer, refuseSize, runsAlike } from './container.ts'
 import { planDeadlines } from './deadlines.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'
 import type { PodSpec } from './record.ts'
-import { NO_GLOBAL_NETWORKING, type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
+import { type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
 
 /** What a PATCH reads and writes of a pod. */
 export interface PatchedPod {
@@ -22,7 +22,8 @@ export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNe
 export function planPatch(pod: PatchedPod, body: UpdatePodRequest, references: PodReferences, nowMs: number): PatchPlan {
   const next = patched(pod, body, references, nowMs)
   if (!next.ok) return next
-  const needsNewContainer = !runsAlike(pod.spec, next.pod.spec) || !sameMountPaths(pod.spec.mounts, next.pod.spec.mounts)
+  const isAlike = runsAlike(pod.spec, next.pod.spec) && pod.spec.globalNetworking === next.pod.spec.globalNetworking
+  const needsNewContainer = !isAlike || !sameMountPaths(pod.spec.mounts, next.pod.spec.mounts)
   const problem = refuseState(pod, next.pod, needsNewContainer)
   if (problem) return { ok: false, problem }
   return { ok: true, pod: next.pod, isChanged: JSON.stringify(next.pod) !== JSON.stringify(pod), needsNewContainer }
@@ -34,7 +35,6 @@ function patched(
   references: PodReferences,
   nowMs: number,
 ): { ok: true; pod: PatchedPod } | { ok: false; problem: Refusal } {
-  if (body.globalNetworking) return { ok: false, problem: NO_GLOBAL_NETWORKING }
   const container = patchContainer(pod.spec.container, body, references.template?.container ?? null)
   if (!container.ok) return container
   const times = planDeadlines(pod, body, nowMs)
@@ -45,6 +45,7 @@ function patched(
     ...pod.spec,
     container: container.container,
     mounts: mounts.mounts,
+    globalNetworking: body.globalNetworking ?? pod.spec.globalNetworking,
     onHostLoss: body.onHostLoss ?? pod.spec.onHostLoss,
   }
   const tooLarge = references.template && refuseSize(body, container.container)

@@ -73,7 +73,9 @@ function judge(teamId: string, spec: PodSpec, host: PlacementHost): { shape: Com
     minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
   }
   const failed = failedConstraints(request, shape, host)
-  return { shape, failed: [...failed, ...missing, ...missingVolumes(sharedKinds(spec), host)] }
+  // NET-48
+  const apart = spec.globalNetworking && host.overlay !== 'routed' ? ['overlay: yes > none'] : []
+  return { shape, failed: [...failed, ...missing, ...missingVolumes(sharedKinds(spec), host), ...apart] }
 }
 
 function sharedKinds({ mounts }: PodSpec): SharedVolumeKind[] {

@@ -189,6 +189,11 @@ export function decideGivenUp<Pod extends PodState>(pod: Pod, statusReason: stri
   return leaveRunning(pod, nowMs, { status: 'ERROR', statusReason, hostLost: false })
 }
 
+/** Its host is back before it was to start: it goes on waiting, which no report says (CLU-18). */
+export function decideWaitsAgain<Pod extends PodState>(pod: Pod): PodChange<Pod> | null {
+  return pod.hostLost ? changed(pod, { status: 'STARTING', hostLost: false, statusReason: null }) : null
+}
+
 /** The machine is lost for good as far as anybody can tell: the pod keeps its record and says why (POD-23). */
 export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod) || pod.hostLost) return null

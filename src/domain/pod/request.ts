@@ -36,16 +36,14 @@ export interface PodPlan {
 export type PlanResult = { ok: true; plan: PodPlan } | { ok: false; problem: Refusal }
 
 /** What is wrong with a create body whatever its ids stand for (POD-4, POD-5, POD-7). */
-export function refuseCreate({ gpu, cpu, image, templateId, globalNetworking }: CreatePodRequest): Refusal | null {
+export function refuseCreate({ gpu, cpu, image, templateId }: CreatePodRequest): Refusal | null {
   if ((gpu === undefined) === (cpu === undefined)) return badRequest('exactly one of gpu or cpu must be set')
   if (!image && templateId === undefined) return badRequest('image is required unless templateId is set')
   if ((gpu?.allowedCudaVersions ?? []).length > 0 && gpu?.minCudaVersion !== undefined) {
     return badRequest('gpu.allowedCudaVersions and gpu.minCudaVersion exclude each other')
   }
-  return globalNetworking ? NO_GLOBAL_NETWORKING : null
+  return null
 }
-
-export const NO_GLOBAL_NETWORKING = badRequest('globalNetworking is not available on this plane yet; leave it out or send false')
 
 /** The pod that a body asks for (POD-3 to POD-11, POD-20), or why it cannot be. `jupyterPassword` is used when one is wanted. */
 export function planPod(
@@ -71,7 +69,7 @@ export function planPod(
     cloud,
     dataCenterIds: body.dataCenterIds ?? [],
     mounts: mounts.mounts,
-    globalNetworking: false,
+    globalNetworking: body.globalNetworking ?? false,
     onHostLoss: body.onHostLoss ?? POD_DEFAULTS.onHostLoss,
   }
   const problem = refuseSpec(spec) ?? refuseReferences(body, spec, references) ?? refuseSize(body, spec.container)

@@ -1,8 +1,7 @@
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { dropCluster, publishCheck, releaseMembers } from '../../db/clusters/clusters.ts'
 import { findPodForHost } from '../../db/pods/pods.ts'
-import type { Member } from '../../domain/cluster/life.ts'
-import type { PlacementHost } from '../../domain/host/placement.ts'
+import { type Member, takesMember, triedAfter } from '../../domain/cluster/life.ts'
 import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
@@ -41,14 +40,11 @@ export function clusterEffects(env: Env): ClusterEffects {
       await releaseMembers(db, members)
       await Promise.all(hosts.map(({ id, host }) => host.sync(id)))
     },
-    move: async (member, others, reason) => {
-      const tried = member.triedHosts ?? []
-      const triedHosts = member.hostLost ? tried : [...tried, member.hostId]
-      return moveMemberPod(env, member.id, { from: member.hostId, generation: member.generation }, reason, {
-        triedHosts: [...triedHosts],
-        accepts: (host) => isFit(host, member, others),
-      })
-    },
+    move: (member, others, reason) =>
+      moveMemberPod(env, member.id, { from: member.hostId, generation: member.generation }, reason, {
+        triedHosts: triedAfter(member),
+        accepts: (host) => takesMember(host, member, others),
+      }),
     fail: async (member, reason) => {
       const pod = await findPodForHost(openRecords(env), member.id)
       if (!pod || pod.generation !== member.generation || pod.hostId !== member.hostId) return
@@ -60,8 +56,7 @@ export function clusterEffects(env: Env): ClusterEffects {
     giveUp: (member, reason) =>
       changePodByPlatform(env, podHost(env, member.hostId), member.id, (pod) => {
         if (pod.triedHosts === null || pod.status === 'TERMINATED') return null
-        const change = decideGivenUp({ ...pod, triedHosts: null }, reason, Date.now())
-        return change
+        return decideGivenUp({ ...pod, triedHosts: null }, reason, Date.now())
       }),
     terminate: (member) =>
       changePodByPlatform(env, podHost(env, member.hostId), member.id, (pod) =>
@@ -78,11 +73,4 @@ async function askHost(env: Env, hostId: string): Promise<void> {
   } catch (error) {
     logEvent('warn', 'a host could not be asked whether members reach one another', { hostId, error })
   }
-}
-
-/** Where a member may go: not where it failed, and where the others reach it (CLU-15). */
-function isFit(host: PlacementHost, member: Member, others: readonly Member[]): boolean {
-  if (host.id === member.hostId || member.triedHosts?.includes(host.id)) return false
-  const isAlone = others.every(({ hostId }) => hostId === host.id)
-  return host.overlay === 'routed' || (host.overlay === 'local' && isAlone)
 }

@@ -6,7 +6,15 @@ import { findPodForHost, listPodsOfHost, movePod, type PodRow } from '../../db/p
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
 import { podDiskGb } from '../../domain/pod/placement.ts'
-import { decideElsewhere, decideHeardAgain, decideHostLost, decideReplacement, isToRun, type Silence } from '../../domain/pod/pod.ts'
+import {
+  decideElsewhere,
+  decideHeardAgain,
+  decideHostLost,
+  decideReplacement,
+  decideWaitsAgain,
+  isToRun,
+  type Silence,
+} from '../../domain/pod/pod.ts'
 import { generationOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
@@ -82,7 +90,21 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
       const areOthersDown = own.every(({ workloadId, state }) => workloadId === report.workloadId || isDown(state))
       await applyPodReport(env, { hostId, podId: pod.id, isLast: false, areOthersDown, silentSinceMs: null }, report)
     }
+    if (pod.clusterId !== null) await waitAgain(env, hostId, pod)
   }
+}
+
+// A member that was not to start yet says nothing of itself.
+async function waitAgain(env: Env, hostId: string, { id, clusterId }: PodRow): Promise<void> {
+  const isWaiting = (row: PodRow) => row.hostId === hostId && (row.readyGeneration ?? 0) < row.generation
+  await changePodRow(
+    openRecords(env),
+    id,
+    (row) => (isWaiting(row) ? decideWaitsAgain(row) : null),
+    (before, after) => podStatement(env, { cause: BY_PLATFORM, action: 'pods.update' }, before, after),
+    (_, after) => notePod(env, after, 'host is back: the member goes on waiting for the others'),
+  )
+  await tellCluster(env, clusterId)
 }
 
 /** A machine that was silent is heard of again: what it has ran on, and is not charged for the time between (POD-23). Repeating it changes nothing. */

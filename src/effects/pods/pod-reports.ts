@@ -43,16 +43,18 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
 async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
   const decide = (pod: PodRow) => {
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
-    return change && { pod: withoutTries(change.pod), usage: cutAtSilence(change.usage, silentSinceMs) }
+    return change && { pod: asMember(change.pod), usage: cutAtSilence(change.usage, silentSinceMs) }
   }
   const audit = { cause: byHost(hostId), action: 'pods.report' }
   const note = (before: PodRow, after: PodRow) => (isOfNote(before, after) ? podStatement(env, audit, before, after) : null)
   return changePodRow(openRecords(env), podId, decide, note, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 
-// Of a member that has run nothing is to be tried: what ends it then is its program's (CLU-16).
-function withoutTries(pod: PodRow): PodRow {
-  return pod.status === 'RUNNING' && pod.triedHosts !== null ? { ...pod, triedHosts: null } : pod
+// A member that has run is tried nowhere else: what ends it then is its program's. One that ended before that could not start (CLU-16).
+function asMember(pod: PodRow): PodRow {
+  if (pod.triedHosts === null) return pod
+  if (pod.status === 'RUNNING') return { ...pod, triedHosts: null }
+  return pod.status === 'EXITED' ? { ...pod, status: 'ERROR', statusReason: pod.statusReason ?? 'its container ended before it ran' } : pod
 }
 
 /** How far a container has come is no change of the pod; that it is no longer to run is one (AUD-5). */

@@ -4,6 +4,7 @@ import { type DesiredContainer, workloadIdOf } from '../../domain/pod/workloads.
 import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
 import type { Env } from '../../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../../host-protocol/messages.ts'
+import { GLOBAL_INTERFACE } from '../../host-protocol/overlays.ts'
 import { grantLog } from '../log-access.ts'
 import { pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
@@ -45,6 +46,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
       log,
       mounts: mountsOf(pod),
       ...(pull.login && { registryAuth: pull.login }),
+      ...(pod.globalIp !== null && { overlays: [{ id: pod.teamId, address: pod.globalIp, interface: GLOBAL_INTERFACE }] }),
       ...member.workload,
     },
     pod.id,

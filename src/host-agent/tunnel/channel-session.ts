@@ -9,8 +9,10 @@ import {
 } from '../../host-protocol/tunnel/channels.ts'
 import { encodeRecord, RecordReader } from '../../host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../host-protocol/tunnel/stream.ts'
+import { sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import { ExecRefused, type ExecSession } from '../runtime.ts'
+import { Pace } from './pace.ts'
 
 const SWITCHING = 101
 const NORMAL = 1000
@@ -53,6 +55,9 @@ class Conversation {
   private readonly stream: TunnelStream
   private readonly flow: boolean
   private sendable = FLOW_WINDOW_BYTES
+  /** Without credit. */
+  private readonly pace = new Pace(() => performance.now())
+  private readonly left = new AbortController()
   /** Input that was not handed on yet, and what was and is not granted anew. */
   private queued = 0
   private unsaid = 0
@@ -63,7 +68,10 @@ class Conversation {
   constructor(stream: TunnelStream, flow: boolean) {
     this.stream = stream
     this.flow = flow
-    void stream.over.then(() => this.wake.resolve())
+    void stream.over.then(() => {
+      this.left.abort()
+      this.wake.resolve()
+    })
   }
 
   /** Resolves when there is room for more. */
@@ -71,10 +79,16 @@ class Conversation {
     for (let from = 0; from < bytes.length; ) {
       while (this.flow && this.sendable === 0) await this.credit()
       const length = Math.min(MAX_CHANNEL_BYTES, bytes.length - from, this.flow ? this.sendable : MAX_CHANNEL_BYTES)
-      this.sendable -= length
+      if (this.flow) this.sendable -= length
+      else await this.keepPace(length)
       await this.say({ channel, bytes: bytes.subarray(from, from + length) })
       from += length
     }
+  }
+
+  private async keepPace(bytes: number): Promise<void> {
+    const waitMs = this.pace.take(bytes)
+    if (waitMs > 0) await sleep(waitMs, this.left.signal)
   }
 
   /** The last that is said. What has gone wrong on the way is nobody's any more. */

@@ -12,7 +12,6 @@ import { z } from 'zod'
  *   close                   the byte of a channel that is over: stdin
  */
 export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, credit: 5, signal: 6, close: 255 } as const
-export type Channel = keyof typeof CHANNELS
 
 /** Bytes that each end takes before it has said anything. */
 export const FLOW_WINDOW_BYTES = 256 * 1024

@@ -1,17 +1,28 @@
 /** Names a protocol that is none: what stands behind it is a key in base64url. So browsers say a key, which cannot set headers of a WebSocket. */
 const BEARER_PROTOCOL = /^base64url\.bearer\.authorization\.(?:podplane|k8s\.io)\.([A-Za-z0-9_-]{1,8192})$/
 
+const ACCOUNT_PROTOCOL = /^account\.podplane\.([A-Za-z0-9_-]{1,64})$/
+
 /** The `Authorization` of a request, or what stands for it among the protocols of a WebSocket (NET-10). */
 export function authorizationOf(request: Request): string | null {
   const said = request.headers.get('authorization')
-  if (said !== null || request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return said
-  const key = protocolsOf(request).flatMap((name) => BEARER_PROTOCOL.exec(name)?.[1] ?? [])[0]
-  if (key === undefined) return null
+  const key = said === null ? amongProtocols(request, BEARER_PROTOCOL) : null
+  if (key === null) return said
   try {
     return `Bearer ${atob(key.replaceAll('-', '+').replaceAll('_', '/'))}`
   } catch {
     return null
   }
+}
+
+/** The account that a session's WebSocket is for, said the same way: `X-Team-Id` is a header too (NET-10). */
+export function accountAmongProtocols(request: Request): string | null {
+  return amongProtocols(request, ACCOUNT_PROTOCOL)
+}
+
+function amongProtocols(request: Request, form: RegExp): string | null {
+  if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return null
+  return protocolsOf(request).flatMap((name) => form.exec(name)?.[1] ?? [])[0] ?? null
 }
 
 /** Those that a client of WebSocket offers. */

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Records } from '../../db/client.ts'
-import { type ClusterRow, findCluster, listMembers } from '../../db/clusters/clusters.ts'
+import { type ClusterRow, findCluster, listMembers, listMembersOf } from '../../db/clusters/clusters.ts'
 import { findEndpoint, findEndpoints, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
 import { findPod, listPods, type PodRow } from '../../db/pods/pods.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
@@ -65,6 +65,11 @@ export async function ownPods(
 export async function ownMembers(env: Env, { row }: OwnCluster): Promise<OwnPod[]> {
   const members = await listMembers(openRecords(env), row.teamId, row.id)
   return members.map((member) => Owned.prove('pod', member.id, member))
+}
+
+/** The members of those of the asker's clusters that are named, in one query. */
+export async function ownMembersOf(env: Env, { teamId }: Asker, clusterIds: readonly string[]): Promise<OwnPod[]> {
+  return (await listMembersOf(openRecords(env), teamId, clusterIds)).map((member) => Owned.prove('pod', member.id, member))
 }
 
 /** Those of the asker's endpoints that are named, in one query. */

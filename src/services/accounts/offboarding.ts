@@ -4,9 +4,11 @@ import { formatTime } from '../../contract/timestamps.ts'
 import * as table from '../../db/accounts/offboarding.ts'
 import { listEndpointIds, writeSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
+import { listClusterIds } from '../../db/clusters/clusters.ts'
 import { scopesOf } from '../../domain/access.ts'
 import { logEvent } from '../../platform/log.ts'
 import { noteByOperator } from '../audit.ts'
+import { deleteCluster } from '../clusters/clusters.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
@@ -34,6 +36,13 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const
   const ctx = { ...operator, principal }
   const failed: string[] = []
+  // Their members first: those end with their cluster alone.
+  await endAll(
+    'cluster',
+    (afterId) => listClusterIds(db, teamId, afterId),
+    ({ id }) => deleteCluster(ctx, id),
+    failed,
+  )
   const pods = await endAll(
     'pod',
     (afterId) => table.listLivePodIds(db, teamId, afterId),

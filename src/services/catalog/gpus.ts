@@ -4,6 +4,7 @@ import { Problem, problemOf } from '../../contract/problems.ts'
 import {
   bestRoom,
   cudaOf,
+  findClusterRoom,
   findRoom,
   type GpuAsked,
   gpuPodPlacer,
@@ -80,13 +81,14 @@ function askedOf({ principal }: VerbContext, { id }: GpuType, { count, cloud, cu
   }
 }
 
-// No cluster is made on this plane, so none fits anywhere (CAT-14).
+// The best of the products (CAT-14). Of a cluster its members count.
 function findGpuRoom(catalog: Catalog, hosts: readonly PlacementHost[], asked: GpuAsked, products: readonly string[]): Room {
   const placers = [
     products.includes('POD') ? gpuPodPlacer(catalog, asked) : null,
     products.includes('SERVERLESS') ? gpuWorkerPlacer(catalog, asked) : null,
   ]
-  return bestRoom(placers.map((place) => findRoom(place, hosts, asked.typeId)))
+  const rooms = placers.map((place) => findRoom(place, hosts, asked.typeId))
+  return bestRoom(products.includes('CLUSTER') ? [...rooms, findClusterRoom(catalog, hosts, asked)] : rooms)
 }
 
 function shownRoom(room: Room, near: readonly DataCenter[], hosts: readonly PlacementHost[], typeId: string) {

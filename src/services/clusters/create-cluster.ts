@@ -2,6 +2,7 @@ import type { Cluster, ClusterPlacementPreview, CreateClusterRequest } from '../
 import { CLUSTER_DEFAULTS } from '../../contract/defaults.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
+import { sealMungeKey } from '../../db/clusters/munge-key.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
 import { specBytes } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
@@ -12,9 +13,9 @@ import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts
 import { loadCatalog } from '../../effects/catalog.ts'
 import { type ClusterDraft, hostsOfGang, placeCluster, rankGang } from '../../effects/clusters/place-cluster.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
-import { sealMungeKey } from '../../effects/pods/member-spec.ts'
 import type { PodDraft } from '../../effects/pods/place-pod.ts'
 import { newJupyterPassword, newMungeKey, newResourceId, newSshSuffix } from '../../platform/ids.ts'
+import { vaultOf } from '../../platform/seal.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { noteChange } from '../audit.ts'
 import { requireSpend } from '../billing/spend.ts'
@@ -148,7 +149,7 @@ function draftOf(ctx: VerbContext, body: CreateClusterRequest, plan: PodPlan): C
     podCount,
     templateId: plan.templateId,
     onHostLoss: onHostLoss ?? CLUSTER_DEFAULTS.onHostLoss,
-    sealedSecret: type === 'SLURM' ? sealMungeKey(ctx.env, id, newMungeKey()) : null,
+    sealedSecret: type === 'SLURM' ? sealMungeKey(vaultOf(ctx.env), id, newMungeKey()) : null,
     version: 1,
     createdAtMs: ctx.nowMs,
     deletedAtMs: null,

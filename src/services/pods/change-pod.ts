@@ -3,6 +3,7 @@ import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
+import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
@@ -21,6 +22,7 @@ import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
+import { globalIpAfter } from './global-address.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { showPod, type TaggedPod } from './pods.ts'
 
@@ -84,7 +86,8 @@ export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodReq
     if (!plan.ok) throw problemOf(plan.problem)
     if (!plan.isChanged) return null
     if (namesImage(body)) await claimRegistry(ctx, plan.pod.spec.container)
-    const after: PodRow = { ...before, ...plan.pod, registryId: plan.pod.spec.container.registry }
+    const globalIp = await globalIpAfter(ctx.env, before, plan.pod.spec.globalNetworking)
+    const after: PodRow = { ...before, ...plan.pod, globalIp, registryId: plan.pod.spec.container.registry }
     const change = plan.needsNewContainer
       ? decideRecreate(after, Date.now())
       : { pod: { ...after, version: before.version + 1 }, usage: null }
@@ -124,7 +127,10 @@ async function change(
     if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
     const decided = await decide(before)
     if (!decided) return pod
-    const outcome = await transitPod(ctx.env, before, decided, { cause: causeOf(ctx), action })
+    const outcome = await transitPod(ctx.env, before, decided, { cause: causeOf(ctx), action }).catch((error: unknown) => {
+      if (isAddressTaken(error)) return 'lost' as const
+      throw error
+    })
     if (outcome === 'done') return pod.with(decided.pod)
     if (outcome === 'noRoom') throw await noRoom(ctx, before, decided.pod)
     return null

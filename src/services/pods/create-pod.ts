@@ -29,6 +29,7 @@ import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { requireTemplateScope } from '../resources/templates.ts'
 import { draftPodOf } from './draft-pod.ts'
+import { withGlobalAddress } from './global-address.ts'
 import { loadReferences } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
@@ -107,13 +108,15 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
     requireReferences(db, pod),
     ...(manner.hasOwnName ? [requireOwnName(db, pod)] : []),
   ]
-  const placed = await placePod(ctx.env, draft, together).catch(async (error: unknown) => {
-    if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account has a pod ${body.name}; choose another name` })
-    if (!isReferenceFailure(error)) throw error
-    // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
-    await planOrThrow(ctx, body)
-    throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
-  })
+  const placed = await withGlobalAddress(ctx.env, draft, (addressed) => placePod(ctx.env, addressed, together)).catch(
+    async (error: unknown) => {
+      if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account has a pod ${body.name}; choose another name` })
+      if (!isReferenceFailure(error)) throw error
+      // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
+      await planOrThrow(ctx, body)
+      throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
+    },
+  )
   if (!placed.ok) {
     await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost: specBytes(draft) })
     await requireSpend(ctx, runningNanos(draft))

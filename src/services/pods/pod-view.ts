@@ -3,6 +3,7 @@ import type { Pod } from '../../contract/pods/pods.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { roleOf } from '../../domain/cluster/roles.ts'
+import { internalName } from '../../domain/overlay/host-overlays.ts'
 import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'
 import { envOf } from '../../domain/pod/container.ts'
 import { mountsView } from '../../domain/pod/mounts.ts'
@@ -15,7 +16,7 @@ import type { LivePod } from './live-pods.ts'
 const MB_PER_GB = 1024
 
 /** A pod as REST shows it (POD-2, POD-19, POD-21, POD-23). `live`: what its host knows of it now, if anything. */
-export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: number, live?: LivePod): Pod {
+export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'internalDomain'>, nowMs: number, live?: LivePod): Pod {
   const { container, mounts, cloud, onHostLoss } = pod.spec
   const silentSinceMs = live?.silentSinceMs ?? null
   return {
@@ -42,7 +43,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
     template: pod.templateId,
     cost: silentSinceMs === null ? costOf(pod) : 0,
     locked: pod.locked,
-    globalNetworking: { enabled: false },
+    globalNetworking: globalView(pod, settings.internalDomain),
     onHostLoss,
     runtime: pod.status === 'RUNNING' && silentSinceMs === null ? runtimeView(pod, nowMs, live?.stats) : null,
     createdAt: formatTime(pod.createdAtMs),
@@ -57,6 +58,11 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy'>, nowMs: 
 function membershipView({ clusterRank: rank, clusterIp, spec: { cluster } }: PodRow, id: string): NonNullable<Pod['cluster']> {
   const role = cluster && rank !== null ? roleOf(cluster.type, rank) : null
   return { id, rank, ...(role && { role }), ...(clusterIp !== null && { ip: clusterIp }) }
+}
+
+/** NET-3, NET-48. */
+function globalView({ id, globalIp }: PodRow, internalDomain: string): Pod['globalNetworking'] {
+  return globalIp === null ? { enabled: false } : { enabled: true, ip: globalIp, internalDns: internalName(id, internalDomain) }
 }
 
 /** What a pod was granted, totals of the whole pod (POD-7, POD-8). */

@@ -4,6 +4,7 @@ import {
   countPlacements,
   cpuPodPlacer,
   cpuWorkerPlacer,
+  findClusterRoom,
   findRoom,
   gpuPodPlacer,
   gpuWorkerPlacer,
@@ -228,5 +229,19 @@ describe('how many more fit', () => {
       ),
     )
     expect(bestRoom([])).toEqual(room(0, [], []))
+  })
+})
+
+describe('room for clusters', () => {
+  it('[CAT-14] counts members on hosts with private networks, where two find room', () => {
+    const two = { gpus: [{ typeId: L4, total: 2, free: 2, cudaVersion: null }] }
+    const one = { gpus: [{ typeId: L4, total: 1, free: 1, cudaVersion: null }] }
+    const hosts = [
+      makeHost({ id: 'a', overlay: 'routed', ...two }),
+      makeHost({ id: 'b', dataCenterId: 'DC-2', overlay: 'routed', ...one }),
+      makeHost({ id: 'c', dataCenterId: 'DC-2', overlay: 'none', ...two }),
+    ]
+    expect(findClusterRoom(SEED_CATALOG, hosts, ASKED)).toMatchObject({ placements: 2, byDataCenter: new Map([['DC-1', 2]]) })
+    expect(findClusterRoom(SEED_CATALOG, hosts.slice(1), ASKED).placements).toBe(0)
   })
 })

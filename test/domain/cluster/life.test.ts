@@ -9,6 +9,8 @@ import {
   PLACE_PATIENCE_MS,
   PREPARE_PATIENCE_MS,
   REACH_PATIENCE_MS,
+  takesMember,
+  triedAfter,
 } from '../../../src/domain/cluster/life.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
@@ -64,10 +66,17 @@ describe('the start', () => {
     expect(steps(state(), all, check, answers(all))).toEqual([['release', 'm0', 'm1', 'm2']])
   })
 
+  it('[CLU-14] a question has a number that no host has heard yet', () => {
+    const [step] = decideCluster(state({ checkNumber: 5 }), all, null, [], NOW).steps
+    expect(step).toEqual({ kind: 'ask', check: ask(all, 6, NOW) })
+  })
+
   it('[CLU-14] what was answered to another question, or by another host, counts for nothing', () => {
     expect(steps(state(), all, ask(all, 2, NOW), answers(all, 1))).toEqual([])
     const moved = [member(0), member(1), member(2, { hostId: 'h9', generation: 2 })]
     expect(steps(state(), moved, check, answers(all))).toEqual([['ask']])
+    // Started anew where it was, as after a suspension.
+    expect(steps(state(), [member(0), member(1), member(2, { generation: 2 })], check, answers(all))).toEqual([['ask']])
     expect(steps(state(), moved, ask(moved, 2, NOW), answers(all, 2))).toEqual([])
   })
 
@@ -120,9 +129,35 @@ describe('members that cannot start', () => {
     expect(steps(state(), [running(0), failed({ triedHosts: tried })], null)).toEqual([['giveUp', 'm1']])
   })
 
-  it('[CLU-17] a suspended account is no failure', () => {
+  it('[CLU-17] giving up goes on where it broke off, and takes members of lost hosts with it', () => {
+    const dead = member(0, { status: 'ERROR', triedHosts: null, statusReason: 'member 1 cannot start: refused' })
+    const lost = member(2, { status: 'ERROR', hostLost: true })
+    expect(decideCluster(state(), [dead, member(1), lost], null, [], NOW).steps).toEqual([
+      { kind: 'giveUp', member: member(1), reason: 'member 1 cannot start: refused' },
+      { kind: 'giveUp', member: lost, reason: 'member 1 cannot start: refused' },
+    ])
+  })
+
+  it('[CLU-17] what the platform stops is no failure', () => {
     const statusReason = 'stopped: the account is suspended by the operator'
     expect(steps(state(), [member(0, { status: 'EXITED', statusReason }), member(1, { status: 'EXITED', statusReason })], null)).toEqual([])
+  })
+})
+
+describe('where a member may go', () => {
+  const others = [running(0), running(2, { hostId: 'h0' })]
+  const takes = (id: string, overlay: 'none' | 'local' | 'routed', tried: string[] = []) =>
+    takesMember({ id, overlay }, member(1, { triedHosts: tried }), others)
+
+  it('[CLU-15] [CLU-16] not where it is or failed, and only where the others reach it', () => {
+    expect([takes('h1', 'routed'), takes('h9', 'routed', ['h9']), takes('h9', 'routed', ['h8'])]).toEqual([false, false, true])
+    expect([takes('h9', 'local'), takes('h0', 'local'), takes('h9', 'none')]).toEqual([false, true, false])
+  })
+
+  it('[CLU-16] a lost host has refused nothing', () => {
+    expect(triedAfter(member(1, { triedHosts: ['a'] }))).toEqual(['a', 'h1'])
+    expect(triedAfter(member(1, { triedHosts: ['a'], hostLost: true }))).toEqual(['a'])
+    expect(triedAfter(running(1, { hostLost: true }))).toEqual([])
   })
 })
 

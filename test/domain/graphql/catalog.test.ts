@@ -1,5 +1,5 @@
-import type { GpuType } from '../../../src/contract/catalog/catalog.ts'
-import { lowestPrice, lowestPriceQueries } from '../../../src/domain/graphql/catalog.ts'
+import type { CpuType, GpuType } from '../../../src/contract/catalog/catalog.ts'
+import { lowestPrice, lowestPriceQueries, specifics } from '../../../src/domain/graphql/catalog.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const CATALOG = { gpuTypes: [], cpuFlavors: [], dataCenters: [], storage: {} as never }
@@ -57,5 +57,30 @@ describe('[GQL-34] the lowest price', () => {
     expect(lowestPrice(CATALOG, TYPE.id, { dataCenterId: 'US-KS-2' }, offers).stockStatus).toBe('Low')
     expect(lowestPrice(CATALOG, TYPE.id, { dataCenterId: 'EU-RO-1' }, offers).stockStatus).toBe('None')
     expect(lowestPrice(CATALOG, 'none', {}, offers)).toMatchObject({ uninterruptablePrice: null, stockStatus: 'None' })
+  })
+})
+
+const FLAVOR: CpuType = {
+  id: 'cpu3c',
+  name: 'Compute-Optimized',
+  group: 'Gen 3',
+  vcpu: { min: 2, max: 32 },
+  ramGbPerVcpu: 2,
+  price: { securePerVcpu: 0.03, serverlessPerVcpu: 0.02 },
+  availability: 'HIGH',
+  dataCenters: [{ id: 'EU-RO-1', name: 'EU Romania 1', availability: 'LOW' }],
+}
+
+describe('a CPU machine', () => {
+  const of = (instanceId: string | null, dataCenterId: string | null = null) => specifics('cpu3c', { instanceId, dataCenterId }, [FLAVOR])
+
+  it('[GQL-64] is the smallest one, unless a size is named', () => {
+    expect(of(null)).toEqual({ stockStatus: 'High', securePrice: 0.06, slsPrice: 0.04 })
+    expect(of('cpu3c-4-8', 'EU-RO-1')).toEqual({ stockStatus: 'Low', securePrice: 0.12, slsPrice: 0.08 })
+    expect(of('cpu3c-4-8', 'US-KS-2')).toEqual({ stockStatus: 'None', securePrice: 0.12, slsPrice: 0.08 })
+  })
+
+  it('[GQL-71] is none of a size that its flavor does not have', () => {
+    expect([of('cpu3c-0-0'), of('cpu3c-1-2'), of('cpu3c-64-128'), of('cpu9x-2-4')]).toEqual([null, null, null, null])
   })
 })

@@ -110,7 +110,8 @@ describe('a PATCH', () => {
 
   it('[POD-8] [POD-13] rules over the whole pod hold', () => {
     expect(plan({ disk: 21 })).toMatchObject({ problem: { detail: 'disk 21 is above 20 GB, the most for 2 vCPUs' } })
-    expect(plan({ globalNetworking: true })).toMatchObject({ problem: { key: 'badRequest' } })
+    // [NET-49]
+    expect(plan({ globalNetworking: true })).toMatchObject({ ok: true, isChanged: true, needsNewContainer: true })
     expect(plan({ globalNetworking: false })).toMatchObject({ ok: true, isChanged: false })
   })
 })

@@ -15,15 +15,15 @@ const WAIT = 60_000
 /** Milliseconds for which a log is read; what stands in it comes at once. */
 const LOG_WAIT = 500
 
-const NO_CLUSTERS = { status: 404, why: 'clusters are not there yet' }
+const NO_CLUSTER = { status: 404, why: 'this machine builds no private networks, so no cluster is made' }
+const CLUSTER = { name: 'one', type: 'TRAINING', image: 'acme/train:1', compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 100 } }
 /** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number | undefined; why: string }>> = {
-  'list-clusters': NO_CLUSTERS,
-  'create-cluster': { args: { body: { name: 'one' } }, ...NO_CLUSTERS },
-  'get-cluster': { args: { id: 'none' }, ...NO_CLUSTERS },
-  'update-cluster': { args: { id: 'none', body: { name: 'two' } }, ...NO_CLUSTERS },
-  'delete-cluster': { args: { id: 'none' }, ...NO_CLUSTERS },
-  'list-cluster-pods': { args: { id: 'none' }, ...NO_CLUSTERS },
+  'create-cluster': { args: { body: CLUSTER }, status: 400, why: 'four GPUs have no room for five members' },
+  'get-cluster': { args: { id: 'none' }, ...NO_CLUSTER },
+  'update-cluster': { args: { id: 'none', body: { name: 'two' } }, ...NO_CLUSTER },
+  'delete-cluster': { args: { id: 'none' }, ...NO_CLUSTER },
+  'list-cluster-pods': { args: { id: 'none' }, ...NO_CLUSTER },
   'deploy-hub-repo': { args: { repo: 'owner/name' }, status: undefined, why: 'no hub is here, so no repository has a listing' },
   'get-endpoint-build': { args: { id: 'none', buildId: 'none' }, status: 404, why: 'the plane builds no images, so no build has an id' },
 }
@@ -112,6 +112,10 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
     expect(await mcp.call('list-delegations')).toEqual({ delegations: [made] })
     await mcp.call('revoke-delegation', { id: made.id })
     expect(await mcp.call('list-delegations')).toEqual({ delegations: [] })
+  })
+
+  test('list clusters', async () => {
+    expect(await mcp.call('list-clusters')).toEqual({ clusters: [] })
   })
 
   test('read and replace SSH keys', async () => {

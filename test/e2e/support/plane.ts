@@ -104,7 +104,7 @@ async function pickPort(): Promise<number> {
 /** Starts the launcher without waiting for it. */
 export function launch(options: StartOptions & { dataDir: string; port: number }): Launched {
   const env = { PODPLANE_DATA: options.dataDir, PORT: String(options.port), ...options.env }
-  return run(['src/local/start.ts', ...(options.args ?? [])], env, { ownProcessGroup: options.ownProcessGroup })
+  return run(['src/local/start.ts', ...(options.args ?? [])], env, options.ownProcessGroup)
 }
 
 /** Waits for a host: on a busy machine a plane is ready before the agent that starts with it is there. */
@@ -155,7 +155,7 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   // Images of the tests are made on this machine, and its accounts are all theirs, whatever it can enforce.
   args.push('--local-images', '--trusted-tenants')
   const startedAtMs = Date.now()
-  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {}, { within: options.within })
+  const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {}, false, options.within)
   const kill = async (signal: NodeJS.Signals) => {
     launched.process.kill(signal)
     return await within(STOP_TIMEOUT_MS, launched.ended, 'the agent did not end')
@@ -188,13 +188,8 @@ export function eventually<T>(what: string, timeoutMs: number, probe: () => Prom
   return waitUntil(what, probe, timeoutMs, pollMs)
 }
 
-interface Place {
-  ownProcessGroup?: boolean | undefined
-  within?: readonly string[] | undefined
-}
-
-function run(args: readonly string[], env: Record<string, string>, { ownProcessGroup = false, within: place = [] }: Place): Launched {
-  const [program = process.execPath, ...before] = [...place, process.execPath]
+function run(args: readonly string[], env: Record<string, string>, ownProcessGroup = false, within: readonly string[] = []): Launched {
+  const [program = process.execPath, ...before] = [...within, process.execPath]
   const child = spawn(program, [...before, ...args], {
     cwd: PROJECT_ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -10,6 +10,7 @@ describe('container spec', () => {
     httpIp: '127.0.0.1',
     ownAddresses: new Set(['203.0.113.7']),
     network: 'podplane-abcde-ada',
+    sandbox: undefined,
     ...{ engineRuntime: undefined, cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576 },
     realVcpus: 4,
     realMemoryMb: 8_000,

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ExecOutput, ExecRefused, type ExecSession } from '../../../src/host-agent/runtime.ts'
 import { serveChannels } from '../../../src/host-agent/tunnel/channel-session.ts'
+import { Pace } from '../../../src/host-agent/tunnel/pace.ts'
 import { openTcp } from '../../../src/host-agent/tunnel/tcp-session.ts'
 import { type ChannelMessage, decodeChannel, encodeChannel, FLOW_WINDOW_BYTES } from '../../../src/host-protocol/tunnel/channels.ts'
 import { encodeRecord, RecordReader } from '../../../src/host-protocol/tunnel/socket-records.ts'
@@ -31,8 +32,13 @@ class Played implements ExecSession {
     this.wake()
   }
 
+  /** Waited for before any input is taken. */
+  isReading: Promise<void> = Promise.resolve()
+
   async write(bytes: Uint8Array): Promise<void> {
+    await this.isReading
     this.written += bytes.length
+    this.calls.push('write')
   }
 
   endInput(): void {
@@ -75,11 +81,16 @@ class Client {
   bytes = 0
   isClosed = false
   readonly stream: TunnelStream
+  /** The other end of it. */
+  agentStream: TunnelStream | undefined
 
   constructor(start: () => Promise<ExecSession>, flow: boolean) {
     const agent: TunnelEnd = new TunnelEnd({
       send: (message) => queueMicrotask(() => plane.receive(message)),
-      onOpen: (stream) => void serveChannels(stream, start, flow),
+      onOpen: (stream) => {
+        this.agentStream = stream
+        void serveChannels(stream, start, flow)
+      },
     })
     const plane: TunnelEnd = new TunnelEnd({ send: (message) => queueMicrotask(() => agent.receive(message)) })
     const stream = plane.open({ kind: 'exec', workloadId: 'w', command: null, terminal: null, flow })
@@ -121,7 +132,7 @@ describe('a command over the tunnel', () => {
     await waitUntil('the end of input', () => played.calls.includes('endInput'))
     played.over()
     await waitUntil('a close', () => client.isClosed)
-    expect([played.written, played.calls.slice(0, 3)]).toEqual([2, ['resize 10 20', 'signal INT', 'endInput']])
+    expect([played.written, played.calls.slice(0, 4)]).toEqual([2, ['write', 'resize 10 20', 'signal INT', 'endInput']])
     expect(client.heard).toMatchObject([{ channel: 'stderr' }, { channel: 'status', status: { status: 'Failure', exitCode: 7 } }])
   })
 
@@ -142,6 +153,20 @@ describe('a command over the tunnel', () => {
     expect(client.bytes).toBe(FLOW_WINDOW_BYTES + 1_000)
   })
 
+  test('[HOST-131, HOST-132] takes credit and sizes while it reads no input, and the end of input behind all of it', async () => {
+    const played = new Played()
+    const reading = Promise.withResolvers<void>()
+    played.isReading = reading.promise
+    const client = new Client(async () => played, true)
+    await client.say({ channel: 'stdin', bytes: bytesOf('in') })
+    await client.say({ channel: 'close' })
+    await client.say({ channel: 'resize', rows: 10, cols: 20 })
+    await waitUntil('its size', () => played.calls.includes('resize 10 20'))
+    reading.resolve()
+    await waitUntil('the end of input', () => played.calls.includes('endInput'))
+    expect(played.calls).toEqual(['resize 10 20', 'write', 'endInput'])
+  })
+
   test('[HOST-133] ends when its client has left, also one that left while it began', async () => {
     const played = new Played()
     const client = new Client(async () => played, false)
@@ -153,6 +178,7 @@ describe('a command over the tunnel', () => {
     const hasty = new Client(() => begin.promise, false)
     await hasty.stream.accepted
     hasty.stream.reset({ code: 'cancelled', detail: 'left' })
+    await hasty.agentStream?.over
     begin.resolve(late)
     await waitUntil('its end', () => late.calls.includes('end'))
   })
@@ -164,6 +190,16 @@ describe('a command over the tunnel', () => {
       { channel: 'status', status: { status: 'Failure', exitCode: null, message: 'the container does not run' } },
     ])
   })
+})
+
+test('[HOST-137] output without credit has a burst and a pace, and the burst comes back', () => {
+  let nowMs = 0
+  const pace = new Pace(() => nowMs)
+  expect([pace.take(8 * 2 ** 20), pace.take(512 * 1024), pace.take(256 * 1024)]).toEqual([0, 1_000, 1_500])
+  nowMs = 1_500
+  expect(pace.take(0)).toBe(0)
+  nowMs = 3_600_000
+  expect([pace.take(8 * 2 ** 20), pace.take(1024)]).toEqual([0, expect.closeTo(1.95, 1)])
 })
 
 describe('a connection to a port of a workload', () => {

@@ -1,7 +1,7 @@
 import type { ClusterEffects } from '../../../src/effects/clusters/steps.ts'
 import { CLUSTERS, ClusterScene, networked, remainsOf, ringCluster } from '../../support/cluster-scene.ts'
 import { GPU } from '../../support/gpus.ts'
-import { afterEach, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { admin, afterEach, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { clusterStub, hostStub } from '../../support/stubs.ts'
 
 const scenes: ClusterScene[] = []
@@ -128,6 +128,7 @@ describe('whatever ends in the middle', () => {
 
   it.for(STEPS.flatMap((name) => (['before', 'after'] as const).map((when) => [name, when] as const)))(
     '[CLU-22] an object that ends %s is caught up with: %s',
+    { timeout: 60_000 },
     async ([name, when]) => {
       const scene = await open(3)
       const { id } = await scene.create({ onHostLoss: 'REPLACE' })
@@ -164,6 +165,14 @@ describe('whatever ends in the middle', () => {
     await scene.reach(id)
     await scene.run(id)
     expect((await scene.get(id)).pods.byStatus).toEqual({ RUNNING: 3 })
+  })
+
+  it('[CLU-19] [TEAM-23] a deleted account takes its clusters with it', async () => {
+    const scene = await open(3)
+    const { id } = await scene.running()
+    expect(await admin().delete(`/admin/v1/users/${scene.account.userId}`)).toMatchObject({ status: 200, body: { failed: [] } })
+    await scene.clear(id)
+    expect(await remainsOf(id)).toEqual({ clusters: 0, overlays: 0, members: 0, allocations: 0 })
   })
 
   it('[CLU-19] deleted before anybody was ready, nothing is left', async () => {

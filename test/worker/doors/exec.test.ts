@@ -2,8 +2,9 @@ import { exited } from '../../../src/host-protocol/tunnel/channels.ts'
 import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel } from '../../support/fake-tunnel.ts'
-import { afterEach, api, createAccount, createKey, describe, expect, it, send } from '../../support/harness.ts'
+import { afterEach, api, createAccount, createKey, describe, env, expect, it, joinTeam, send, teamOf } from '../../support/harness.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { FakeProvider } from '../../support/provider.ts'
 import { until } from '../../support/time.ts'
 
 const USUAL = { ...DOOR_CHECKS }
@@ -136,6 +137,23 @@ describe('a command in a pod', () => {
     await until(() => commands.length === 1)
     socket.close()
     await until(() => commands[0]?.isOver === true)
+  })
+
+  it('[NET-9, NET-10] takes a session and its account the same way, and is over when that user leaves the account', async () => {
+    Object.assign(DOOR_CHECKS, { everyMs: 20, maxAgeMs: 0 })
+    const { id, commands } = await runPod()
+    const provider = await FakeProvider.start()
+    const member = await createAccount()
+    const teamId = await teamOf(scene.account)
+    await joinTeam(teamId, member, 'DEV')
+    const token = btoa(await provider.token({ email: member.email }))
+    const named = `base64url.bearer.authorization.podplane.${token.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`
+    const foreign = await ask(id, '', { 'Sec-WebSocket-Protocol': named })
+    expect([foreign.status, commands.length]).toEqual([404, 0])
+    const socket = await enter(id, '', { 'Sec-WebSocket-Protocol': `${named}, account.podplane.${teamId}` })
+    await until(() => commands.length === 1)
+    await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(teamId, member.userId).run()
+    await until(() => socket.closed !== null && commands[0]?.isOver === true)
   })
 
   it('[NET-10] takes a key from the protocols of a browser, and answers with a protocol that it offers', async () => {

@@ -1,5 +1,6 @@
 import { encodeRecord, RecordReader } from '../../../src/host-protocol/tunnel/socket-records.ts'
 import { parseDoorCall } from '../../../src/http/pod-doors/door-call.ts'
+import { podProblem } from '../../../src/services/pods/doors/pod-door.ts'
 import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { afterEach, describe, expect, it, send } from '../../support/harness.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
@@ -113,6 +114,13 @@ describe('an HTTP port of a pod', () => {
     expect(tunnel.served.length).toBe(128)
     leave.abort()
     await Promise.all(visits)
+  })
+})
+
+it('[NET-1] a pod that is reached and says nothing in time is status 524', () => {
+  expect(podProblem({ code: 'late', detail: 'it has not begun to answer within 100 s' })).toMatchObject({
+    status: 524,
+    detail: 'the pod was reached, but it has not begun to answer within 100 s',
   })
 })
 

@@ -1,7 +1,19 @@
 import { ROLES, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
 import { gpus } from '../../support/gpus.ts'
 import { documentOf, fieldsOf, type Guarded } from '../../support/graphql-schema/fields.ts'
-import { type Account, beforeAll, createAccount, createKey, describe, expect, it, joinTeam, send, teamOf } from '../../support/harness.ts'
+import {
+  type Account,
+  admin,
+  beforeAll,
+  createAccount,
+  createKey,
+  describe,
+  expect,
+  it,
+  joinTeam,
+  send,
+  teamOf,
+} from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { FakeProvider } from '../../support/provider.ts'
 
@@ -120,6 +132,10 @@ describe('[GQL-39] the authorisation matrix of GraphQL', () => {
 
   it('[GQL-4] a key that is none is 401, that of a suspended account is told why', async () => {
     expect((await ask(bearer('pp_nonsense'), '{ gpuTypes { id } }')).status).toBe(401)
+    const suspended = await createAccount()
+    await admin().post(`/admin/v1/users/${suspended.userId}/suspend`)
+    const { status, errors } = await ask(bearer(suspended.key), '{ myself { id } }')
+    expect([status, errors[0]?.message]).toEqual([403, expect.stringContaining('suspended')])
   })
 
   it("[AUT-6] a pod's own key does with its pod what its scopes say, and with nothing else", async () => {

@@ -1,3 +1,5 @@
+import { forgetFleet } from '../../../src/services/catalog/fleet.ts'
+import { ClusterScene } from '../../support/cluster-scene.ts'
 import { graphql } from '../../support/graphql.ts'
 import { describe, expect, it } from '../../support/harness.ts'
 
@@ -15,4 +17,20 @@ describe('what buyers of clusters are told', () => {
       lowestPrice(input: {gpuCount: 8, countryCode: "US"}) { countryCode } } }`)
     expect(data.gpuTypes).toEqual([{ minPodGpuCount: 1, clusterPrice: 0.44, securePrice: 0.44, lowestPrice: { countryCode: 'US' } }])
   })
+
+  it('[GQL-62] data centers in which a cluster of the type fits, and no others', async () => {
+    const query = '{ gpuTypes(input: {ids: ["NVIDIA L4", "NVIDIA B200"]}) { id nodeGroupDatacenters { id } } }'
+    const scene = await ClusterScene.open(2)
+    forgetFleet()
+    expect(Object.fromEntries((await ask(query)).data.gpuTypes.map((type: Offer) => [type.id, type.nodeGroupDatacenters]))).toEqual({
+      'NVIDIA L4': [{ id: scene.dataCenterId }],
+      'NVIDIA B200': [],
+    })
+    for (const host of scene.hosts) host.leave()
+  })
 })
+
+interface Offer {
+  id: string
+  nodeGroupDatacenters: { id: string }[]
+}

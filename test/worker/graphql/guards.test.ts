@@ -59,6 +59,20 @@ describe('what a document may have', () => {
     expect((await refusalOf('{ myself { ...A } } fragment A on User { ...B } fragment B on User { ...A }')).status).toBe(400)
   })
 
+  it('[GQL-70] 64 brackets within each other, of whatever kind', async () => {
+    const refused = { status: 400, message: 'the document has more than 64 brackets within each other; ask for less at once' }
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{a:', '}'],
+    ] as const) {
+      const create = (levels: number) => `mutation { createFlashApp(input: ${open.repeat(levels)}1${close.repeat(levels)}) { id } }`
+      expect(await refusalOf(create(62))).toEqual({ status: 200, message: 'not supported' })
+      expect(await refusalOf(create(63))).toEqual(refused)
+      expect(await refusalOf(create(2_000))).toEqual(refused)
+    }
+    expect(await refusalOf(`query($a: ${'['.repeat(2_000)}String${']'.repeat(2_000)}) { myself { id } }`)).toEqual(refused)
+  })
+
   it('[GQL-25] its cost: lists within lists, by their sizes', async () => {
     const pod = 'id machine { podHostId } runtime { ports { ip privatePort } gpus { id } }'
     expect((await ask(`{ myself { pods { ${pod} } } }`)).status).toBe(200)

@@ -42,11 +42,22 @@ describe('who calls', () => {
   })
 })
 
+describe('documents', () => {
+  it('[GQL-9] comments, aliases, names of operations, enums, nulls, a space before a colon', async () => {
+    const { key } = await createAccount()
+    const { status, body } = await graphql(key)(`# what is there
+      mutation Mutation { one : saveEndpoint ( input : { flashBootType : FLASHBOOT , instanceIds : null , name : "a" } ) { id } }`)
+    expect([status, body.data]).toEqual([200, { one: null }])
+    expect(body.errors[0].message).toContain('$.gpuIds: name the GPU pools')
+    expect((await graphql(key)('query Query { me: myself { Id: id } }')).body.data).toEqual({ me: { Id: expect.any(String) } })
+  })
+})
+
 describe('what the operator sets', () => {
   const served = async (settings: Record<string, string>, init: RequestInit = {}) =>
     createApp().fetch(new Request(`${ORIGIN}/graphql`, init), { ...env, ...settings }, createExecutionContext())
 
-  it('[GQL-29] since when it is deprecated and when it ends, on every answer', async () => {
+  it('[GQL-29] [GQL-11] since when it is deprecated and when it ends, on every answer', async () => {
     const settings = { GRAPHQL_DEPRECATED_AT: '2026-11-15T00:00:00Z', GRAPHQL_SUNSET_AT: '2027-02-01' }
     const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: MYSELF }
     for (const init of [post, { method: 'GET' }]) {

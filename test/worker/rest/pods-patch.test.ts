@@ -102,6 +102,7 @@ describe('PATCH', () => {
       expect((await patch(scene, id, { [member]: 'x' })).body.errors).toEqual([`$: additional properties '${member}' not allowed`])
     }
     expect((await patch(scene, id, { name: '' })).body.errors).toEqual(['$.name: minLength: got 0, want 1'])
+    // [NET-49] Its host is on no private network.
     expect((await patch(scene, id, { globalNetworking: true })).status).toBe(400)
     scene.leave()
   })

@@ -145,11 +145,6 @@ const REFUSED: [string, Record<string, unknown>, string][] = [
     podBody({ onHostLoss: 'REPLACE', mounts: { persistent: { size: 10, path: '/a' } } }),
     'onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host',
   ],
-  [
-    '[PP-93] global networking',
-    podBody({ globalNetworking: true }),
-    'globalNetworking is not available on this plane yet; leave it out or send false',
-  ],
 ]
 
 describe('bad create bodies', () => {

@@ -1,6 +1,20 @@
 import { authenticate, forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
-import { type Account, admin, afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
+import { auditRows } from '../../support/audited.ts'
+import {
+  type Account,
+  admin,
+  afterEach,
+  api,
+  beforeEach,
+  createAccount,
+  describe,
+  env,
+  expect,
+  it,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
 import { asSession, FakeProvider, ISSUER } from '../../support/provider.ts'
 
 const PATH = '/v2/serverless'
@@ -194,6 +208,27 @@ describe('an address that a user has', () => {
       'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
     )
     expect(await identitiesOf(account.userId)).toEqual([{ issuer: ISSUER, subject: sub }])
+  })
+
+  it('[SES-15] is linked anew once the operator has freed it, and its former identity is nobody', async () => {
+    const { email, userId } = account
+    const [former, next] = [crypto.randomUUID(), crypto.randomUUID()]
+    const token = await provider.token({ sub: former, email })
+    expect((await asSession(token, PATH)).account).toBe(await teamOf(account))
+    expect((await admin().delete(`/admin/v1/users/${userId}/identities`)).status).toBe(204)
+    expect(await identitiesOf(userId)).toEqual([])
+    const anew = await asSession(await provider.token({ sub: next, email }), PATH)
+    expect([anew.status, anew.account]).toEqual([200, await teamOf(account)])
+    expect(await identitiesOf(userId)).toEqual([{ issuer: ISSUER, subject: next }])
+    await expectForbidden(
+      token,
+      'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
+    )
+    expect((await api(account.key).get(PATH)).status, 'keys go on').toBe(200)
+    expect(await auditRows("resource_id = ? AND action = 'users.free-identities'", userId)).toMatchObject([
+      { actorKind: 'OPERATOR', before: { identities: [{ issuer: ISSUER, subject: former }] }, after: { identities: [] } },
+    ])
+    expect((await admin().delete('/admin/v1/users/nobody/identities')).status).toBe(404)
   })
 
   it('[SES-9] of a deleted user is 403, before and after they have signed in', async () => {

@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, Kind, parse, type SelectionSetNode, visit } from 'graphql'
+import { refuseNesting } from './nesting.ts'
 
 /** What a document may have (GQL-24). Real ones have a tenth of it, the standard introspection query 15 levels and 190 fields. */
 export const LIMITS = { tokens: 10_000, depth: 20, fields: 1_000, aliases: 50, directives: 50, rootFields: 50 } as const
@@ -8,6 +9,7 @@ export const LIMITS = { tokens: 10_000, depth: 20, fields: 1_000, aliases: 50, d
  * fragments spelled out. Throws what is told to the client.
  */
 export function readDocument(text: string): DocumentNode {
+  refuseNesting(text, LIMITS.tokens)
   const document = parse(text, { maxTokens: LIMITS.tokens })
   const seen = countNodes(document)
   const { depth, fields } = expand(document)

@@ -2,8 +2,9 @@ import { CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
 import { type ClusterInput, clusterBody, type FlatCluster, flatCluster } from '../../../domain/graphql/clusters.ts'
 import { flatPod } from '../../../domain/graphql/pods.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
-import { deleteCluster, getCluster, listClusterPods, listClusters } from '../../../services/clusters/clusters.ts'
+import { deleteCluster, getCluster, listClusters, listPodsOfClusters } from '../../../services/clusters/clusters.ts'
 import { createCluster } from '../../../services/clusters/create-cluster.ts'
+import { batched } from '../batch.ts'
 import type { Resolvers } from '../call.ts'
 import { checked, needed } from '../checked.ts'
 import { orNull } from '../or-null.ts'
@@ -15,9 +16,10 @@ export const CLUSTER_RESOLVERS: Resolvers = {
     cluster: (_source, { input }, { ctx }) => orNull(async () => flatCluster(await getCluster(ctx, input?.id ?? ''))),
   },
   Cluster: {
-    pods: async ({ id }: FlatCluster, _, { ctx }) => {
-      const [catalog, pods] = await Promise.all([loadCatalog(ctx.env), listClusterPods(ctx, id)])
-      return pods.map((pod) => flatPod(pod, catalog))
+    pods: async ({ id }: FlatCluster, _, call) => {
+      const pods = await batched(call, 'members', id, (ids) => listPodsOfClusters(call.ctx, ids))
+      const catalog = await loadCatalog(call.ctx.env)
+      return (pods ?? []).map((pod) => flatPod(pod, catalog))
     },
   },
   Mutation: {

@@ -1,0 +1,21 @@
+import { GraphQLError, Lexer, Source, TokenKind } from 'graphql'
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
+/** Brackets in brackets of one document: 20 levels of fields, and inputs of some levels more. */
+export const MAX_NESTING = 64
+
+/**
+ * Refuses brackets in brackets in brackets before anything reads the document (GQL-70): a reader calls itself for each, and the stack of one
+ * that is made for it would end. Throws what is told to the client, also of a text that has no tokens.
+ */
+export function refuseNesting(text: string, maxTokens: number): void {
+  const lexer = new Lexer(new Source(text))
+  let depth = 0
+  for (let count = 0; count < maxTokens && lexer.advance().kind !== TokenKind.EOF; count += 1) {
+    if (OPENING.has(lexer.token.kind)) depth += 1
+    else if (CLOSING.has(lexer.token.kind)) depth -= 1
+    if (depth > MAX_NESTING)
+      throw new GraphQLError(`the document has more than ${MAX_NESTING} brackets within each other; ask for less at once`)
+  }
+}

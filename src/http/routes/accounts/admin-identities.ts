@@ -1,0 +1,26 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { freeIdentities } from '../../../services/accounts/identities.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
+
+const freeIdentitiesRoute = createRoute({
+  tags: ['Accounts'],
+  security: BEARER,
+  method: 'delete',
+  path: '/admin/v1/users/{id}/identities',
+  operationId: 'freeIdentities',
+  summary: 'Forget as whom a user has signed in; the next verified sign-in with the address of the user is linked',
+  description:
+    'For a provider that knows its users anew, or has given an address to somebody else. Keys go on; sessions end within 60 seconds. End the former identity at the provider first: until its token expires it could sign in again.',
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }) },
+  responses: { 204: { description: 'Forgotten.' }, ...problemResponses([401, 404]) },
+})
+
+/** Registers what the operator does with identities (SES-15). */
+export function registerAdminIdentities(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(freeIdentitiesRoute, async (c) => {
+    await freeIdentities(operatorContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,22 @@
+import { Problem } from '../../contract/problems.ts'
+import { findUser } from '../../db/accounts/accounts.ts'
+import { deleteIdentities, listIdentities } from '../../db/accounts/identities.ts'
+import { openDatabase } from '../../db/client.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
+import { forgetVerdicts } from './authenticate.ts'
+
+/** Forgets as whom a user has signed in at any provider (SES-15): at once here, within 60 s everywhere. Repeatable. Throws 404. */
+export async function freeIdentities(ctx: OperatorContext, userId: string): Promise<void> {
+  const db = openDatabase(ctx.env.DB)
+  const user = await findUser(db, userId)
+  if (!user) throw new Problem('notFound')
+  const identities = await listIdentities(db, userId)
+  const change = { action: 'users.free-identities', resourceKind: 'user', resourceId: userId }
+  await deleteIdentities(
+    db,
+    userId,
+    noteByOperator(ctx, user.personalTeamId, { ...change, before: { identities }, after: { identities: [] } }),
+  )
+  forgetVerdicts()
+}

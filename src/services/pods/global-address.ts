@@ -1,0 +1,40 @@
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { isAddressTaken, isOnOverlays, provideAccountOverlay } from '../../db/overlays/account-overlay.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { freeAddress } from '../../domain/overlay/addresses.ts'
+import type { PodDraft } from '../../effects/pods/place-pod.ts'
+import type { Env } from '../../env.ts'
+
+/** Pods of one account that are made at the same time. */
+const MAX_TRIES = 20
+
+/** An address in the network of an account that nobody has at the moment (NET-48). Throws 400 when there is none. */
+async function chooseGlobalAddress(env: Env, teamId: string): Promise<string> {
+  const network = await provideAccountOverlay(openDatabase(env.DB), teamId, Date.now())
+  const address = network && freeAddress('account', network.slot, network.taken)
+  if (address === null) throw new Problem('badRequest', { detail: 'globalNetworking: the private network has no free address' })
+  return address
+}
+
+/** Records a new pod with an address in the network of its account, if it wants one. Of pods that race for one the others get another. */
+export async function withGlobalAddress<T>(env: Env, draft: PodDraft, place: (draft: PodDraft) => Promise<T>): Promise<T> {
+  if (!draft.spec.globalNetworking) return place(draft)
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await place({ ...draft, globalIp: await chooseGlobalAddress(env, draft.teamId) })
+    } catch (error) {
+      if (!isAddressTaken(error) || attempt === MAX_TRIES) throw error
+    }
+  }
+}
+
+/** What a pod has in the network of its account after a change; throws 400 where its host takes part in none. */
+export async function globalIpAfter(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
+  if (!wanted) return null
+  if (before.globalIp !== null) return before.globalIp
+  if (await isOnOverlays(openDatabase(env.DB), before.hostId)) return chooseGlobalAddress(env, before.teamId)
+  const detail =
+    'globalNetworking: the host machine of this pod is on no private network between hosts; terminate the pod and create another with it'
+  throw new Problem('badRequest', { detail })
+}
