@@ -76,6 +76,16 @@ const SLURM_START = `#!/bin/sh
 set -e
 mkdir -p /run/munge /var/log/munge /var/lib/munge /var/spool/slurmctld /var/spool/slurmd
 chown munge: /run/munge /var/log/munge /var/lib/munge /etc/munge/munge.key
+# Jobs are given devices; simulated GPUs have none, so nodes have no GPUs to give then.
+devices=$(ls /dev/nvidia[0-9]* 2>/dev/null || true)
+if [ -n "$devices" ]; then
+  for device in $devices; do echo "Name=gpu File=$device"; done >/etc/slurm/gres.conf
+else
+  sed -i -e '/^GresTypes=/d' -e 's/ Gres=gpu:[0-9]*//' /etc/slurm/slurm.conf
+  : >/etc/slurm/gres.conf
+fi
+# The word for no control groups at all came later.
+case "$(slurmd -V)" in *" 20."* | *" 21."* | *" 22."*) echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf ;; esac
 su -s /bin/sh munge -c munged
 [ "$NODE_RANK" != 0 ] || slurmctld
 exec slurmd -N "node-$NODE_RANK"
