@@ -5,10 +5,10 @@ import { hasImage, importDirectory, requireDocker } from './docker.ts'
 import { CACHE, hashOf, MIRROR, NOT_NEEDED, PYTHON_VERSION, run, SITE, SUITE } from './worker-image.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'examples')
-const PACKAGES = 'python3,ca-certificates,iproute2,busybox,munge,slurmctld,slurmd,slurm-client'
+const PACKAGES = 'python3,ca-certificates,iproute2,busybox,wget,munge,slurmctld,slurmd,slurm-client'
 /** As the Dockerfiles of the examples have them. */
 const PYTHON_PACKAGES = ['jax==0.10.2', 'jaxlib==0.10.2', 'ray==2.60.0']
-const RECIPE = [SUITE, MIRROR, PACKAGES, ...PYTHON_PACKAGES, 'layout 2'].join('\n')
+const RECIPE = [SUITE, MIRROR, PACKAGES, ...PYTHON_PACKAGES, 'layout 3'].join('\n')
 const RAY = '#!/bin/sh\nexec python3 -m ray.scripts.scripts "$@"\n'
 const FILES = {
   'cluster-application/serve.sh': 'serve.sh',
