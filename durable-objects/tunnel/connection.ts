@@ -51,6 +51,7 @@ export class TunnelConnection {
 
   /** Whether the agent serves it; asked of the end that `current` gave. */
   serves(ability: TunnelAbility): boolean {
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- a link that was noted by a former release has none
     return this.open !== null && (notedOf(this.open.socket).serves ?? []).includes(ability)
   }
 

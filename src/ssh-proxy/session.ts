@@ -49,19 +49,19 @@ function serveSession(session: Session, open: (target: SshTarget) => Promise<Doo
   const tell = (say: (door: Door) => void) => void door?.then(say, () => undefined)
   session.on('pty', (accept, _reject, info) => {
     terminal = terminalOf(info)
-    accept?.()
+    answer(accept)
   })
   session.on('window-change', (accept, _reject, { rows, cols }) => {
     const size = sizeOf(rows, cols)
     if (terminal !== null) terminal = { ...terminal, ...size }
     tell((one) => one.resize(size.rows, size.cols))
-    accept?.()
+    answer(accept)
   })
   session.on('signal', (accept, reject, { name }) => {
     const signal = signalOf(name)
-    if (signal === null) return reject?.()
+    if (signal === null) return answer(reject)
     tell((one) => one.signal(signal))
-    accept?.()
+    answer(accept)
   })
   session.on('shell', (accept) => begin(accept(), null))
   session.on('exec', (accept, _reject, { command }) => begin(accept(), [...COMMAND_SHELL, command]))
@@ -70,8 +70,13 @@ function serveSession(session: Session, open: (target: SshTarget) => Promise<Doo
   session.on('close', () => leave(visitor))
 }
 
-function terminalOf({ rows, cols, term }: PseudoTtyInfo & { term?: string }): Terminal {
-  const name = /^[A-Za-z0-9][\w.+-]{0,63}$/.test(term ?? '') ? (term ?? '') : 'xterm'
+/** Says yes or no to a client that wants to hear it: for another one there is nothing to call, whatever the types of the library say. */
+function answer(say: (() => unknown) | undefined): void {
+  say?.()
+}
+
+function terminalOf({ rows, cols, term }: PseudoTtyInfo): Terminal {
+  const name = /^[A-Za-z0-9][\w.+-]{0,63}$/.test(term) ? term : 'xterm'
   return { name, ...sizeOf(rows, cols) }
 }
 

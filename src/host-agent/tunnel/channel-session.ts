@@ -38,6 +38,7 @@ export async function serveChannels(stream: TunnelStream, start: () => Promise<E
   }
   // Also when the client left while it began.
   void stream.over.then(() => session.end())
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while the start is waited for
   if (isLeft) return
   void conversation.listen(session).catch(() => session.end())
   try {
@@ -171,6 +172,7 @@ class Conversation {
         isOver = true
       }),
     ])
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
     if (isOver) throw new Error('the client has left')
   }
 

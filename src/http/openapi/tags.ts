@@ -1,6 +1,7 @@
 /** What groups the operations of a document: each has one of these. */
 export const REST_TAGS = [
   { name: 'Pods', description: 'Containers on machines with GPUs or CPUs, each for as long as its owner wants.' },
+  { name: 'Clusters', description: 'Pods that are placed together and share a private network.' },
   { name: 'Serverless', description: 'Endpoints: workers that are started for the work there is, and ended after it.' },
   { name: 'Jobs', description: 'The work of an endpoint: submit, wait for, cancel and explain it.' },
   { name: 'Webhooks', description: 'Messages about jobs that have ended: their signing secret and their deliveries.' },
