@@ -66,7 +66,7 @@ describe('Idempotency-Key of every create', () => {
       paths?: Record<string, { post?: { responses: object; parameters?: { name: string }[] } }>
     }
     const creates = Object.entries(paths).filter(([path, { post }]) => post && '201' in post.responses && !path.includes('{'))
-    const others = ['/v2/pods', '/v2/account/keys', '/v2/account/secrets', '/v2/organizations']
+    const others = ['/v2/pods', '/v2/clusters', '/v2/account/keys', '/v2/account/secrets', '/v2/organizations']
     expect(creates.map(([path]) => path).sort()).toEqual([...others, ...CREATES.map(({ path }) => path)].sort())
     for (const [path, { post }] of creates) {
       expect(

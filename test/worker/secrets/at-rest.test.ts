@@ -161,7 +161,7 @@ describe('rotation', () => {
       steps.push(reply.body.step)
       cursor = reply.body.nextCursor
     }
-    expect(new Set(steps).size).toBe(11)
+    expect(new Set(steps).size).toBe(12)
     const rows = [await d1Rows(), await objectRows(hostStub(env, queue.host.id))].join('\n')
     expect(rows).not.toContain('lies-open')
     expect((await scene.call.get(`/v2/templates/${templateId}`)).body.env).toEqual({ T: 'lies-open' })
