@@ -17,6 +17,8 @@ from podplane_client.types import Unset
 
 GPU = "NVIDIA L4"
 POOL = "AMPERE_24"
+# Members of clusters are containers; these have nothing to run.
+IMAGE = "registry.invalid/none:1"
 REPOSITORY = "arn:aws:ecr:us-east-1:123456789012:repository/team/models"
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada"
 
@@ -97,6 +99,24 @@ def pod(plane):
         "running": [running.status.value, running.gpu.id, running.env.to_dict(), holds(listed, made)],
         "changed": [changed.name, stopped is not None],
         "gone": [refused(plane.get_pod, made.id), refused(plane.get_pod_logs, made.id)],
+    }
+
+
+def cluster(plane):
+    compute = {"gpuTypeId": GPU, "gpuCountPerPod": 1, "podCount": 2}
+    body = make("CreateClusterRequest", name="one", type="TRAINING", image=IMAGE, compute=compute)
+    preview = plane.create_cluster(body=body, dry_run=True)
+    made = plane.create_cluster(body=body)
+    read = plane.get_cluster(made.id)
+    listed = plane.list_clusters().clusters
+    members = plane.list_cluster_pods(made.id).pods
+    changed = plane.update_cluster(made.id, body=make("UpdateClusterRequest", name="two"))
+    plane.delete_cluster(made.id)
+    return {
+        "made": [preview.fits, made.name, read.type_.value, holds(listed, made)],
+        "members": [read.pods.total, [member.name for member in members], [member.cluster.rank for member in members]],
+        "changed": changed.name,
+        "gone": refused(plane.get_cluster, made.id),
     }
 
 
@@ -274,6 +294,7 @@ seen = {
     "secret": secret(plane),
     "sshKeys": ssh_keys(plane),
     "pod": pod(plane),
+    "cluster": cluster(plane),
     "endpoint": endpoint(plane),
     "jobs": jobs(plane),
     "user": user(plane),

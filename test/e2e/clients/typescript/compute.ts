@@ -3,9 +3,11 @@ import { begins, holds, refused, until } from './tour.ts'
 
 const GPU = 'NVIDIA L4'
 const POOL = 'AMPERE_24'
+/** Members of clusters are containers; these have nothing to run. */
+const IMAGE = 'registry.invalid/none:1'
 
 export async function compute(plane: Podplane) {
-  return { pod: await pod(plane), endpoint: await endpoint(plane), jobs: await jobs(plane) }
+  return { pod: await pod(plane), cluster: await cluster(plane), endpoint: await endpoint(plane), jobs: await jobs(plane) }
 }
 
 async function pod(plane: Podplane) {
@@ -28,6 +30,26 @@ async function pod(plane: Podplane) {
     logs,
     changed: [changed.name, stopped !== undefined],
     gone: [await refused(plane.getPod({ path })), await refused(begins((signal) => plane.getPodLogs({ path, signal })))],
+  }
+}
+
+async function cluster(plane: Podplane) {
+  const compute = { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 }
+  const body = { name: 'one', type: 'TRAINING' as const, image: IMAGE, compute }
+  const preview = await plane.createCluster({ body, query: { dryRun: true } })
+  const made = await plane.createCluster({ body })
+  if (!('id' in made && 'fits' in preview)) throw new Error('a cluster, and what it would be')
+  const path = { id: made.id }
+  const read = await plane.getCluster({ path })
+  const { clusters } = await plane.listClusters()
+  const { pods } = await plane.listClusterPods({ path })
+  const changed = await plane.updateCluster({ path, body: { name: 'two' } })
+  await plane.deleteCluster({ path })
+  return {
+    made: [preview.fits, made.name, read.type, holds(clusters, made)],
+    members: [read.pods.total, pods.map(({ name }) => name), pods.map((pod) => pod.cluster?.rank)],
+    changed: changed.name,
+    gone: await refused(plane.getCluster({ path })),
   }
 }
 
