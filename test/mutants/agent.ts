@@ -179,7 +179,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'the user sets what is the platform’s',
-    file: 'src/host-agent/docker/container-spec.ts',
+    file: 'src/host-agent/docker/container/container-spec.ts',
     find: "if (name.startsWith('RUNPOD_') || !env.has(name))",
     replace: 'if (!env.has(name))',
   },
@@ -197,13 +197,13 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'the engine client follows where it is led',
-    file: 'src/host-agent/docker/client.ts',
+    file: 'src/host-agent/docker/engine/client.ts',
     find: 'guardTransport(docker.modem as unknown as Modem)',
     replace: 'if (docker.modem === undefined) guardTransport(docker.modem as unknown as Modem)',
   },
   {
     id: 'answers of the engine without bound',
-    file: 'src/host-agent/docker/engine-transport.ts',
+    file: 'src/host-agent/docker/engine/engine-transport.ts',
     find: 'if (left < 0) return',
     replace: 'if (left < -(2 ** 40)) return',
   },
@@ -216,13 +216,13 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'any image that the engine finds will do',
-    file: 'src/host-agent/docker/container-image.ts',
+    file: 'src/host-agent/docker/container/container-image.ts',
     find: 'if (local !== undefined && isNamed(image, local.names)) return local.id',
     replace: "if (local !== undefined && image !== '') return local.id",
   },
   {
     id: 'a private image is everybody’s once it is here',
-    file: 'src/host-agent/docker/container-image.ts',
+    file: 'src/host-agent/docker/container/container-image.ts',
     find: 'publicText: isPublic ? reference.text : undefined',
     replace: "publicText: isPublic || reference.text !== '' ? reference.text : undefined",
   },
@@ -336,7 +336,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'one host port for two workloads',
-    file: 'src/host-agent/docker/host-ports.ts',
+    file: 'src/host-agent/docker/ports/host-ports.ts',
     find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',
     replace: 'new Set([...refused])',
   },
@@ -354,13 +354,13 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an image opens all GPUs of the machine',
-    file: 'src/host-agent/docker/container-spec.ts',
+    file: 'src/host-agent/docker/container/container-spec.ts',
     find: "env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)",
     replace: 'if (!env.has(VISIBLE_GPUS)) env.set(VISIBLE_GPUS, NO_GPU + gpuIds.length)',
   },
   {
     id: 'what an engine that went away had made stays',
-    file: 'src/host-agent/docker/container-start.ts',
+    file: 'src/host-agent/docker/container/container-start.ts',
     find: 'container.name === name)) await engine.remove(name)',
     replace: 'container.name === workloadId)) await engine.remove(name)',
   },

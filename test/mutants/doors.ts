@@ -51,7 +51,7 @@ export const DOOR_AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a container has any number of commands',
-    file: 'src/host-agent/docker/exec.ts',
+    file: 'src/host-agent/docker/streams/exec.ts',
     find: 'if (open >= MAX_SESSIONS)',
     replace: 'if (open >= MAX_SESSIONS + 9)',
   },

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import type { DockerEngine } from './engine.ts'
+import type { DockerEngine } from './engine/engine.ts'
 
 /** Where the relay listens for containers, and by which name they reach it. */
 export interface BridgeAddress {

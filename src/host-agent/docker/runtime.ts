@@ -20,8 +20,8 @@ import {
   type WorkloadExit,
 } from '../runtime.ts'
 import type { EngineAbilities, EngineTrial } from '../trial/engine-trial.ts'
-import { ContainerDisks } from './container-disk.ts'
-import { ContainerImages, type ImagePolicy } from './container-image.ts'
+import { ContainerDisks } from './container/container-disk.ts'
+import { ContainerImages, type ImagePolicy } from './container/container-image.ts'
 import {
   accountOf,
   containerName,
@@ -31,16 +31,16 @@ import {
   PORTS_LABEL,
   RELAY_KEY_LABEL,
   WORKLOAD_LABEL,
-} from './container-spec.ts'
-import { ContainerStarter } from './container-start.ts'
-import { isEnded, watchContainer } from './container-watch.ts'
-import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from './engine.ts'
-import { engineText, ignoring } from './engine-errors.ts'
-import { ContainerExecs } from './exec.ts'
-import type { HostPorts } from './host-ports.ts'
-import { DockerOutput } from './output.ts'
-import { readPorts } from './ports-label.ts'
+} from './container/container-spec.ts'
+import { ContainerStarter } from './container/container-start.ts'
+import { isEnded, watchContainer } from './container/container-watch.ts'
+import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from './engine/engine.ts'
+import { engineText, ignoring } from './engine/engine-errors.ts'
+import type { HostPorts } from './ports/host-ports.ts'
+import { readPorts } from './ports/ports-label.ts'
 import type { Sandbox, Sandboxes } from './sandboxes.ts'
+import { ContainerExecs } from './streams/exec.ts'
+import { DockerOutput } from './streams/output.ts'
 
 const RETRY_MAX_MS = 10_000
 const OUTPUT_RETRY_BASE_MS = 20

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ContainerConfig, DockerEngine } from '../docker/engine.ts'
+import type { ContainerConfig, DockerEngine } from '../docker/engine/engine.ts'
 import { EngineFacts } from '../profile/engine-facts.ts'
 
 /**

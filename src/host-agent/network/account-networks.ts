@@ -1,5 +1,5 @@
-import type { DockerEngine } from '../docker/engine.ts'
-import { engineText } from '../docker/engine-errors.ts'
+import type { DockerEngine } from '../docker/engine/engine.ts'
+import { engineText } from '../docker/engine/engine-errors.ts'
 import type { Log } from '../log.ts'
 import { ACCOUNT_LABEL, bridgeName, NETWORK_LABEL, networkName } from './names.ts'
 import { formatSubnet, freeSubnets, parseSubnet, type Subnet } from './subnets.ts'

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import { statusOf } from '../docker/engine-errors.ts'
+import { statusOf } from '../docker/engine/engine-errors.ts'
 
 /** A network of the engine. */
 export interface EngineNetwork {

@@ -52,7 +52,7 @@ async function runs(client: string, id: string): Promise<GraphqlPod> {
   return await eventually(`${client} sees pod ${id} run`, WAIT_MS, async () => {
     const { myself } = await send<{ myself: { pods: GraphqlPod[] } }>(`${client}/my-pods`)
     const pod = myself.pods.find((one) => one.id === id)
-    return pod?.runtime && pod
+    return pod?.runtime ? pod : undefined
   })
 }
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { compareVersions, ownLabels } from '../../../src/host-agent/docker/client.ts'
+import { compareVersions, ownLabels } from '../../../src/host-agent/docker/engine/client.ts'
 
 test('versions compare by number', ({ expect }) => {
   expect(compareVersions('1.9', '1.41')).toBeLessThan(0)

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { buildContainerSpec } from '../../../src/host-agent/docker/container-spec.ts'
+import { buildContainerSpec } from '../../../src/host-agent/docker/container/container-spec.ts'
 import { makeWorkload } from '../support/workload.ts'
 
 describe('container spec', () => {

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { endedByOutage, extendOutage } from '../../../src/host-agent/docker/engine-outage.ts'
+import { endedByOutage, extendOutage } from '../../../src/host-agent/docker/engine/engine-outage.ts'
 
 describe('outages of the engine', () => {
   test('[HOST-62] a container that ended around one went with the engine, any other did not', ({ expect }) => {

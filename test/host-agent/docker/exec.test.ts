@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { DockerEngine, ExecSpec } from '../../../src/host-agent/docker/engine.ts'
-import { ContainerExecs, MAX_SESSIONS } from '../../../src/host-agent/docker/exec.ts'
-import { EXEC_MARK, HANGUP_SCRIPT, SIGNAL_SCRIPT } from '../../../src/host-agent/docker/exec-script.ts'
+import type { DockerEngine, ExecSpec } from '../../../src/host-agent/docker/engine/engine.ts'
+import { ContainerExecs, MAX_SESSIONS } from '../../../src/host-agent/docker/streams/exec.ts'
+import { EXEC_MARK, HANGUP_SCRIPT, SIGNAL_SCRIPT } from '../../../src/host-agent/docker/streams/exec-script.ts'
 
 /** An engine that runs nothing and knows what it was asked to run. */
 function played() {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { HostPorts } from '../../../src/host-agent/docker/host-ports.ts'
-import { choosePorts, type PortRequest } from '../../../src/host-agent/docker/port-choice.ts'
+import { HostPorts } from '../../../src/host-agent/docker/ports/host-ports.ts'
+import { choosePorts, type PortRequest } from '../../../src/host-agent/docker/ports/port-choice.ts'
 
 const request = (change: Partial<PortRequest>): PortRequest => ({
   wanted: ['22/tcp'],

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { parseDockerLogs } from '../../../src/host-agent/docker/logs.ts'
+import { parseDockerLogs } from '../../../src/host-agent/docker/streams/logs.ts'
 
 test('output frames are taken apart; a terminal has none', ({ expect }) => {
   const frame = (stream: number, payload: string) =>

@@ -1,4 +1,4 @@
-import type { DockerEngine, ListedContainer } from '../../../src/host-agent/docker/engine.ts'
+import type { DockerEngine, ListedContainer } from '../../../src/host-agent/docker/engine/engine.ts'
 import type { EngineNetwork, NetworkCalls, NewNetwork } from '../../../src/host-agent/network/engine-networks.ts'
 
 /** The networks of an engine. */

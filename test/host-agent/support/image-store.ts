@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { DockerEngine, ImageFacts, SavedImage } from '../../../src/host-agent/docker/engine.ts'
+import type { DockerEngine, ImageFacts, SavedImage } from '../../../src/host-agent/docker/engine/engine.ts'
 import { type LayerFile, tarOf } from '../../../src/host-agent/pulls/layers/archive.ts'
 import { sha256 } from './fake-registry.ts'
 

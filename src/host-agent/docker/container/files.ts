@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
-import { BLOCK_BYTES, isExtension, readTarHeader } from '../pulls/layers/tar-header.ts'
-import type { DockerEngine } from './engine.ts'
-import { orUndefined } from './engine-errors.ts'
+import { BLOCK_BYTES, isExtension, readTarHeader } from '../../pulls/layers/tar-header.ts'
+import type { DockerEngine } from '../engine/engine.ts'
+import { orUndefined } from '../engine/engine-errors.ts'
 
 /** Beside a file, what an archive of it holds at most: headers and what fills up. */
 const ARCHIVE_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
-import type { Workload } from '../../host-protocol/messages.ts'
-import { type PublishedPort, StartError, type StartHooks } from '../runtime.ts'
-import { EngineClientEnded, engineText } from './engine-errors.ts'
+import type { Workload } from '../../../host-protocol/messages.ts'
+import { type PublishedPort, StartError, type StartHooks } from '../../runtime.ts'
+import { EngineClientEnded, engineText } from '../engine/engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 import type { AssignedPort } from './port-choice.ts'
 

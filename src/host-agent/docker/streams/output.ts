@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { withoutReturn } from '../logs/lines.ts'
-import type { OutputChunk } from '../runtime.ts'
+import { withoutReturn } from '../../logs/lines.ts'
+import type { OutputChunk } from '../../runtime.ts'
 import { frameReader, type LogFrame } from './logs.ts'
 
 /** The last line that was read of one stream: the engine's time of it, and how many lines of that very time were read. */

@@ -1,9 +1,9 @@
 import type { ContainerCreateOptions } from 'dockerode'
-import type { ExecStream } from '../engine/exec-stream.ts'
-import type { EngineMount } from '../mounts/mount-driver.ts'
-import type { NetworkCalls } from '../network/engine-networks.ts'
-import type { EngineFacts } from '../profile/engine-facts.ts'
-import type { LayerFile } from '../pulls/layers/archive.ts'
+import type { ExecStream } from '../../engine/exec-stream.ts'
+import type { EngineMount } from '../../mounts/mount-driver.ts'
+import type { NetworkCalls } from '../../network/engine-networks.ts'
+import type { EngineFacts } from '../../profile/engine-facts.ts'
+import type { LayerFile } from '../../pulls/layers/archive.ts'
 
 export type ContainerSpec = ContainerCreateOptions
 

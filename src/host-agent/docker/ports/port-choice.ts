@@ -1,5 +1,5 @@
-import type { PortRange } from '../../host-protocol/messages.ts'
-import type { PublishedPort } from '../runtime.ts'
+import type { PortRange } from '../../../host-protocol/messages.ts'
+import type { PublishedPort } from '../../runtime.ts'
 
 /** From this number on a requested port asks for the same number inside and outside (NET-4). */
 export const SYMMETRIC_MIN = 70_000

@@ -1,9 +1,9 @@
-import type { EngineMount } from '../mounts/mount-driver.ts'
-import { StartError } from '../runtime.ts'
+import type { EngineMount } from '../../mounts/mount-driver.ts'
+import { StartError } from '../../runtime.ts'
+import type { DockerEngine, KeptDisk } from '../engine/engine.ts'
+import { engineText } from '../engine/engine-errors.ts'
+import { DISK_REPOSITORY } from '../engine/image-names.ts'
 import { containerName, HOST_LABEL } from './container-spec.ts'
-import type { DockerEngine, KeptDisk } from './engine.ts'
-import { engineText } from './engine-errors.ts'
-import { DISK_REPOSITORY } from './image-names.ts'
 
 /** Storage drivers refuse an image of more than about 125 layers; each stop and start adds one. */
 const LAYERS_MAX = 100

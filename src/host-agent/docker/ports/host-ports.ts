@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
-import type { PortRange } from '../../host-protocol/messages.ts'
-import { type PublishedPort, StartError } from '../runtime.ts'
+import type { PortRange } from '../../../host-protocol/messages.ts'
+import { type PublishedPort, StartError } from '../../runtime.ts'
 import { type AssignedPort, choosePorts } from './port-choice.ts'
 
 export interface HostPortsOptions {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
-import { imageEntries, tarOf } from '../pulls/layers/archive.ts'
+import { imageEntries, tarOf } from '../../pulls/layers/archive.ts'
 import type { ContainerConfig, DockerEngine, SavedImage } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 

@@ -1,9 +1,14 @@
-import type { Workload } from '../../host-protocol/messages.ts'
-import { backoffMs, sleep } from '../../node/backoff.ts'
-import type { Log } from '../log.ts'
-import type { EngineMount } from '../mounts/mount-driver.ts'
-import { StartError, type Started, type StartHooks } from '../runtime.ts'
-import type { EngineAbilities } from '../trial/engine-trial.ts'
+import type { Workload } from '../../../host-protocol/messages.ts'
+import { backoffMs, sleep } from '../../../node/backoff.ts'
+import type { Log } from '../../log.ts'
+import type { EngineMount } from '../../mounts/mount-driver.ts'
+import { StartError, type Started, type StartHooks } from '../../runtime.ts'
+import type { EngineAbilities } from '../../trial/engine-trial.ts'
+import type { DockerEngine, KeptDisk } from '../engine/engine.ts'
+import { engineText } from '../engine/engine-errors.ts'
+import type { HostPorts } from '../ports/host-ports.ts'
+import { withPorts } from '../ports/with-ports.ts'
+import type { Sandbox } from '../sandboxes.ts'
 import {
   buildContainerSpec,
   containerName,
@@ -13,12 +18,7 @@ import {
   type SpecContext,
   WORKLOAD_LABEL,
 } from './container-spec.ts'
-import type { DockerEngine, KeptDisk } from './engine.ts'
-import { engineText } from './engine-errors.ts'
-import type { HostPorts } from './host-ports.ts'
 import { writePlatformFiles } from './platform-files.ts'
-import type { Sandbox } from './sandboxes.ts'
-import { withPorts } from './with-ports.ts'
 
 const COMMAND_MAX_BYTES = 128 * 2 ** 10
 const RETRY_BASE_MS = 250

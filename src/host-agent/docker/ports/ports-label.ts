@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PublishedPort } from '../runtime.ts'
+import type { PublishedPort } from '../../runtime.ts'
 
 const Ports = z.array(z.object({ private: z.number(), public: z.number(), type: z.string() }))
 

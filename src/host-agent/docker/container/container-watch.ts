@@ -1,10 +1,10 @@
-import { backoffMs, sleep } from '../../node/backoff.ts'
-import { describeExit, OUTPUT_TAIL_LINES } from '../exit-reason.ts'
-import type { WorkloadExit } from '../runtime.ts'
-import type { ContainerFacts, DockerEngine, ListedContainer } from './engine.ts'
-import { EngineClientEnded, engineText, ignoring } from './engine-errors.ts'
-import { endedByOutage, extendOutage, type Outage } from './engine-outage.ts'
-import { parseDockerLogs } from './logs.ts'
+import { backoffMs, sleep } from '../../../node/backoff.ts'
+import { describeExit, OUTPUT_TAIL_LINES } from '../../exit-reason.ts'
+import type { WorkloadExit } from '../../runtime.ts'
+import type { ContainerFacts, DockerEngine, ListedContainer } from '../engine/engine.ts'
+import { EngineClientEnded, engineText, ignoring } from '../engine/engine-errors.ts'
+import { endedByOutage, extendOutage, type Outage } from '../engine/engine-outage.ts'
+import { parseDockerLogs } from '../streams/logs.ts'
 
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
