@@ -18,6 +18,7 @@ export function guardFields(schema: GraphQLSchema): GraphQLSchema {
     if (!('getFields' in type) || type.name.startsWith('__')) continue
     for (const field of Object.values(type.getFields())) {
       if (!('resolve' in field)) continue
+      // Any type with fields is looked for; the roots are objects.
       const isRoot = roots.includes(type as never)
       const checks = checksOf(field, isRoot, type === schema.getMutationType())
       if (checks.length > 0) guard(field, checks)

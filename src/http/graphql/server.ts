@@ -26,7 +26,9 @@ const guards: Plugin = {
   onParse: ({ params, setParsedDocument }) => setParsedDocument(readDocument(String(params.source))),
   onValidate: ({ addValidationRule }) => addValidationRule(boundedCost),
   onResultProcess: ({ serverContext, setResultProcessor }) => {
+    // What `runDocument` hands over, which the library's type of a plugin does not carry.
     const { ctx } = serverContext as unknown as Call
+    // A result of any kind, streams too, which this schema has none of; a response in place of one is what a processor may give.
     setResultProcessor((result) => answerOf(result as never, ctx.requestId), 'application/json')
   },
 }
