@@ -1,7 +1,15 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Pagination } from '../../../src/contract/pagination.ts'
 import { applyTime, type Job } from '../../../src/domain/job/job.ts'
-import { EVERY_JOB, type JobFilter, matchesFilter, prefixRange, readCursor, readJobFilter, type SeqRange } from '../../../src/domain/job/job-filter.ts'
+import {
+  EVERY_JOB,
+  type JobFilter,
+  matchesFilter,
+  prefixRange,
+  readCursor,
+  readJobFilter,
+  type SeqRange,
+} from '../../../src/domain/job/job-filter.ts'
 import { settleDue } from '../../../src/queue/deadlines.ts'
 import type { EndpointCore } from '../core.ts'
 import type { SqlState } from '../store/sql-state.ts'
