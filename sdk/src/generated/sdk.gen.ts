@@ -1711,9 +1711,9 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * The newest jobs
+     * Jobs by state, time and id
      *
-     * Newest first. An output that is too large to be listed is left out; `/status` has it.
+     * Newest first. A page may hold fewer than `limit` although others follow: go on while `hasNextPage` is true. An output that is too large to be listed is left out; `/status` has it.
      */
     public listRequests<ThrowOnError extends boolean = true>(options: Options<ListRequestsData, ThrowOnError>): RequestResult<ListRequestsAnswers, ListRequestsRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListRequestsAnswers, ListRequestsRefusals, ThrowOnError, 'data'>({

@@ -3318,6 +3318,7 @@ export type RequestsReply = {
          */
         outputOmitted?: true;
     }>;
+    pagination: Pagination;
 };
 
 export type MetricsReply = {
@@ -9571,6 +9572,26 @@ export type ListRequestsData = {
         endpointId: string;
     };
     query?: {
+        /**
+         * Jobs in these states only: one, or several with commas between them.
+         */
+        status?: string;
+        /**
+         * Created at this time or later.
+         */
+        from?: string;
+        /**
+         * Created before this time.
+         */
+        to?: string;
+        /**
+         * Jobs whose id begins so; `sync-` may be left out.
+         */
+        id?: string;
+        /**
+         * `nextCursor` of the page before.
+         */
+        cursor?: string;
         /**
          * At most so many, 1 to 1000; values outside are clamped.
          */
