@@ -1,35 +1,46 @@
-/** Signing in at the console of a plane, by types of its contract alone. */
-
 import type { z } from 'zod'
-import type { ConsoleState } from '../contract/console/session.ts'
-import { type CallOptions, Transport, type TransportOptions } from './transport.ts'
+import type { ConsoleAccount, ConsoleState, SignedIn as SignedInSchema } from '../contract/console/session.ts'
+import { ApiError, ConnectionError } from './errors.ts'
 
-export type SessionState = z.infer<typeof ConsoleState>
+/** An account that a session may act for. */
+export type SessionAccount = z.output<typeof ConsoleAccount>
+export type SignedIn = z.output<typeof SignedInSchema>
+/** How one may sign in at this plane. */
+export type SignInWays = SignedIn['ways']
+/** Who a browser's cookie stands for. */
+export type Session = z.output<typeof ConsoleState>
 
 const SESSION = '/console/session'
+/** A page of another origin cannot send it along, so it shows that the console itself asks. */
+export const CONSOLE_HEADERS = { 'x-requested-with': 'podplane' }
 
-/** What a page of the console asks of its session. The cookie is set by the answers; no page ever sees it. */
-export interface SessionClient {
-  /** Who is signed in, and how somebody may be. */
-  state(options?: CallOptions): Promise<SessionState>
-  /** Throws `ApiError`: 401 for a key or link that is not good, 429 after too many of them. */
-  signIn(by: { key: string } | { link: string }, options?: CallOptions): Promise<SessionState>
-  signOut(options?: CallOptions): Promise<void>
+/** Who is signed in. Throws `ApiError`, `ConnectionError`. */
+export async function readSession(url: string, signal?: AbortSignal): Promise<Session> {
+  return (await call(url, 'GET', undefined, signal)) as Session
 }
 
-/** The address that leads to the identity provider and back to a page of the console; to be opened, not fetched. */
-export function signInAddress(url: string, returnTo: string): string {
-  return `${url.replace(/\/+$/, '')}/console/sign-in?return=${encodeURIComponent(returnTo)}`
+/** Signs in by an API key, or by the single-use link that a plane has printed. */
+export async function signIn(url: string, by: { key: string } | { link: string }): Promise<Session> {
+  return (await call(url, 'POST', by)) as Session
 }
 
-/** A client for the session of this browser. */
-export function sessionClient(options: Omit<TransportOptions, 'credentials'>): SessionClient {
-  const transport = new Transport({ ...options, credentials: 'cookie' })
-  return {
-    state: async (call = {}) => (await transport.json({ ...call, method: 'GET', path: SESSION })) as SessionState,
-    signIn: async (by, call = {}) => (await transport.json({ ...call, method: 'POST', path: SESSION, body: by })) as SessionState,
-    signOut: async (call = {}) => {
-      await transport.json({ ...call, method: 'DELETE', path: SESSION })
-    },
-  }
+export async function signOut(url: string): Promise<void> {
+  await call(url, 'DELETE')
+}
+
+async function call(url: string, method: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const what = `${method} ${SESSION}`
+  const response = await fetch(url + SESSION, {
+    method,
+    headers: { ...CONSOLE_HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+    redirect: 'error',
+  }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw new ConnectionError(what, error)
+  })
+  const text = await response.text()
+  if (!response.ok) throw new ApiError(what, response, text)
+  return text === '' ? undefined : JSON.parse(text)
 }

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError } from './errors.ts'
 import type { Method } from './operation.ts'
+import { CONSOLE_HEADERS } from './session.ts'
 
 /** Longest wait for one answer. Calls that wait on purpose, such as `/runsync`, say how long. */
 const TIMEOUT_MS = 30_000
@@ -10,20 +11,13 @@ const LONGEST_PAUSE_MS = 30_000
 /** Repeating them changes nothing that the first has not. */
 const IDEMPOTENT: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 
-/**
- * How a client says who it is: by a key, or in a browser by the cookie of its session, which goes along by itself. `nobody`: it has none yet.
- */
-export type Credentials = { key: string } | 'cookie' | 'nobody'
-
-/** Says that a page of the plane asks: no other site can say it (CS-4). */
-const PAGE_MARK = 'podplane'
+/** How a client says who it is: by a key, or in a browser by the cookie of its session, which goes along by itself, and the account it acts for. */
+export type Credentials = { key: string } | { accountId: string | null }
 
 export interface TransportOptions {
   /** Where the plane is, `https://api.example.com`. */
   url: string
   credentials: Credentials
-  /** Of which account of a session this is (AUT-7): a name, or who knows it at the moment. A key has one account. */
-  accountId?: string | undefined | (() => string | undefined)
   /** For tests, and for environments with a `fetch` of their own. */
   fetch?: typeof fetch
   /** Waits between tries; for tests. */
@@ -101,15 +95,17 @@ export class Transport {
 
   private headersOf({ body, isCreate, idempotencyKey, headers: more }: Sent): Headers {
     const headers = new Headers(more)
-    const { credentials, accountId } = this.options
-    if (credentials === 'cookie') headers.set('x-requested-with', PAGE_MARK)
-    else if (credentials !== 'nobody') headers.set('authorization', `Bearer ${credentials.key}`)
-    const account = typeof accountId === 'function' ? accountId() : accountId
-    if (account !== undefined && !headers.has('x-team-id')) headers.set('x-team-id', account)
+    const { credentials } = this.options
+    if ('key' in credentials) headers.set('authorization', `Bearer ${credentials.key}`)
+    else for (const [name, value] of Object.entries(sessionHeaders(credentials.accountId))) headers.set(name, value)
     if (body !== undefined) headers.set('content-type', 'application/json')
     if (isCreate) headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID())
     return headers
   }
+}
+
+function sessionHeaders(accountId: string | null): Record<string, string> {
+  return { ...CONSOLE_HEADERS, ...(accountId === null ? {} : { 'x-team-id': accountId }) }
 }
 
 /** How long to wait before the next try; undefined: there is to be none. */

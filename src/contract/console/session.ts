@@ -10,7 +10,7 @@ const Secret = z.string().min(1).max(MAX_SECRET_CHARS)
 export const SignInRequest = z
   .strictObject({
     key: Secret.optional().meta({ description: 'An API key, as which the session acts from then on, or the key of the operator.' }),
-    link: Secret.optional().meta({ description: 'What stands behind `#` in a sign-in link.' }),
+    link: Secret.optional().meta({ description: 'The secret of a sign-in link.' }),
   })
   .refine(({ key, link }) => (key === undefined) !== (link === undefined), 'want either key or link')
   .meta({ id: 'SignInRequest', example: { key: 'pp_k3y1d00000_<secret>' } })
@@ -24,7 +24,7 @@ export const ConsoleAccount = z
   .object({
     id: z.string(),
     name: z.string(),
-    kind: z.enum(['PERSONAL', 'ORGANIZATION']),
+    kind: z.enum(['USER', 'ORGANIZATION']),
     role: z.enum(['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC']),
     scopes: z.array(z.string()).meta({ description: 'What the session may do there; of a key’s session, what the key may.' }),
     isSuspended: z.boolean(),
@@ -34,8 +34,13 @@ export const ConsoleAccount = z
     example: { id: '5c8r2n6t1v9k3d', name: 'Acme', kind: 'ORGANIZATION', role: 'BASIC', scopes: ['jobs:read'], isSuspended: false },
   })
 
-export const ConsoleSession = z
+const Ways = z
+  .object({ oidc: z.boolean().meta({ description: '`/console/sign-in/start` leads to the identity provider.' }), key: z.boolean() })
+  .meta({ id: 'SignInWays', description: 'The ways of signing in that this plane offers.', example: { oidc: false, key: true } })
+
+export const SignedIn = z
   .object({
+    signedIn: z.literal(true),
     user: ConsoleUser.nullable().meta({ description: 'Null: the operator’s key, which is nobody’s.' }),
     accounts: z.array(ConsoleAccount).meta({ description: 'The own one first, then by name. `X-Team-Id` of a request names another.' }),
     accountId: z.string().nullable().meta({ description: 'The account that requests are for unless they name another.' }),
@@ -43,10 +48,12 @@ export const ConsoleSession = z
     signedInBy: z.enum(['KEY', 'OPERATOR_KEY', 'OIDC', 'LINK']),
     createdAt: Timestamp,
     expiresAt: Timestamp,
+    ways: Ways,
   })
   .meta({
-    id: 'ConsoleSession',
+    id: 'SignedIn',
     example: {
+      signedIn: true,
       user: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', name: 'ada' },
       accounts: [],
       accountId: '5c8r2n6t1v9k3d',
@@ -54,17 +61,17 @@ export const ConsoleSession = z
       signedInBy: 'OIDC',
       createdAt: '2026-06-01T12:00:00Z',
       expiresAt: '2026-06-02T00:00:00Z',
+      ways: { oidc: true, key: true },
     },
   })
-export type ConsoleSession = z.infer<typeof ConsoleSession>
+export type SignedIn = z.infer<typeof SignedIn>
+
+export const SignedOut = z
+  .object({ signedIn: z.literal(false), ways: Ways })
+  .meta({ id: 'SignedOut', example: { signedIn: false, ways: { oidc: false, key: true } } })
 
 /** Who is signed in, and how somebody may be. */
 export const ConsoleState = z
-  .object({
-    session: ConsoleSession.nullable().meta({ description: 'Null: nobody is signed in.' }),
-    signIn: z
-      .object({ oidc: z.boolean().meta({ description: '`/console/sign-in` leads to the identity provider.' }), key: z.literal(true) })
-      .meta({ description: 'The ways that this plane offers.' }),
-  })
-  .meta({ id: 'ConsoleState', example: { session: null, signIn: { oidc: false, key: true } } })
+  .union([SignedIn, SignedOut])
+  .meta({ id: 'ConsoleState', example: { signedIn: false, ways: { oidc: false, key: true } } })
 export type ConsoleState = z.infer<typeof ConsoleState>

@@ -17,6 +17,6 @@ export const SignInLink = z
   })
   .meta({
     id: 'SignInLink',
-    example: { link: '<random>', path: '/console#<random>', expiresAt: '2026-06-02T00:00:00Z' },
+    example: { link: '<random>', path: '/console/sign-in#link=<random>', expiresAt: '2026-06-02T00:00:00Z' },
   })
 export type SignInLink = z.infer<typeof SignInLink>

@@ -24,7 +24,7 @@ const stateRoute = createRoute({
   path: PATH,
   operationId: 'getConsoleState',
   summary: 'Who is signed in, and how somebody may be',
-  description: 'Answers everybody: without a session, `session` is null.',
+  description: 'Answers everybody: without a session, `signedIn` is false.',
   responses: { 200: state('Who it is.'), ...problemResponses([429]) },
 })
 
@@ -92,7 +92,8 @@ async function stateOf(c: AppContext, secret: string | null): Promise<ConsoleSta
   if (session !== null && 'problem' in session) throw authenticationProblem(session)
   const { sessions, console } = readSettings(c.env)
   const oidc = console.client !== null && sessions !== null && !('fault' in sessions)
-  return { session, signIn: { oidc, key: true } }
+  const ways = { oidc, key: true }
+  return session === null ? { signedIn: false, ways } : { ...session, ways }
 }
 
 function where(c: AppContext) {

@@ -1,4 +1,4 @@
-import type { ConsoleSession as SessionView } from '../../contract/console/session.ts'
+import type { SignedIn } from '../../contract/console/session.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import * as table from '../../db/accounts/console-sessions.ts'
 import { openDatabase } from '../../db/client.ts'
@@ -20,6 +20,9 @@ import { verifyKeyAgain } from '../credentials/verify-key.ts'
 import { authenticateByCookie, type ConsoleSession, consoleSessionId, findByCookie, isOperator } from './console-callers.ts'
 import { digestOfOperatorKey } from './operator-key.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
+
+/** Who is signed in, without the ways in which somebody may be. */
+type SessionView = Omit<SignedIn, 'ways'>
 
 /** What a page is given: the secret goes into its cookie and nowhere else. */
 export interface Opened {
@@ -99,6 +102,7 @@ export async function describeSession(env: Env, shown: CookieShown, nowMs: numbe
   const answer = await authenticateByCookie(env, shown, nowMs, visit)
   const suspended = !answer.ok && answer.problem === 'accountSuspended' ? answer.sessionAccount : null
   return {
+    signedIn: true,
     user: user && { id: user.id, email: user.email, name: user.email.split('@', 1)[0] ?? user.email },
     accounts: user === null ? [] : await accountsOf(env, session),
     accountId: answer.ok ? answer.principal.teamId : (suspended ?? session.key?.principal.teamId ?? null),
@@ -117,7 +121,7 @@ async function accountsOf(env: Env, { user, key }: ConsoleSession): Promise<Sess
   return seen.map(({ id, name, kind, role }) => ({
     id,
     name,
-    kind,
+    kind: kind === 'PERSONAL' ? ('USER' as const) : kind,
     role,
     scopes: [...(key?.principal.scopes ?? scopesOfRole(role))],
     isSuspended: key?.isSuspended ?? user.accounts.all.get(id)?.isSuspended ?? false,

@@ -29,7 +29,7 @@ export async function createSignInLink(ctx: OperatorContext, { userId, isOperato
   const change = { action: 'sign-in-links.create', resourceKind: 'session', resourceId: row.id.slice(0, CREDENTIAL_CHARS), before: null }
   const note = noteByOperator(ctx, user.personalTeamId, { ...change, after: { userId, isOperator, expiresAt } })
   await insertSignInLink(openDatabase(env.DB), row, note)
-  return { link, path: `/console#${link}`, expiresAt }
+  return { link, path: `/console/sign-in#link=${link}`, expiresAt }
 }
 
 /** Opens the session of a link, which is used up by it; or says why not. */

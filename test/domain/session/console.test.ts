@@ -101,7 +101,7 @@ describe('the way back after signing in', () => {
     '/consoles',
     '/docs',
     'console',
-    '/console/sign-in?return=/console',
+    '/console/sign-in/start?return=/console',
     '/console/callback',
     'javascript:alert(1)',
     '/console\\@evil.test',

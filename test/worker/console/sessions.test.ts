@@ -52,16 +52,15 @@ describe('a session', () => {
     expect([response.status, await response.json()]).toEqual([
       201,
       {
-        session: {
-          user: { id: account.userId, email: account.email, name: account.email.split('@')[0] },
-          accounts: [{ id: team, name: account.email, kind: 'PERSONAL', role: 'OWNER', scopes: expect.any(Array), isSuspended: false }],
-          accountId: team,
-          isOperator: false,
-          signedInBy: 'KEY',
-          createdAt: expect.any(String),
-          expiresAt: expect.any(String),
-        },
-        signIn: { oidc: false, key: true },
+        signedIn: true,
+        user: { id: account.userId, email: account.email, name: account.email.split('@')[0] },
+        accounts: [{ id: team, name: account.email, kind: 'USER', role: 'OWNER', scopes: expect.any(Array), isSuspended: false }],
+        accountId: team,
+        isOperator: false,
+        signedInBy: 'KEY',
+        createdAt: expect.any(String),
+        expiresAt: expect.any(String),
+        ways: { oidc: false, key: true },
       },
     ])
     const [cookie = '', ...others] = response.headers.getSetCookie()
@@ -118,11 +117,11 @@ describe('a session', () => {
     const browser = await Browser.signedIn(key)
     expect((await browser.page('GET', PODS)).status).toBe(200)
     expect((await browser.page('POST', '/v2/templates', { name: 'x', image: 'acme/idle:1' })).status).toBe(403)
-    const { session } = (await browser.page('GET', STATE)).body
+    const session = (await browser.page('GET', STATE)).body
     expect(session.accounts.map(({ scopes }: { scopes: string[] }) => scopes)).toEqual([['serverless:read']])
     await admin().delete(`/admin/v1/keys/${id}`)
     expect((await browser.page('GET', PODS)).status).toBe(401)
-    expect((await browser.page('GET', STATE)).body.session).toBeNull()
+    expect((await browser.page('GET', STATE)).body.signedIn).toBe(false)
   })
 
   it('[CS-3] of a key is revoked elsewhere within 60 s', async () => {
@@ -142,7 +141,7 @@ describe('a session', () => {
     await joinTeam(team, member, 'DEV')
     const { key } = await createKeyIn(team, member)
     const browser = await Browser.signedIn(key)
-    expect((await browser.page('GET', STATE)).body.session).toMatchObject({ accountId: team, accounts: [{ id: team, role: 'DEV' }] })
+    expect((await browser.page('GET', STATE)).body).toMatchObject({ accountId: team, accounts: [{ id: team, role: 'DEV' }] })
     await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
     forgetVerdicts()
     expect((await browser.page('GET', PODS)).status).toBe(401)
@@ -190,7 +189,7 @@ describe('a session', () => {
     const browser = new Browser()
     browser.cookies.set('podplane-session', secret)
     expect((await browser.page('GET', PODS)).status).toBe(401)
-    expect((await browser.page('GET', STATE)).body).toEqual({ session: null, signIn: { oidc: false, key: true } })
+    expect((await browser.page('GET', STATE)).body).toEqual({ signedIn: false, ways: { oidc: false, key: true } })
   })
 
   it('[CS-1] of one plane is none at another, even over the same database', async () => {
@@ -269,7 +268,7 @@ describe('a session of a user', () => {
     const own = await teamOf(member)
     await joinTeam(team, member, 'BASIC')
     const browser = await byLink(member.userId)
-    const state = (await browser.page('GET', STATE)).body.session
+    const state = (await browser.page('GET', STATE)).body
     expect(state).toMatchObject({ accountId: own, signedInBy: 'LINK', isOperator: false })
     expect(state.accounts.map(({ id, role }: { id: string; role: string }) => [id, role]).toSorted()).toEqual(
       [
@@ -284,7 +283,7 @@ describe('a session of a user', () => {
     const body = { name: crypto.randomUUID(), image: 'acme/idle:1' }
     expect((await browser.page('POST', '/v2/templates', body, { 'X-Team-Id': team })).status).toBe(403)
     expect((await browser.page('POST', '/v2/templates', body)).status).toBe(201)
-    expect((await browser.page('GET', STATE, undefined, { 'X-Team-Id': team })).body.session.accountId).toBe(team)
+    expect((await browser.page('GET', STATE, undefined, { 'X-Team-Id': team })).body.accountId).toBe(team)
     await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
     forgetVerdicts()
     const removed = await browser.page('GET', PODS, undefined, { 'X-Team-Id': team })
@@ -296,7 +295,7 @@ describe('a session of a user', () => {
     const browser = await byLink(account.userId)
     await admin().post(`/admin/v1/users/${account.userId}/suspend`)
     expect((await browser.page('GET', PODS)).status).toBe(403)
-    expect((await browser.page('GET', STATE)).body.session.accounts).toMatchObject([{ isSuspended: true }])
+    expect((await browser.page('GET', STATE)).body.accounts).toMatchObject([{ isSuspended: true }])
   })
 
   it('[CS-17] ends everywhere when the operator says so, or deletes the user', async () => {
@@ -317,7 +316,10 @@ describe('a sign-in link', () => {
   it('[CS-15] signs in once, within 12 hours', async () => {
     const account = await createAccount()
     const { status, body } = await admin().post('/admin/v1/sign-in-links', { userId: account.userId })
-    expect([status, body]).toEqual([201, { link: expect.any(String), path: `/console#${body.link}`, expiresAt: expect.any(String) }])
+    expect([status, body]).toEqual([
+      201,
+      { link: expect.any(String), path: `/console/sign-in#link=${body.link}`, expiresAt: expect.any(String) },
+    ])
     const stored = JSON.stringify((await env.DB.prepare('SELECT * FROM sign_in_links').all()).results)
     expect(stored).not.toContain(body.link)
     const [first, second] = [new Browser(), new Browser()]
@@ -353,7 +355,7 @@ describe('a sign-in link', () => {
 describe('an operator', () => {
   it('[CS-14] who signs in with the operator key opens the operator API, and no account', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
-    expect((await browser.page('GET', STATE)).body.session).toMatchObject({
+    expect((await browser.page('GET', STATE)).body).toMatchObject({
       user: null,
       accounts: [],
       accountId: null,
@@ -379,7 +381,7 @@ describe('an operator', () => {
   it('[CS-13] by session is named in the audit log, and to tenants is the operator', async () => {
     const [operator, tenant] = [await createAccount(), await createAccount()]
     const browser = await byLink(operator.userId, true)
-    expect((await browser.page('GET', STATE)).body.session.isOperator).toBe(true)
+    expect((await browser.page('GET', STATE)).body.isOperator).toBe(true)
     const quotas = { minute: 60, hour: 3000, day: 50000, exempt: true }
     expect((await browser.page('PUT', `/admin/v1/users/${tenant.userId}/quotas`, quotas)).status).toBe(200)
     const [row] = await auditRows('resource_id = ? AND action = ? AND user_id IS NOT NULL', tenant.userId, 'quotas.set')
