@@ -221,6 +221,7 @@ describe('[PP-122] what generators of clients need', () => {
       CreatePodRequestOnHostLoss: 'WAIT',
       CreateResultRetentionRun: 1_800_000,
       CreateResultRetentionRunSync: 60_000,
+      CreateSignInLinkRequestIsOperator: false,
       CreateTemplateRequestCategory: 'NVIDIA',
       CreateTemplateRequestDisk: 10,
       CreateTemplateRequestPublic: false,

@@ -33,7 +33,7 @@ export const signInLinks = sqliteTable('sign_in_links', {
   expiresAt: integer('expires_at').notNull(),
 })
 
-/** Devices that wait for somebody to let them in (CS-18). Both codes are hashes. A key is made when it is handed out, so none is here. */
+/** Devices that wait for somebody to let them in. Both codes are hashes. A key is made when it is handed out, so none is here. */
 export const deviceLogins = sqliteTable(
   'device_logins',
   {

@@ -23,7 +23,7 @@ const COOKIE = {
   description: 'Over plain http `podplane-session`. Whatever changes something also needs `X-Requested-With: podplane`.',
 } as const
 
-/** What the console has beside the API (CS-1 to CS-26). Its pages are static files, behind these routes. */
+/** What the console has beside the API. Its pages are static files, behind these routes. */
 export function consoleApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   app.openAPIRegistry.registerComponent('securitySchemes', 'cookie', COOKIE)
