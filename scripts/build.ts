@@ -1,10 +1,10 @@
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// Builds what a fresh clone needs beside its sources: the static assets of the reference page, the one-file host agent and SSH proxy.
+// Builds what a fresh clone needs beside its sources: the static assets of the reference page, the one-file host agent, SSH proxy and command line.
 
 const ASSETS = join(PROJECT_ROOT, 'dist/assets')
 /** Served at `/reference/`, where the reference page looks for it. */
@@ -18,9 +18,11 @@ copyFileSync(join(dirname(REDOC), '../LICENSE'), join(REFERENCE, 'redoc.LICENSE.
 
 await buildProgram('src/host-agent/main.ts', 'podplane-agent.mjs')
 await buildProgram('src/ssh-proxy/main.ts', 'podplane-ssh-proxy.mjs')
+// Read at every start, so without what only people need.
+await buildProgram('src/cli/main.ts', 'podplane.mjs', { minify: true })
 
 /** A program for Node in one file. */
-async function buildProgram(entry: string, name: string): Promise<void> {
+async function buildProgram(entry: string, name: string, options: BuildOptions = {}): Promise<void> {
   const outfile = join(PROJECT_ROOT, 'dist', name)
   await build({
     absWorkingDir: PROJECT_ROOT,
@@ -42,6 +44,7 @@ async function buildProgram(entry: string, name: string): Promise<void> {
       ].join('\n'),
     },
     logLevel: 'warning',
+    ...options,
   })
   chmodSync(outfile, EXECUTABLE_MODE)
 }
