@@ -20,6 +20,7 @@ import { registerAdminSessions } from './routes/accounts/admin-sessions.ts'
 import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
+import { registerHostMetrics } from './routes/history/admin-host-metrics.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
@@ -51,6 +52,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminCatalog(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
+  registerHostMetrics(app)
   registerAdminSecrets(app)
   registerDeletedVolumes(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))

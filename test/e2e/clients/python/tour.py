@@ -95,10 +95,12 @@ def pod(plane):
     changed = plane.update_pod(made.id, body=make("UpdatePodRequest", name="two"))
     stopped = plane.act_on_pod(made.id, body=make("PodActionRequest", action="stop"))
     plane.delete_pod(made.id)
+    measured = plane.get_pod_metrics(made.id, step=60)
     return {
         "made": [preview.fits, made.name, again.id == made.id],
         "running": [running.status.value, running.gpu.id, running.env.to_dict(), holds(listed, made)],
         "changed": [changed.name, stopped is not None],
+        "measured": measured.step,
         "lines": [lines.at_end, isinstance(lines.lines, list)],
         "gone": [refused(plane.get_pod, made.id), refused(plane.get_pod_logs, made.id)],
     }
