@@ -1,5 +1,5 @@
-import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import type { Series, Window } from '../src/domain/history/series.ts'
+import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { type Env, readSettings } from '../src/env.ts'
 import type { Workload, WorkloadReport } from '../src/host-protocol/messages.ts'
 import type { HostPresenceView, HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'

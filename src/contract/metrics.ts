@@ -11,14 +11,11 @@ const Moment = z.iso.datetime({ offset: true })
 export const MetricsQuery = z.object({
   from: Moment.optional().meta({ description: 'RFC 3339. Without it an hour before `to`.', example: '2026-06-01T12:00:00Z' }),
   to: Moment.optional().meta({ description: 'RFC 3339, exclusive. Without it now.', example: '2026-06-01T13:00:00Z' }),
-  step: z
-    .preprocess(readDigits, z.number().int().min(MIN_STEP_SECONDS).max(MAX_STEP_SECONDS))
-    .optional()
-    .meta({
-      description:
-        'Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.',
-      example: 60,
-    }),
+  step: z.preprocess(readDigits, z.number().int().min(MIN_STEP_SECONDS).max(MAX_STEP_SECONDS)).optional().meta({
+    description:
+      'Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.',
+    example: 60,
+  }),
 })
 export type MetricsQuery = z.infer<typeof MetricsQuery>
 
@@ -48,6 +45,10 @@ export const MetricsResponse = z
   .meta({
     id: 'MetricsResponse',
     description: 'Columns, not rows: the n-th point of every series is of `from` + n × `step`.',
-    example: { from: '2026-06-01T12:00:00Z', step: 60, series: [{ name: 'cpu', unit: 'percent', points: [3, null, 41], maxima: [9, null, 88] }] },
+    example: {
+      from: '2026-06-01T12:00:00Z',
+      step: 60,
+      series: [{ name: 'cpu', unit: 'percent', points: [3, null, 41], maxima: [9, null, 88] }],
+    },
   })
 export type MetricsResponse = z.infer<typeof MetricsResponse>

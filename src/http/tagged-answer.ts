@@ -3,7 +3,9 @@ import { isKnown } from '../domain/text/etag.ts'
 import type { AppEnv } from './app-env.ts'
 
 /** The headers of an answer that says what it is (HIS-9), for its route. */
-export const ETAG_HEADER = { ETag: { description: 'Of this answer, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } } }
+export const ETAG_HEADER = {
+  ETag: { description: 'Of this answer, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } },
+}
 
 /** The document of a 304. */
 export const NOT_MODIFIED = { description: 'The answer is the one that `If-None-Match` names.' }

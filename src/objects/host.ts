@@ -1,5 +1,5 @@
-import type { LinkReplacements } from '../domain/host/link-replacement.ts'
 import type { Series, Window } from '../domain/history/series.ts'
+import type { LinkReplacements } from '../domain/host/link-replacement.ts'
 import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
 
 /** The answer to who is about to change a pod's row. */

@@ -1,5 +1,5 @@
-import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
+import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { CreatePodRequest, ListPodsResponse, Pod, PodActionRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { as, create, events, get, NOTHING, patch, post, remove, socket } from '../operation.ts'
 

@@ -1,5 +1,5 @@
 import type { MetricName } from '../../contract/enums.ts'
-import { type Chunk, LEVELS, type Level } from './chunk.ts'
+import { type Chunk, type Column, LEVELS, type Level } from './chunk.ts'
 import { METRICS } from './metrics.ts'
 
 /** Most points of one answer (HIS-5). */
@@ -57,29 +57,39 @@ function finestAt(ageMs: number): number {
 
 /** One track of these chunks, all of the window's level, as columns (HIS-4). */
 export function seriesOf(chunks: readonly Chunk[], track: string, window: Window): Series[] {
-  const found = new Map<string, Series & { counts: number[] }>()
+  const found = new Map<string, Counted>()
   for (const { startMs, tracks } of chunks) {
-    for (const [key, { metric, gpu, average, maximum }] of tracks.get(track)?.columns ?? []) {
-      for (const [slot, value] of average.entries()) {
-        const at = Math.floor((startMs + slot * LEVELS[window.level].stepMs - window.fromMs) / window.stepMs)
-        if (Number.isNaN(value) || at < 0 || at >= window.count) continue
-        let series = found.get(key)
-        if (!series) found.set(key, (series = { ...emptySeries(metric, gpu, window.count), counts: new Array<number>(window.count).fill(0) }))
-        const count = (series.counts[at] ?? 0) + 1
-        series.counts[at] = count
-        const former = series.points[at] ?? 0
-        series.points[at] = former + (value - former) / count
-        series.maxima[at] = Math.max(series.maxima[at] ?? 0, maximum[slot] ?? value)
-      }
+    for (const [key, column] of tracks.get(track)?.columns ?? []) {
+      const series = found.get(key) ?? emptySeries(column, window.count)
+      if (addColumn(series, column, startMs, window)) found.set(key, series)
     }
   }
   const all = [...found.values()].map(({ counts: _counts, ...series }) => series)
   return inOrder(window.stepMs === LEVELS[0].stepMs ? all.map(bridged) : all)
 }
 
-function emptySeries(code: number, gpu: number | null, count: number): Series {
+type Counted = Series & { counts: number[] }
+
+/** Whether anything of the column is in the window. */
+function addColumn({ points, maxima, counts }: Counted, { average, maximum }: Column, startMs: number, window: Window): boolean {
+  let isIn = false
+  for (const [slot, value] of average.entries()) {
+    const at = Math.floor((startMs + slot * LEVELS[window.level].stepMs - window.fromMs) / window.stepMs)
+    if (Number.isNaN(value) || at < 0 || at >= window.count) continue
+    const count = (counts[at] ?? 0) + 1
+    const former = points[at] ?? 0
+    counts[at] = count
+    points[at] = former + (value - former) / count
+    maxima[at] = Math.max(maxima[at] ?? 0, maximum[slot] ?? value)
+    isIn = true
+  }
+  return isIn
+}
+
+function emptySeries({ metric: code, gpu }: Column, count: number): Counted {
   const metric = METRICS.find((known) => known.code === code)?.name ?? 'cpu'
-  return { metric, gpu, points: new Array<null>(count).fill(null), maxima: new Array<null>(count).fill(null) }
+  const points = new Array<null>(count).fill(null)
+  return { metric, gpu, points, maxima: [...points], counts: new Array<number>(count).fill(0) }
 }
 
 // Beats come every 4 to 6 s, so that a step of 5 s may hold none. One such step between two others is no gap.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { decodeChunk, encodeChunk } from '../../../src/domain/history/chunk-bytes.ts'
 import { type Chunk, chunkStart, emptyChunk, LEVELS, type Level, MAX_TRACKS } from '../../../src/domain/history/chunk.ts'
+import { decodeChunk, encodeChunk } from '../../../src/domain/history/chunk-bytes.ts'
 import { judgeIdle } from '../../../src/domain/history/idle.ts'
 import type { Sample } from '../../../src/domain/history/metrics.ts'
 import { noteSamples, rollUp } from '../../../src/domain/history/rollup.ts'
@@ -65,7 +65,10 @@ const history = fc.array(fc.tuple(fc.integer({ min: 0, max: 3 * QUARTER_MS - 1 }
 /** The same from all samples at once: of a step of 5 s the last that came counts; then means of means, and the most of all. */
 function naive(samples: readonly (readonly [number, number])[], level: Level): { points: (number | null)[]; maxima: (number | null)[] } {
   const slots = new Map(samples.map(([atMs, value]) => [Math.floor(atMs / 5_000), value]))
-  let steps = Array.from({ length: (3 * QUARTER_MS) / 5_000 }, (_, index) => ({ mean: slots.get(index) ?? null, most: slots.get(index) ?? null }))
+  let steps = Array.from({ length: (3 * QUARTER_MS) / 5_000 }, (_, index) => ({
+    mean: slots.get(index) ?? null,
+    most: slots.get(index) ?? null,
+  }))
   for (const group of [12, 15].slice(0, level)) {
     steps = Array.from({ length: steps.length / group }, (_, index) => {
       const part = steps.slice(index * group, (index + 1) * group).filter(({ mean }) => mean !== null)
@@ -79,7 +82,8 @@ function naive(samples: readonly (readonly [number, number])[], level: Level): {
 
 function expectNear(got: readonly (number | null)[] | undefined, wanted: readonly (number | null)[]): void {
   expect(got?.map((value) => value === null)).toEqual(wanted.map((value) => value === null))
-  for (const [at, value] of wanted.entries()) if (value !== null) expect(Math.abs((got?.[at] ?? 0) - value)).toBeLessThanOrEqual(3 * near(value))
+  for (const [at, value] of wanted.entries())
+    if (value !== null) expect(Math.abs((got?.[at] ?? 0) - value)).toBeLessThanOrEqual(3 * near(value))
 }
 
 describe('history', () => {
@@ -132,7 +136,12 @@ describe('history', () => {
 
   it('[HIS-3] bytes give back the chunk, and one track of it alone', () => {
     const chunk = emptyChunk(0, 60_000)
-    noteSamples(chunk, null, [cpu('', 7), cpu('pod1', 3, true), { ...cpu('w', 1), readings: [{ metric: 'gpu', gpu: 7, value: 99 }] }], 75_000)
+    noteSamples(
+      chunk,
+      null,
+      [cpu('', 7), cpu('pod1', 3, true), { ...cpu('w', 1), readings: [{ metric: 'gpu', gpu: 7, value: 99 }] }],
+      75_000,
+    )
     expect(stored(chunk)).toEqual(chunk)
     expect([...decodeChunk(encodeChunk(chunk), 0, 60_000, 'w').tracks.keys()]).toEqual(['w'])
     expect(decodeChunk(new Uint8Array([9, 0, 1]), 0, 60_000)).toEqual(emptyChunk(0, 60_000))
@@ -142,7 +151,12 @@ describe('history', () => {
     const chunk = emptyChunk(2, 0)
     const quarter = (index: number, ids: string[]) => {
       const fine = emptyChunk(1, index * QUARTER_MS)
-      noteSamples(fine, null, ids.map((id) => cpu(id, 1)), fine.startMs)
+      noteSamples(
+        fine,
+        null,
+        ids.map((id) => cpu(id, 1)),
+        fine.startMs,
+      )
       rollUp(fine, chunk)
     }
     for (let index = 0; index < 4; index++) quarter(index, ['lives', ...Array.from({ length: 500 }, (_, n) => `short-${index}-${n}`)])

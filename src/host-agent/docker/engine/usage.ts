@@ -28,8 +28,7 @@ interface EngineTraffic {
 export function trafficOf({ networks, blkio_stats: disks }: EngineTraffic): Traffic {
   const interfaces = networks && Object.values(networks)
   const moved = disks?.io_service_bytes_recursive ?? undefined
-  const ofDisks = (op: string) =>
-    moved?.reduce((sum, { op: name, value }) => (name.toLowerCase() === op ? sum + value : sum), 0)
+  const ofDisks = (op: string) => moved?.reduce((sum, { op: name, value }) => (name.toLowerCase() === op ? sum + value : sum), 0)
   return {
     received: interfaces?.reduce((sum, { rx_bytes: bytes }) => sum + bytes, 0),
     sent: interfaces?.reduce((sum, { tx_bytes: bytes }) => sum + bytes, 0),
