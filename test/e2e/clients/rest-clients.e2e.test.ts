@@ -55,6 +55,7 @@ const SEEN = {
     made: [true, 'one', true],
     running: ['RUNNING', 'NVIDIA L4', GREETING, true],
     changed: ['two', true],
+    explained: ['RUNNING', false],
     gone: [404, 404],
   },
   cluster: { made: [true, 'one', 'TRAINING', true], members: [2, ['one-0', 'one-1'], [0, 1]], changed: 'two', gone: 404 },

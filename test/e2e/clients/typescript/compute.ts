@@ -22,6 +22,7 @@ async function pod(plane: Podplane) {
   const { pods } = await plane.listPods({ query: { includeClusterPods: true } })
   const logs = await begins((signal) => plane.getPodLogs({ path, query: { source: 'system' }, signal }))
   const changed = await plane.updatePod({ path, body: { name: 'two' } })
+  const why = await plane.explainPod({ path })
   const stopped = await plane.actOnPod({ path, body: { action: 'stop' } })
   await plane.deletePod({ path })
   return {
@@ -29,6 +30,7 @@ async function pod(plane: Podplane) {
     running: [running.status, running.gpu?.id, running.env, holds(pods, made)],
     logs,
     changed: [changed.name, stopped !== undefined],
+    explained: [why.code, why.isStale],
     gone: [await refused(plane.getPod({ path })), await refused(begins((signal) => plane.getPodLogs({ path, signal })))],
   }
 }
