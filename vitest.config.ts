@@ -35,6 +35,7 @@ export default defineConfig({
             'test/domain/**/*.test.ts',
             'test/host-protocol/**/*.test.ts',
             'test/contract/**/*.test.ts',
+            'test/console/**/*.test.ts',
             'test/model/**/*.test.ts',
             'test/queue/**/*.test.ts',
             'test/architecture.test.ts',

@@ -1,10 +1,12 @@
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { build as buildSite } from 'vite'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// Builds what a fresh clone needs beside its sources: the static assets of the reference page, the one-file host agent and SSH proxy.
+// Builds what a fresh clone needs beside its sources: the console and the reference page as static assets, the one-file host agent
+// and SSH proxy.
 
 const ASSETS = join(PROJECT_ROOT, 'dist/assets')
 /** Served at `/reference/`, where the reference page looks for it. */
@@ -15,6 +17,13 @@ const REDOC = fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.
 mkdirSync(REFERENCE, { recursive: true })
 copyFileSync(REDOC, join(REFERENCE, 'redoc.standalone.js'))
 copyFileSync(join(dirname(REDOC), '../LICENSE'), join(REFERENCE, 'redoc.LICENSE.txt'))
+
+await buildSite({ configFile: join(PROJECT_ROOT, 'src/console/vite.config.ts') })
+// For the asset service of the network, which serves these without the Worker; src/http/console-page.ts says the same of them elsewhere.
+writeFileSync(
+  join(ASSETS, '_headers'),
+  '/console/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n  X-Content-Type-Options: nosniff\n',
+)
 
 await buildProgram('src/host-agent/main.ts', 'podplane-agent.mjs')
 await buildProgram('src/ssh-proxy/main.ts', 'podplane-ssh-proxy.mjs')

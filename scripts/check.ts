@@ -23,11 +23,13 @@ const TYPE_PROJECTS = [
   'src/node/tsconfig.json',
   'src/ssh-proxy/tsconfig.json',
   'src/local/tsconfig.json',
+  'src/console/tsconfig.json',
   'bench/baseline/tsconfig.json',
   'bench/inside/tsconfig.json',
   'scripts/tsconfig.json',
   'test/tsconfig.json',
   'test/local/tsconfig.json',
+  'test/console/tsconfig.json',
 ]
 
 /** It calls nobody, and does not look for a newer version of itself. */

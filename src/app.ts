@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppEnv } from './http/app-env.ts'
+import { consolePage } from './http/console-page.ts'
 import { frontDoor } from './http/front-door.ts'
 import { graphqlApi } from './http/graphql/graphql-api.ts'
 import { hostApi } from './http/host-api.ts'
@@ -26,6 +27,8 @@ export function createApp(): Hono<AppEnv> {
   app.route('/host/v1', hostApi())
   app.route('/ssh/v1', sshApi())
   app.route('/v1', v1Api())
+  app.get('/console', consolePage)
+  app.get('/console/*', consolePage)
   app.notFound((c) => failureResponse(c, new Problem('pathNotFound')))
   app.onError((error, c) => failureResponse(c, error))
   return app

@@ -5,7 +5,7 @@ import { describe, expect, it } from './support/unit.ts'
 const ROOT = resolve(import.meta.dirname, '..')
 const listFiles = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 const source = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const IMPORTS = /^(?:import|export)\s[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
@@ -56,6 +56,8 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   // For Node and browsers: types of the contract, and nothing that runs.
   'src/client': ['src/contract'],
+  // For browsers: what the API says, through the client alone.
+  'src/console': ['src/client', 'src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node'],
   'src/ssh-proxy': ['src/host-protocol', 'src/node'],

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError } from './errors.ts'
 import type { Method } from './operation.ts'
+import { CONSOLE_HEADERS } from './session.ts'
 
 /** Longest wait for one answer. Calls that wait on purpose, such as `/runsync`, say how long. */
 const TIMEOUT_MS = 30_000
@@ -10,8 +11,8 @@ const LONGEST_PAUSE_MS = 30_000
 /** Repeating them changes nothing that the first has not. */
 const IDEMPOTENT: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 
-/** How a client says who it is: by a key, or in a browser by the cookie of its session, which goes along by itself. */
-export type Credentials = { key: string } | 'cookie'
+/** How a client says who it is: by a key, or in a browser by the cookie of its session, which goes along by itself, and the account it acts for. */
+export type Credentials = { key: string } | { accountId: string | null }
 
 export interface TransportOptions {
   /** Where the plane is, `https://api.example.com`. */
@@ -95,11 +96,16 @@ export class Transport {
   private headersOf({ body, isCreate, idempotencyKey, headers: more }: Sent): Headers {
     const headers = new Headers(more)
     const { credentials } = this.options
-    if (credentials !== 'cookie') headers.set('authorization', `Bearer ${credentials.key}`)
+    if ('key' in credentials) headers.set('authorization', `Bearer ${credentials.key}`)
+    else for (const [name, value] of Object.entries(sessionHeaders(credentials.accountId))) headers.set(name, value)
     if (body !== undefined) headers.set('content-type', 'application/json')
     if (isCreate) headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID())
     return headers
   }
+}
+
+function sessionHeaders(accountId: string | null): Record<string, string> {
+  return { ...CONSOLE_HEADERS, ...(accountId === null ? {} : { 'x-team-id': accountId }) }
 }
 
 /** How long to wait before the next try; undefined: there is to be none. */

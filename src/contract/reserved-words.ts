@@ -15,6 +15,7 @@ export const RESERVED_WORDS = [
   'registries',
   'sandboxes',
   'serverless',
+  'spend',
   'tags',
   'templates',
   'user',

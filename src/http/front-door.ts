@@ -4,6 +4,7 @@ import type { AppContext } from './app-env.ts'
 const REFERENCE_PATH = '/docs'
 /** References, so that they hold behind every name under which the plane is reached. */
 const LINKS = {
+  console: '/console',
   reference: REFERENCE_PATH,
   openapi: '/v2/openapi.json',
   operatorOpenapi: '/admin/v1/openapi.json',

@@ -17,6 +17,7 @@ import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
 import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
 import { registerSpend } from './routes/billing/spend.ts'
+import { registerSpending } from './routes/billing/spending.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
@@ -80,6 +81,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerAccountLimits(app)
   registerAudit(app)
   registerSpend(app)
+  registerSpending(app)
   registerInvitations(app)
   registerOrganizationMembers(app)
   registerOrganizations(app)

@@ -1,7 +1,7 @@
 import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
-import { applyTime, type Job } from '../../../src/domain/job/job.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { bucketRequests, readInterval } from '../../../src/domain/job/request-series.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
@@ -10,20 +10,19 @@ import { OUTPUT } from '../../../src/queue/state.ts'
 import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { problemReply } from '../replies.ts'
+import { pageOfJobs, paginationOf, readListing } from './job-list.ts'
 
 const MAX_REQUESTS = 1_000
 /** An output or an error above this is left to `/status`, so that a thousand of them fit one reply. */
 const MAX_LISTED_CHARS = 4 * 1024
 
-/** HLT-4: `/requests`, the newest jobs first. */
-export function listRequests(core: EndpointCore, call: JobCall): Response {
-  const nowMs = core.now()
-  const elements = core.state.jobs.newest(readLimit(call.query.get('limit'))).flatMap((job) => {
-    const due = applyTime(job, nowMs)
-    if (due.kind === 'delete') return []
-    return [requestJson(core, due.kind === 'none' ? job : due.job)]
-  })
-  return jsonReply(`{"requests":[${elements.join(',')}]}`)
+/** HLT-4, JL-1: `/requests`, the newest jobs first. */
+export async function listRequests(core: EndpointCore, call: JobCall): Promise<Response> {
+  const listing = readListing(core, call)
+  if ('fault' in listing) return problemReply('badRequest', listing.fault)
+  const page = await pageOfJobs(core, listing.filter, listing.beforeSeq, readLimit(call.query.get('limit')))
+  const elements = page.jobs.map((job) => requestJson(core, job))
+  return jsonReply(`{"requests":[${elements.join(',')}],"pagination":${JSON.stringify(paginationOf(page))}}`)
 }
 
 /** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` stands for an output that is too large to list. */

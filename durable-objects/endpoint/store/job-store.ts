@@ -1,5 +1,6 @@
 import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
 import { dueAtMs, type Job } from '../../../src/domain/job/job.ts'
+import type { SeqRange } from '../../../src/domain/job/job-filter.ts'
 import type { JobRows } from '../../../src/queue/state.ts'
 import { RecentJobs } from './recent-jobs.ts'
 
@@ -171,9 +172,27 @@ export class JobStore implements JobRows {
     return this.select(`SELECT * FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
   }
 
-  /** The newest jobs first. */
-  newest(limit: number): Job[] {
-    return this.select('SELECT * FROM jobs ORDER BY seq DESC LIMIT ?', limit)
+  /** Jobs of some states in a range of numbers, the newest first (JL-2): no page costs more than another. */
+  page(states: readonly JobState[] | null, { fromSeq, beforeSeq }: SeqRange, limit: number): Job[] {
+    const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
+    if (states === null) return this.select(`SELECT * FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
+    const query = `SELECT * FROM jobs INDEXED BY jobs_state WHERE state = ? AND ${within}`
+    const found = states.flatMap((state) => this.select(query, CODES[state], fromSeq, beforeSeq, limit))
+    return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
+  }
+
+  /** The number of the first job that was created at this time or later. Numbers rise with time, so it is found by halving. */
+  firstSince(atMs: number): number {
+    const row = this.sql.exec('SELECT MIN(seq) AS low, MAX(seq) AS high FROM jobs').one()
+    let low = Number(row.low ?? 1)
+    let high = Number(row.high ?? 0) + 1
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      const next = this.sql.exec('SELECT seq, created_at AS at FROM jobs WHERE seq >= ? ORDER BY seq LIMIT 1', middle).toArray()[0]
+      if (!next || Number(next.at) >= atMs) high = middle
+      else low = Number(next.seq) + 1
+    }
+    return low
   }
 
   private select(query: string, ...values: SqlStorageValue[]): Job[] {

@@ -109,4 +109,6 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   `CREATE TABLE former_workers (id TEXT PRIMARY KEY, left_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX former_workers_age ON former_workers (left_at);`,
   AUDIT_OUTBOX_SCHEMA,
+  // Jobs of one state, newest first (JL-2): the row number is the last part of every index.
+  'CREATE INDEX jobs_state ON jobs (state);',
 ]

@@ -2305,6 +2305,102 @@ export type UpdateSpendLimitsRequest = {
 };
 
 /**
+ * What the account spends now, and on what.
+ */
+export type Spend = {
+    /**
+     * USD per hour of all that runs, or is about to, and of all that is kept.
+     */
+    perHour: number;
+    /**
+     * Of that, what would go on if everything were stopped.
+     */
+    stoppedPerHour: number;
+    /**
+     * The day in UTC.
+     */
+    today: {
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        from: string;
+        /**
+         * USD charged since then.
+         */
+        spent: number;
+    };
+    /**
+     * The calendar month in UTC.
+     */
+    month: {
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        from: string;
+        /**
+         * USD charged since then.
+         */
+        spent: number;
+    };
+    /**
+     * How many things there are, listed or not.
+     */
+    itemCount: number;
+    /**
+     * The dearest first.
+     */
+    items: Array<SpendItem>;
+};
+
+/**
+ * A thing that costs something.
+ */
+export type SpendItem = {
+    /**
+     * An endpoint stands for its workers.
+     */
+    kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+    id: string;
+    name: string;
+    /**
+     * USD per hour as it is.
+     */
+    perHour: number;
+    /**
+     * Of that, what goes on when it is stopped: disks that are kept, and volumes.
+     */
+    stoppedPerHour: number;
+    /**
+     * Pods or workers of it that run, or are about to; 1 for a volume.
+     */
+    runningCount: number;
+    /**
+     * When the first of what runs has started, of a volume when it was made; null where nothing runs yet.
+     */
+    runningSince: string | null;
+    /**
+     * USD charged for what runs since it started; 0 where nothing runs.
+     */
+    costSoFar: number;
+    /**
+     * USD charged since midnight, UTC.
+     */
+    costToday: number;
+    /**
+     * USD charged since the beginning of the month, UTC.
+     */
+    costThisMonth: number;
+    /**
+     * Since when it does nothing; null: it works, or nobody knows.
+     */
+    idleSince: string | null;
+    /**
+     * USD charged since `idleSince`.
+     */
+    idleWaste: number | null;
+};
+
+/**
  * What a member may do (ORG-3).
  */
 export type OrganizationRole = 'OWNER' | 'ADMIN' | 'DEV' | 'BILLING' | 'BASIC';
@@ -3314,6 +3410,7 @@ export type RequestsReply = {
          */
         outputOmitted?: true;
     }>;
+    pagination: Pagination;
 };
 
 export type MetricsReply = {
@@ -7346,6 +7443,52 @@ export type UpdateSpendLimitsAnswers = {
 
 export type UpdateSpendLimitsAnswer = UpdateSpendLimitsAnswers[keyof UpdateSpendLimitsAnswers];
 
+export type GetSpendData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The most things to list, the dearest first.
+         */
+        limit?: number;
+    };
+    url: '/v2/spend';
+};
+
+export type GetSpendRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetSpendRefusal = GetSpendRefusals[keyof GetSpendRefusals];
+
+export type GetSpendAnswers = {
+    /**
+     * What is spent.
+     */
+    200: Spend;
+};
+
+export type GetSpendAnswer = GetSpendAnswers[keyof GetSpendAnswers];
+
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;
     path?: never;
@@ -9567,6 +9710,26 @@ export type ListRequestsData = {
         endpointId: string;
     };
     query?: {
+        /**
+         * Jobs in these states only: one, or several with commas between them.
+         */
+        status?: string;
+        /**
+         * Created at this time or later.
+         */
+        from?: string;
+        /**
+         * Created before this time.
+         */
+        to?: string;
+        /**
+         * Jobs whose id begins so; `sync-` may be left out.
+         */
+        id?: string;
+        /**
+         * `nextCursor` of the page before.
+         */
+        cursor?: string;
         /**
          * At most so many, 1 to 1000; values outside are clamped.
          */

@@ -7,12 +7,14 @@ import type {
   ListServerlessBillingResponse,
 } from '../../contract/billing/bills.ts'
 import type { SpendLimits, SpendSummary, UpdateSpendLimitsRequest } from '../../contract/billing/spend.ts'
+import type { Spend } from '../../contract/billing/spending.ts'
 import { as, get, patch } from '../operation.ts'
 
 export const BILLING_OPERATIONS = {
   getBillingSummary: get('/v2/billing/summary', as<typeof SpendSummary>()),
   getSpendLimits: get('/v2/billing/limits', as<typeof SpendLimits>()),
   updateSpendLimits: patch('/v2/billing/limits', as<typeof SpendLimits>(), as<typeof UpdateSpendLimitsRequest>()),
+  getSpend: get('/v2/spend', as<typeof Spend>()),
   listBilling: get('/v2/billing', as<typeof ListBillingResponse>()),
   listPodBilling: get('/v2/billing/pods', as<typeof ListPodBillingResponse>()),
   listServerlessBilling: get('/v2/billing/serverless', as<typeof ListServerlessBillingResponse>()),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { JOB_DEFAULTS } from '../defaults.ts'
 import { JOB_STATES } from '../enums.ts'
+import { Pagination } from '../pagination.ts'
 
 // Schemas of the job API for the document. The queue itself reads bodies without them: inputs are opaque and may be megabytes.
 
@@ -117,10 +118,14 @@ export const RequestsReply = z
         outputOmitted: z.literal(true).optional().meta({ description: 'The output is too large to be listed; `/status` has it.' }),
       }),
     ),
+    pagination: Pagination,
   })
   .meta({
     id: 'RequestsReply',
-    example: { requests: [{ createdAt: '2026-01-01T00:00:00Z', id: JOB_ID, status: 'IN_QUEUE' }] },
+    example: {
+      requests: [{ createdAt: '2026-01-01T00:00:00Z', id: JOB_ID, status: 'IN_QUEUE' }],
+      pagination: { nextCursor: null, hasNextPage: false },
+    },
   })
 
 export const MetricsReply = z
@@ -174,7 +179,21 @@ export const OpenaiProblem = z
     },
   })
 
-export const RequestsQuery = z.object({
+const Instant = z.string().optional()
+
+/** Which jobs are meant (JL-1). */
+export const JobFilterQuery = z.object({
+  status: z
+    .string()
+    .optional()
+    .meta({ description: 'Jobs in these states only: one, or several with commas between them.', example: 'FAILED,TIMED_OUT' }),
+  from: Instant.meta({ format: 'date-time', description: 'Created at this time or later.' }),
+  to: Instant.meta({ format: 'date-time', description: 'Created before this time.' }),
+  id: z.string().max(64).optional().meta({ description: 'Jobs whose id begins so; `sync-` may be left out.' }),
+})
+
+export const RequestsQuery = JobFilterQuery.extend({
+  cursor: z.string().min(1).optional().meta({ description: '`nextCursor` of the page before.' }),
   limit: z
     .number()
     .int()

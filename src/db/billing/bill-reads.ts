@@ -12,6 +12,8 @@ export interface BillScope {
   kinds: readonly UsageKind[]
   /** Only what this one was charged; null: everything. */
   resourceId: string | null
+  /** Only what these were charged: a query for ids. */
+  among?: SQL
   /** Sums are of each resource by itself, or of each kind. */
   perResource: boolean
   /** Oldest first, without gaps. */
@@ -110,7 +112,8 @@ function endsIn(scope: BillScope): SQL {
   return sql`u.team_id = ${scope.teamId} AND u.kind = k.value AND u.ended_at > b.start_ms AND u.ended_at <= b.end_ms ${ofResource(scope)}`
 }
 
-function ofResource({ resourceId }: BillScope): SQL {
+function ofResource({ resourceId, among }: BillScope): SQL {
+  if (among) return sql`AND u.resource_id IN (${among})`
   return resourceId === null ? sql`` : sql`AND u.resource_id = ${resourceId}`
 }
 

@@ -23,7 +23,8 @@ export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0
 const RUNNING_NANOS = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour`
 /** What stopping a pod saves an hour. */
 export const SAVED_NANOS = sql`${RUNNING_NANOS} - stopped_disk_nanos_per_hour`
-const POD_NANOS = sql`CASE WHEN ${IS_POD_TO_RUN} THEN ${RUNNING_NANOS}
+/** What a pod costs an hour as it is. */
+export const POD_NANOS = sql`CASE WHEN ${IS_POD_TO_RUN} THEN ${RUNNING_NANOS}
   ELSE stopped_disk_nanos_per_hour END`
 
 /** What a team has running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. */

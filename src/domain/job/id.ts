@@ -5,6 +5,8 @@
 const SHARD = 'u1'
 const ID = /^(sync-)?([0-9a-f]{8})-([0-9a-f]{4})-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-u1$/
 const HALF = 0x1000000
+/** The largest number that an id can carry. */
+export const MAX_JOB_SEQ = HALF * HALF - 1
 
 /** Builds an id. `mask` is the endpoint's 48-bit secret as two 24-bit halves; `random` is at least 10 random bytes. */
 export function formatJobId(seq: number, sync: boolean, mask: readonly [number, number], random: Uint8Array): string {

@@ -167,8 +167,9 @@ const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'requests',
     operationId: 'listRequests',
-    summary: 'The newest jobs',
-    description: 'Newest first. An output that is too large to be listed is left out; `/status` has it.',
+    summary: 'Jobs by state, time and id',
+    description:
+      'Newest first. A page may hold fewer than `limit` although others follow: go on while `hasNextPage` is true. An output that is too large to be listed is left out; `/status` has it.',
     reply: RequestsReply,
     query: RequestsQuery,
   },

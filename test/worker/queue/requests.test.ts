@@ -1,3 +1,4 @@
+import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import type { RequestBucket } from '../../../src/domain/job/request-series.ts'
 import { createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
@@ -35,7 +36,7 @@ describe('/requests', () => {
     const queue = await setUpQueue(NO_WORKERS)
     await run(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
-      const job = object.core.state.jobs.newest(1)[0]
+      const job = object.core.state.jobs.page(null, EVERY_JOB, 1)[0]
       if (!job) throw new Error('no job')
       for (let n = 1; n <= 1_000; n++) object.core.state.jobs.insert({ ...job, seq: job.seq + n, id: `${job.id}-${n}` })
       expect(state.storage.sql.exec('SELECT COUNT(*) AS n FROM jobs').one().n).toBe(1_001)

@@ -1,6 +1,7 @@
 import type { EndpointCore } from '../../../durable-objects/endpoint/core.ts'
 import { RecentJobs } from '../../../durable-objects/endpoint/store/recent-jobs.ts'
 import { finishJob, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
+import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { createAccount, createEndpoint, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { STATE_CASES } from '../../support/queue-state.ts'
 import { endpointStub } from '../../support/stubs.ts'
@@ -11,7 +12,7 @@ describe('what is remembered of a job', () => {
   it('is what its row says, over every transition', () =>
     withState(({ state }) => {
       // A list is always read from the rows.
-      const seen = () => [state.jobs.bySeq(1), ...state.jobs.newest(1)]
+      const seen = () => [state.jobs.bySeq(1), ...state.jobs.page(null, EVERY_JOB, 1)]
       const held = leaseJob(JOB, { workerId: 'w', boot: 'b' }, 5, { pingIntervalMs: 10_000 })
       const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2 }
       state.jobs.insert(JOB)

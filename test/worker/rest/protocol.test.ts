@@ -181,7 +181,7 @@ describe('documents', () => {
     for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json, text/html;q=0.5' }]) {
       const { links, ...rest } = (await (await visit(headers as Record<string, string>)).json()) as { links: Record<string, string> }
       expect(rest).toEqual({ name: 'podplane' })
-      expect(Object.keys(links)).toEqual(['reference', 'openapi', 'operatorOpenapi', 'health'])
+      expect(Object.keys(links)).toEqual(['console', 'reference', 'openapi', 'operatorOpenapi', 'health'])
       for (const link of Object.values(links)) expect((await send(link)).status, link).toBe(200)
     }
   })

@@ -280,8 +280,9 @@ def spend(plane):
     before = plane.get_spend_limits()
     changed = plane.update_spend_limits(body=make("UpdateSpendLimitsRequest", perMonth=100))
     limits = plane.get_billing_summary().limits
+    now = plane.get_spend()
     after = plane.update_spend_limits(body=make("UpdateSpendLimitsRequest", perMonth=None))
-    return [changed.per_month, limits.per_month, after.per_month == before.per_month]
+    return [changed.per_month, limits.per_month, after.per_month == before.per_month, now.item_count == len(now.items)]
 
 
 called = set()

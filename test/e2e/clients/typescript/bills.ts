@@ -19,6 +19,7 @@ export async function spend(plane: Podplane) {
   const before = await plane.getSpendLimits()
   const changed = await plane.updateSpendLimits({ body: { perMonth: 100 } })
   const { limits } = await plane.getBillingSummary()
+  const now = await plane.getSpend()
   const after = await plane.updateSpendLimits({ body: { perMonth: null } })
-  return [changed.perMonth, limits.perMonth, after.perMonth === before.perMonth]
+  return [changed.perMonth, limits.perMonth, after.perMonth === before.perMonth, now.itemCount === now.items.length]
 }

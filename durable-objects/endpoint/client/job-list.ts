@@ -1,0 +1,83 @@
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import type { Pagination } from '../../../src/contract/pagination.ts'
+import { applyTime, type Job } from '../../../src/domain/job/job.ts'
+import {
+  EVERY_JOB,
+  type JobFilter,
+  matchesFilter,
+  prefixRange,
+  readCursor,
+  readJobFilter,
+  type SeqRange,
+} from '../../../src/domain/job/job-filter.ts'
+import { settleDue } from '../../../src/queue/deadlines.ts'
+import type { EndpointCore } from '../core.ts'
+import type { SqlState } from '../store/sql-state.ts'
+
+/** Jobs that one call looks at (JL-3). Most calls look at as many as they list: more only where few of an id's length begin alike. */
+const MAX_LOOKED = 10_000
+/** Rows that are read at a time. */
+const STEP = 500
+
+/** Some jobs, the newest first, and the id behind which the list goes on; null: it is over. */
+export interface JobPage {
+  jobs: Job[]
+  nextCursor: string | null
+}
+
+/** The range of numbers in which the jobs of a filter lie. */
+export function rangeOf(state: SqlState, { fromMs, toMs, idPrefix }: JobFilter): SeqRange {
+  const prefix = idPrefix === null ? null : prefixRange(idPrefix, state.meta.idMask())
+  return {
+    fromSeq: Math.max(prefix?.fromSeq ?? 0, fromMs === null ? 0 : state.jobs.firstSince(fromMs)),
+    beforeSeq: Math.min(prefix?.beforeSeq ?? EVERY_JOB.beforeSeq, toMs === null ? EVERY_JOB.beforeSeq : state.jobs.firstSince(toMs)),
+  }
+}
+
+/** What a call asks for, or what is wrong with it. */
+export function readListing(core: EndpointCore, call: JobCall): { filter: JobFilter; beforeSeq: number } | { fault: string } {
+  const filter = readJobFilter(call.query)
+  if ('fault' in filter) return filter
+  const beforeSeq = readCursor(call.query.get('cursor'), core.state.meta.idMask())
+  if (beforeSeq === undefined) return { fault: 'cursor: not a cursor of this list' }
+  return { filter, beforeSeq: beforeSeq ?? EVERY_JOB.beforeSeq }
+}
+
+/** A page of the jobs of a filter (JL-1), as they are now. */
+export async function pageOfJobs(core: EndpointCore, filter: JobFilter, beforeSeq: number, limit: number): Promise<JobPage> {
+  const nowMs = core.now()
+  // What time has done is written first, so that rows are in the state that they are listed with.
+  if ((core.state.jobs.nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= nowMs) await core.transact(settleDue)
+  const { jobs: rows } = core.state
+  const range = rangeOf(core.state, filter)
+  const found: Job[] = []
+  let left = MAX_LOOKED
+  let position = Math.min(range.beforeSeq, beforeSeq)
+  let last: Job | null = null
+  for (;;) {
+    const step = rows.page(filter.states, { fromSeq: range.fromSeq, beforeSeq: position }, Math.min(STEP, left, limit - found.length + 1))
+    for (const row of step) {
+      const job = shownJob(row, nowMs)
+      const isMeant = job !== null && matchesFilter(job, filter)
+      if (isMeant && found.length === limit) return { jobs: found, nextCursor: last?.id ?? null }
+      if (isMeant) found.push(job)
+      last = row
+      position = row.seq
+    }
+    left -= step.length
+    if (step.length === 0) return { jobs: found, nextCursor: null }
+    if (left === 0) return { jobs: found, nextCursor: last?.id ?? null }
+  }
+}
+
+/** A job as time has left it; null: it is deleted. */
+function shownJob(job: Job, nowMs: number): Job | null {
+  const due = applyTime(job, nowMs)
+  if (due.kind === 'delete') return null
+  return due.kind === 'none' ? job : due.job
+}
+
+/** As every list says it (PAG-1). */
+export function paginationOf({ nextCursor }: JobPage): Pagination {
+  return { nextCursor, hasNextPage: nextCursor !== null }
+}

@@ -1,0 +1,65 @@
+import { ApiError, ConnectionError } from './errors.ts'
+
+/** An account that a session may act for. */
+export interface SessionAccount {
+  id: string
+  name: string
+  kind: 'USER' | 'ORGANIZATION'
+  role: string
+  scopes: string[]
+}
+
+/** How one may sign in at this plane. */
+export interface SignInWays {
+  oidc: boolean
+  key: boolean
+}
+
+export interface SignedIn {
+  signedIn: true
+  user: { id: string; email: string | null; name: string | null } | null
+  accounts: SessionAccount[]
+  /** The account that is acted for unless a request names another; null of an operator without accounts. */
+  accountId: string | null
+  isOperator: boolean
+  expiresAt: string
+  ways: SignInWays
+}
+
+/** Who a browser's cookie stands for. */
+export type Session = SignedIn | { signedIn: false; ways: SignInWays }
+
+const SESSION = '/console/session'
+/** A page of another origin cannot send it along, so it shows that the console itself asks. */
+export const CONSOLE_HEADERS = { 'x-requested-with': 'podplane' }
+
+/** Who is signed in. Throws `ApiError`, `ConnectionError`. */
+export async function readSession(url: string, signal?: AbortSignal): Promise<Session> {
+  return (await call(url, 'GET', undefined, signal)) as Session
+}
+
+/** Signs in by an API key, or by the single-use link that a plane has printed. */
+export async function signIn(url: string, by: { key: string } | { link: string }): Promise<Session> {
+  return (await call(url, 'POST', by)) as Session
+}
+
+export async function signOut(url: string): Promise<void> {
+  await call(url, 'DELETE')
+}
+
+async function call(url: string, method: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const what = `${method} ${SESSION}`
+  const response = await fetch(url + SESSION, {
+    method,
+    headers: { ...CONSOLE_HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+    redirect: 'error',
+  }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw new ConnectionError(what, error)
+  })
+  const text = await response.text()
+  if (!response.ok) throw new ApiError(what, response, text)
+  return text === '' ? undefined : JSON.parse(text)
+}

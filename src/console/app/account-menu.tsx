@@ -1,0 +1,22 @@
+import { type SignedIn, signOut } from '../../client/session.ts'
+import { Menu } from '../parts/menu.tsx'
+import { useAct } from './act.ts'
+import { type Account, chooseAccount, useSessionChange } from './session.ts'
+
+/** Who is signed in, for which account, and the way out. */
+export function AccountMenu({ session, account }: { session: SignedIn; account: Account }) {
+  const changed = useSessionChange()
+  const { run } = useAct()
+  const others = session.accounts.filter(({ id }) => id !== account.id)
+  const items = [
+    ...others.map(({ id, name }) => ({
+      label: `Act for ${name}`,
+      run: () => {
+        chooseAccount(id)
+        void changed()
+      },
+    })),
+    { label: 'Sign out', run: () => void run(() => signOut(location.origin), 'Signed out').then(changed) },
+  ]
+  return <Menu name={`Account: ${account.name}`} label={<span className="max-w-40 truncate">{account.name}</span>} items={items} />
+}

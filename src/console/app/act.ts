@@ -1,0 +1,39 @@
+import { Toast } from '@base-ui/react/toast'
+import { useCallback, useState } from 'react'
+import { ApiError } from '../../client/client.ts'
+import { sentenceOf } from '../parts/faces.tsx'
+
+interface Act {
+  isBusy: boolean
+  /** Does it, says `done` when it worked and the plane's reason when not; answers whether it worked. */
+  run: (what: () => Promise<unknown>, done: string) => Promise<boolean>
+}
+
+/** Carries something out that a person asked for. */
+export function useAct(): Act {
+  const { add } = Toast.useToastManager()
+  const [isBusy, setIsBusy] = useState(false)
+  const run = useCallback(
+    async (what: () => Promise<unknown>, done: string) => {
+      setIsBusy(true)
+      try {
+        await what()
+        add({ title: done })
+        return true
+      } catch (error) {
+        add({ type: 'error', title: 'That did not work', description: wordsOf(error), priority: 'high', timeout: 0 })
+        return false
+      } finally {
+        setIsBusy(false)
+      }
+    },
+    [add],
+  )
+  return { isBusy, run }
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const request = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : ''
+  return `${sentenceOf(error)}${request}`
+}

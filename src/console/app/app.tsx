@@ -1,0 +1,19 @@
+import { Toast } from '@base-ui/react/toast'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { Toasts } from '../parts/toasts.tsx'
+import { router } from './router.tsx'
+
+// The client of the API has tried again where that is safe; what comes here is the answer.
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2_000 }, mutations: { retry: false } } })
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <Toast.Provider timeout={8_000}>
+        <RouterProvider router={router} />
+        <Toasts />
+      </Toast.Provider>
+    </QueryClientProvider>
+  )
+}

@@ -1,0 +1,58 @@
+import { paths } from './paths.ts'
+
+export interface NavigationItem {
+  title: string
+  to: string
+}
+
+interface NavigationGroup {
+  title: string
+  items: readonly NavigationItem[]
+}
+
+/** What the side of every page lists, most used first. */
+export const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    title: 'Run',
+    items: [
+      { title: 'Home', to: paths.home() },
+      { title: 'Pods', to: paths.pods() },
+      { title: 'Endpoints', to: paths.endpoints() },
+      { title: 'Jobs', to: paths.jobs() },
+      { title: 'Clusters', to: paths.clusters() },
+      { title: 'Logs', to: paths.logs() },
+      { title: 'Usage', to: paths.usage() },
+    ],
+  },
+  {
+    title: 'Keep',
+    items: [
+      { title: 'Volumes', to: paths.volumes() },
+      { title: 'Templates', to: paths.templates() },
+      { title: 'Registries', to: paths.registries() },
+      { title: 'Secrets', to: paths.secrets() },
+    ],
+  },
+  {
+    title: 'Account',
+    items: [
+      { title: 'API keys', to: paths.keys() },
+      { title: 'SSH keys', to: paths.sshKeys() },
+      { title: 'Team', to: paths.team() },
+      { title: 'Webhooks', to: paths.webhooks() },
+      { title: 'Audit', to: paths.audit() },
+    ],
+  },
+]
+
+/** Of who runs the plane. */
+export const OPERATOR_NAVIGATION: NavigationGroup = {
+  title: 'Operate',
+  items: [
+    { title: 'Hosts', to: paths.hosts() },
+    { title: 'Waiting', to: paths.waiting() },
+    { title: 'Accounts', to: paths.accounts() },
+    { title: 'Catalog', to: paths.catalog() },
+    { title: 'Plane', to: paths.plane() },
+  ],
+}

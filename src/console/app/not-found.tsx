@@ -1,0 +1,13 @@
+import { A } from '../parts/link.tsx'
+import { Page } from '../parts/page.tsx'
+import { paths } from './paths.ts'
+
+export function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <p>
+        The address may have been typed wrong. <A to={paths.home()}>Home</A> lists what runs.
+      </p>
+    </Page>
+  )
+}

@@ -1,0 +1,17 @@
+import { perHour } from '../parts/format.ts'
+import { A } from '../parts/link.tsx'
+import { useLive } from './live.ts'
+import { paths } from './paths.ts'
+
+const EVERY_MS = 30_000
+
+/** What the account spends at this moment, on every page. */
+export function SpendBar() {
+  const { data } = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }), { everyMs: EVERY_MS })
+  if (data === undefined) return null
+  return (
+    <A to={paths.usage()} className="hover:bg-raised rounded-md px-2 py-1 whitespace-nowrap tabular-nums" aria-label="What runs costs now">
+      {perHour(data.rate.perHour)}
+    </A>
+  )
+}

@@ -1,0 +1,16 @@
+import { useRouter, useRouterState } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+/** A part of a view that lives in the address (C-2): a tab, a filter, a selected line. Going back leads to the former value. */
+export function useUrlState(name: string, initial: string): [string, (value: string) => void] {
+  const router = useRouter()
+  const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] })
+  const set = useCallback(
+    (next: string) => {
+      const search = (former: Record<string, unknown>) => ({ ...former, [name]: next === initial ? undefined : next })
+      void router.navigate({ to: '.', search, replace: false } as object)
+    },
+    [router, name, initial],
+  )
+  return [value === undefined ? initial : String(value), set]
+}

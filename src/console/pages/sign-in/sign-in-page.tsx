@@ -1,0 +1,19 @@
+import { Navigate } from '@tanstack/react-router'
+import { paths } from '../../app/paths.ts'
+import { useSession } from '../../app/session.ts'
+import { ErrorFace, Loading } from '../../parts/faces.tsx'
+import { SignIn } from './sign-in.tsx'
+
+/** Sign-in on a page of its own, where a failed attempt at the provider comes back to. */
+export function SignInPage() {
+  const { data, error, refetch } = useSession()
+  if (data === undefined) {
+    return (
+      <main className="mx-auto max-w-lg p-8">
+        {error === null ? <Loading /> : <ErrorFace error={error} retry={() => void refetch()} />}
+      </main>
+    )
+  }
+  if (data.signedIn) return <Navigate to={paths.home() as string as '/'} replace />
+  return <SignIn ways={data.ways} />
+}

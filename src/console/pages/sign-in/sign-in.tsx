@@ -1,0 +1,85 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type SignInWays, signIn } from '../../../client/session.ts'
+import { useSessionChange } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { ErrorFace } from '../../parts/faces.tsx'
+import { TextField } from '../../parts/field.tsx'
+
+/** What the plane's link opens with: in the fragment, which no server and no log gets to see. */
+const LINK = /^#link=([\w.-]+)$/
+
+/** Asks who is there: by the organisation's provider, by an API key, or by the link that the plane has printed. */
+export function SignIn({ ways }: { ways: SignInWays }) {
+  const changed = useSessionChange()
+  const [error, setError] = useState<Error | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const [key, setKey] = useState('')
+  const enter = async (by: Parameters<typeof signIn>[1]) => {
+    setIsBusy(true)
+    setError(null)
+    await signIn(location.origin, by).then(changed, (reason: unknown) =>
+      setError(reason instanceof Error ? reason : new Error(String(reason))),
+    )
+    setIsBusy(false)
+  }
+  const link = useRef(location.hash.match(LINK)?.[1])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link is used once, when the page opens with it.
+  useEffect(() => {
+    const secret = link.current
+    if (secret === undefined) return
+    link.current = undefined
+    // It is spent by this; nobody is to find it in the history.
+    history.replaceState(history.state, '', location.pathname + location.search)
+    void enter({ link: secret })
+  }, [])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void enter({ key: key.trim() })
+  }
+  const reason = new URLSearchParams(location.search).get('reason')
+  return (
+    <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-5 p-6">
+      <h1 className="text-xl font-semibold">Sign in to podplane</h1>
+      {reason !== null && error === null && (
+        <p role="alert" className="bg-bad-bg text-bad rounded-md p-3">
+          {REASONS[reason] ?? REASONS.failed}
+        </p>
+      )}
+      {error !== null && <ErrorFace error={error} />}
+      {ways.oidc && (
+        <a
+          className="bg-fill rounded-md px-3 py-2 text-center font-medium text-white hover:brightness-110"
+          href={`/console/sign-in/start?return=${encodeURIComponent(location.pathname.startsWith('/console/sign-in') ? '/console' : location.pathname + location.search)}`}
+        >
+          Continue with your organisation
+        </a>
+      )}
+      {ways.key && (
+        <form onSubmit={submit} className="flex flex-col gap-3">
+          <TextField
+            label="API key"
+            type="password"
+            autoComplete="off"
+            required
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+            hint="It is exchanged for a session of 12 hours and not kept in this browser. npm start prints one."
+          />
+          <Button type="submit" kind={ways.oidc ? 'plain' : 'primary'} isBusy={isBusy}>
+            Sign in
+          </Button>
+        </form>
+      )}
+    </main>
+  )
+}
+
+/** Why the way through the provider ended here, by the word in the address. */
+const REASONS: Readonly<Record<string, string>> = {
+  denied: 'The provider was told not to sign you in.',
+  expired: 'Signing in took too long. Try again.',
+  email: 'The provider has not verified your e-mail address, or this plane does not take its domain. Ask your operator.',
+  suspended: 'This user is suspended. Ask your operator.',
+  provider: 'The sign-in provider does not answer as it should. Try again, and tell your operator if it stays so.',
+  failed: 'Signing in did not work. Try again.',
+}

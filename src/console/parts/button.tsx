@@ -1,0 +1,44 @@
+import { type ButtonHTMLAttributes, type ReactNode, useId } from 'react'
+
+type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
+
+const LOOKS: Record<Kind, string> = {
+  primary: 'bg-fill text-white border-transparent hover:brightness-110',
+  plain: 'bg-panel border-line hover:bg-raised',
+  danger: 'bg-panel border-bad text-bad hover:bg-bad-bg',
+  quiet: 'border-transparent hover:bg-raised text-soft',
+}
+
+export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
+  kind?: Kind
+  /** Why it cannot be pressed; it stays reachable, so that everybody gets to know. */
+  disabledReason?: string | undefined
+  isBusy?: boolean
+  children: ReactNode
+}
+
+export function Button({ kind = 'plain', disabledReason, isBusy = false, onClick, className = '', children, ...rest }: ButtonProps) {
+  const reasonId = useId()
+  const isOff = disabledReason !== undefined || isBusy
+  return (
+    <>
+      <button
+        type="button"
+        {...rest}
+        aria-disabled={isOff || undefined}
+        aria-busy={isBusy || undefined}
+        aria-describedby={disabledReason === undefined ? undefined : reasonId}
+        title={disabledReason ?? rest.title}
+        onClick={(event) => (isOff ? event.preventDefault() : onClick?.(event))}
+        className={`inline-flex min-h-8 items-center justify-center gap-1.5 rounded-md border px-3 py-1 font-medium whitespace-nowrap ${LOOKS[kind]} ${isOff ? 'cursor-not-allowed opacity-60' : ''} ${className}`}
+      >
+        {children}
+      </button>
+      {disabledReason !== undefined && (
+        <span id={reasonId} className="sr-only">
+          {disabledReason}
+        </span>
+      )}
+    </>
+  )
+}

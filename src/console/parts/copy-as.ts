@@ -1,0 +1,50 @@
+/** The same call as text for other tools. Pure. */
+
+export interface CopiedCall {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** From `/v2/…` on, with its query. */
+  path: string
+  body?: unknown
+  /** What the command line takes for it, such as `pods stop abc`; left out where it has no verb of its own. */
+  command?: string
+}
+
+/** For a shell a text between single quotes. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** curl, Python and podplane. The key is read from the environment, where it also is for the others. */
+export function copyAs(call: CopiedCall, origin: string): { name: string; text: string }[] {
+  return [
+    { name: 'podplane', text: call.command === undefined ? apiCommand(call) : `podplane ${call.command}` },
+    { name: 'curl', text: curl(call, origin) },
+    { name: 'Python', text: python(call, origin) },
+  ]
+}
+
+function apiCommand({ method, path, body }: CopiedCall): string {
+  const data = body === undefined ? '' : ` --data ${quoted(JSON.stringify(body))}`
+  return `podplane api ${method} ${quoted(path)}${data}`
+}
+
+function curl({ method, path, body }: CopiedCall, origin: string): string {
+  const lines = [`curl -sS -X ${method} ${quoted(origin + path)}`, `  -H "Authorization: Bearer $PODPLANE_API_KEY"`]
+  if (body !== undefined) lines.push(`  -H 'Content-Type: application/json'`, `  -d ${quoted(JSON.stringify(body))}`)
+  return lines.join(' \\\n')
+}
+
+function python({ method, path, body }: CopiedCall, origin: string): string {
+  const lines = [
+    'import json, os, urllib.request',
+    '',
+    'request = urllib.request.Request(',
+    `    ${JSON.stringify(origin + path)},`,
+    `    method=${JSON.stringify(method)},`,
+    `    headers={"Authorization": "Bearer " + os.environ["PODPLANE_API_KEY"], "Content-Type": "application/json"},`,
+    ...(body === undefined ? [] : [`    data=json.dumps(json.loads(${JSON.stringify(JSON.stringify(body))})).encode(),`]),
+    ')',
+    'print(urllib.request.urlopen(request).read().decode())',
+  ]
+  return lines.join('\n')
+}

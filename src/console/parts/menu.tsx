@@ -1,0 +1,41 @@
+import { Menu as Base } from '@base-ui/react/menu'
+import type { ReactNode } from 'react'
+
+export interface MenuItem {
+  label: string
+  run: () => void
+  /** Why it cannot be chosen. */
+  disabledReason?: string | undefined
+  isDanger?: boolean
+}
+
+/** A button that opens a list of actions; one that cannot be chosen says why. */
+export function Menu({ label, name, items }: { label: ReactNode; name: string; items: readonly MenuItem[] }) {
+  return (
+    <Base.Root>
+      <Base.Trigger
+        aria-label={name}
+        className="border-line bg-panel hover:bg-raised inline-flex min-h-8 items-center gap-1.5 rounded-md border px-3 py-1 font-medium whitespace-nowrap"
+      >
+        {label}
+      </Base.Trigger>
+      <Base.Portal>
+        <Base.Positioner sideOffset={4} align="end" className="z-50">
+          <Base.Popup className="border-line bg-panel min-w-44 rounded-md border py-1 shadow-lg">
+            {items.map(({ label: text, run, disabledReason, isDanger }) => (
+              <Base.Item
+                key={text}
+                disabled={disabledReason !== undefined}
+                onClick={run}
+                className={`data-highlighted:bg-raised cursor-default px-3 py-1.5 data-disabled:opacity-60 ${isDanger ? 'text-bad' : ''}`}
+              >
+                {text}
+                {disabledReason !== undefined && <span className="text-soft block text-xs">{disabledReason}</span>}
+              </Base.Item>
+            ))}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react'
+
+export interface Column<Row> {
+  title: string
+  /** Left out on narrow screens. */
+  isMinor?: boolean
+  isNumber?: boolean
+  show: (row: Row) => ReactNode
+}
+
+interface TableProps<Row> {
+  /** Names the table for who hears it. */
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf: (row: Row) => string
+}
+
+export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+  const place = ({ isMinor, isNumber }: Column<Row>) =>
+    `px-3 py-2 ${isMinor ? 'hidden md:table-cell' : ''} ${isNumber ? 'text-right tabular-nums' : 'text-left'}`
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section className="border-line bg-panel overflow-x-auto rounded-lg border" aria-label={caption} tabIndex={0}>
+      <table className="w-full border-collapse">
+        <caption className="sr-only">{caption}</caption>
+        <thead className="bg-raised text-soft text-xs">
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={`${place(column)} font-medium`}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} className="border-line border-t align-middle">
+              {columns.map((column) => (
+                <td key={column.title} className={place(column)}>
+                  {column.show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** Names and values of one thing. */
+export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+      {rows.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-soft">{name}</dt>
+          <dd className="min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react'
+import { ago } from './format.ts'
+
+const TICK_MS = 10_000
+
+/** The clock of a page that shows ages: it moves in steps, and stands still while nobody looks. */
+export function useNow(everyMs = TICK_MS): number {
+  const [nowMs, setNowMs] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || setNowMs(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return nowMs
+}
+
+/** A moment as its age, with the exact time for who asks. */
+export function Ago({ at }: { at: string | null | undefined }) {
+  const nowMs = useNow()
+  if (!at) return <span className="text-soft">–</span>
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {ago(at, Math.max(nowMs, Date.now()))}
+    </time>
+  )
+}

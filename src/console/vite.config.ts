@@ -1,0 +1,26 @@
+import { resolve } from 'node:path'
+import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+// Whatever else runs around it, what is built is what people are served.
+process.env.NODE_ENV = 'production'
+
+/** The console as static files below `/console/`; names of all but the page hold a hash of their bytes. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  plugins: [react(), tailwindcss()],
+  build: {
+    outDir: resolve(import.meta.dirname, '../../dist/assets/console'),
+    emptyOutDir: true,
+    // A data URL of a script or style would need a weaker policy than 'self'.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    // test/console/budgets.test.ts holds what counts: bytes on the wire.
+    chunkSizeWarningLimit: 1_000,
+    target: 'es2023',
+  },
+  logLevel: 'warn',
+})

@@ -1,0 +1,131 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Charge, ChargedInterval } from '../../domain/billing/bill.ts'
+import type { Bucket } from '../../domain/billing/buckets.ts'
+import type { Spender } from '../../domain/billing/spending.ts'
+import { USAGE_KINDS } from '../../domain/billing/usage.ts'
+import type { Database } from '../client.ts'
+import { allocations, clusters, endpoints, networkVolumes, pods } from '../schema.ts'
+import { selectClosed, selectSums } from './bill-reads.ts'
+import { selectOpen, toOpenIntervals } from './open-intervals.ts'
+import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
+
+/** The most rows that one statement reads; a team has far fewer, its budgets see to that. */
+const MAX_ROWS = 20_000
+// As the partial index has it, word for word.
+const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
+
+/** All that costs a team something now, and what it was charged by bucket: for everything together, and for what is there. */
+export interface SpendingRows {
+  spenders: Spender[]
+  /** Summed by kind and bucket. */
+  totals: Charge[]
+  /** Of what is there, by resource and bucket. */
+  charges: Charge[]
+  /** Those that cross the border of a bucket, and those that last. */
+  intervals: ChargedInterval[]
+}
+
+/** Read at one moment, so that what ends meanwhile is neither missed nor found twice (SPD-1). */
+export async function readSpending(db: Database, teamId: string, buckets: readonly Bucket[]): Promise<SpendingRows> {
+  const scope = { teamId, kinds: USAGE_KINDS, resourceId: null, buckets }
+  const [totals, charges, crossing, spendingPods, workers, volumes, ...open] = await db.batch([
+    selectSums(db, { ...scope, perResource: false }, MAX_ROWS),
+    selectSums(db, { ...scope, perResource: true, among: liveIds(teamId) }, MAX_ROWS),
+    selectClosed(db, { ...scope, perResource: true }, MAX_ROWS, 'crossing'),
+    selectPods(db, teamId),
+    selectWorkers(db, teamId),
+    selectVolumes(db, teamId),
+    ...selectOpen(db, teamId),
+  ])
+  const spenders = [...spendingPods.map(ofPod), ...workers.map(ofWorker), ...volumes.map(ofVolume)]
+  return { spenders, totals, charges, intervals: [...crossing, ...toOpenIntervals(open)] }
+}
+
+function liveIds(teamId: string): SQL {
+  return sql`SELECT COALESCE(cluster_id, id) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED'
+    UNION SELECT owner_id FROM allocations WHERE team_id = ${teamId} AND kind = 'worker'
+    UNION SELECT id FROM network_volumes WHERE team_id = ${teamId}`
+}
+
+/** What a workload was charged since then in intervals that have ended. */
+function closedMicros(id: SQL, sinceMs: SQL): SQL<number> {
+  return sql<number>`COALESCE((SELECT SUM(u.gpu_micros + u.cpu_micros + u.disk_micros)
+    FROM usage u WHERE u.workload_id = ${id} AND u.started_at >= ${sinceMs}), 0)`
+}
+
+function selectPods(db: Database, teamId: string) {
+  return db
+    .select({
+      id: pods.id,
+      name: pods.name,
+      clusterId: pods.clusterId,
+      // Rows of a batch come as objects: two columns of one name would be one.
+      clusterName: sql<string | null>`${clusters.name}`.as('cluster_name'),
+      isToRun: sql<number>`${IS_POD_TO_RUN}`.as('is_to_run'),
+      startedAtMs: pods.startedAtMs,
+      nanosPerHour: sql<number>`${POD_NANOS}`.as('nanos'),
+      stoppedNanosPerHour: pods.stoppedDiskNanosPerHour,
+      closedMicros: closedMicros(sql`${pods.id}`, sql`${pods.startedAtMs}`).as('closed'),
+    })
+    .from(pods)
+    .leftJoin(clusters, eq(clusters.id, pods.clusterId))
+    .where(and(eq(pods.teamId, teamId), IS_LIVE))
+    .limit(MAX_ROWS)
+}
+
+function selectWorkers(db: Database, teamId: string) {
+  const { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour } = allocations
+  return db
+    .select({
+      id: allocations.id,
+      endpointId: allocations.ownerId,
+      endpointName: sql<string | null>`${endpoints.name}`.as('endpoint_name'),
+      startedAtMs: allocations.chargedFromMs,
+      nanosPerHour: sql<number>`${gpuNanosPerHour} + ${cpuNanosPerHour} + ${diskNanosPerHour}`.as('nanos'),
+      closedMicros: closedMicros(sql`${allocations.id}`, sql`0`).as('closed'),
+    })
+    .from(allocations)
+    .leftJoin(endpoints, eq(endpoints.id, allocations.ownerId))
+    .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker')))
+    .limit(MAX_ROWS)
+}
+
+function selectVolumes(db: Database, teamId: string) {
+  return db
+    .select({
+      id: networkVolumes.id,
+      name: networkVolumes.name,
+      createdAtMs: networkVolumes.createdAt,
+      nanosPerHour: networkVolumes.nanosPerHour,
+      closedMicros: closedMicros(sql`${networkVolumes.id}`, sql`0`).as('closed'),
+    })
+    .from(networkVolumes)
+    .where(eq(networkVolumes.teamId, teamId))
+    .limit(MAX_ROWS)
+}
+
+type Rows<Select extends (db: Database, teamId: string) => PromiseLike<readonly unknown[]>> = Awaited<ReturnType<Select>>[number]
+
+function ofPod(row: Rows<typeof selectPods>): Spender {
+  const { id, name, clusterId, clusterName, nanosPerHour, stoppedNanosPerHour } = row
+  const isRunning = Boolean(row.isToRun)
+  return {
+    ...(clusterId === null ? { kind: 'POD', id, name } : { kind: 'CLUSTER', id: clusterId, name: clusterName ?? clusterId }),
+    workloadId: id,
+    isRunning,
+    startedAtMs: isRunning ? row.startedAtMs : null,
+    nanosPerHour,
+    stoppedNanosPerHour,
+    closedMicros: isRunning && row.startedAtMs !== null ? row.closedMicros : 0,
+  }
+}
+
+function ofWorker({ id, endpointId, endpointName, startedAtMs, nanosPerHour, closedMicros: closed }: Rows<typeof selectWorkers>): Spender {
+  const of = { kind: 'ENDPOINT' as const, id: endpointId, name: endpointName ?? endpointId }
+  return { ...of, workloadId: id, isRunning: true, startedAtMs, nanosPerHour, stoppedNanosPerHour: 0, closedMicros: closed }
+}
+
+function ofVolume({ id, name, createdAtMs, nanosPerHour, closedMicros: closed }: Rows<typeof selectVolumes>): Spender {
+  const of = { kind: 'NETWORK_VOLUME' as const, id, name, workloadId: id }
+  return { ...of, isRunning: true, startedAtMs: createdAtMs, nanosPerHour, stoppedNanosPerHour: nanosPerHour, closedMicros: closed }
+}

@@ -1,0 +1,99 @@
+import type { ChargedInterval } from './bill.ts'
+import { partAmounts } from './money.ts'
+
+// What costs an account something at the moment, thing by thing. Pure.
+
+/** What can be listed: what its owner would stop or delete as one. */
+export const SPENDING_KINDS = ['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME'] as const
+export type SpendingKind = (typeof SPENDING_KINDS)[number]
+
+/** A pod, a worker or a volume. */
+export interface Spender {
+  kind: SpendingKind
+  /** Of what it belongs to: itself, its endpoint or its cluster. */
+  id: string
+  name: string
+  workloadId: string
+  /** It runs, or is about to. */
+  isRunning: boolean
+  /** When it started; null while it has not. */
+  startedAtMs: number | null
+  nanosPerHour: number
+  /** What of it goes on when it is stopped. */
+  stoppedNanosPerHour: number
+  /** What it was charged since it started in intervals that have ended. */
+  closedMicros: number
+}
+
+/** What was charged for a thing since the beginning of a day and of a month. */
+export interface Spent {
+  todayMicros: number
+  monthMicros: number
+}
+
+/** A thing that costs something, in billionths of a USD an hour and millionths of a USD. */
+export interface Spending extends Spent {
+  kind: SpendingKind
+  id: string
+  name: string
+  nanosPerHour: number
+  stoppedNanosPerHour: number
+  /** How many pods or workers of it run, or are about to. */
+  runningCount: number
+  /** Since the first of what runs has started; null where nothing runs. */
+  runningSinceMs: number | null
+  /** What all that runs was charged since it started. */
+  soFarMicros: number
+}
+
+/**
+ * All that costs something or runs, the dearest first (SPD-1). `intervals`: at least those that last; `spent`: what was charged by the id of the
+ * thing.
+ */
+export function listSpending(
+  spenders: readonly Spender[],
+  intervals: readonly ChargedInterval[],
+  spent: ReadonlyMap<string, Spent>,
+  nowMs: number,
+): Spending[] {
+  const lasting = new Map(intervals.filter(({ endedAtMs }) => endedAtMs === null).map((interval) => [interval.workloadId, interval]))
+  const groups = Map.groupBy(spenders, ({ kind, id }) => `${kind} ${id}`)
+  return [...groups.values()]
+    .map((group) => together(group, lasting, spent, nowMs))
+    .filter(({ nanosPerHour, runningCount }) => nanosPerHour > 0 || runningCount > 0)
+    .toSorted((a, b) => b.nanosPerHour - a.nanosPerHour || (a.id < b.id ? -1 : 1))
+}
+
+function together(
+  group: readonly Spender[],
+  lasting: ReadonlyMap<string, ChargedInterval>,
+  spent: ReadonlyMap<string, Spent>,
+  nowMs: number,
+): Spending {
+  const { kind, id, name } = group[0] as Spender
+  const running = group.filter(({ isRunning }) => isRunning)
+  const starts = running.map(({ startedAtMs }) => startedAtMs).filter((ms) => ms !== null)
+  const { todayMicros, monthMicros } = spent.get(id) ?? { todayMicros: 0, monthMicros: 0 }
+  return {
+    kind,
+    id,
+    name,
+    nanosPerHour: total(group.map(({ nanosPerHour }) => nanosPerHour)),
+    stoppedNanosPerHour: total(group.map(({ stoppedNanosPerHour }) => stoppedNanosPerHour)),
+    runningCount: running.length,
+    runningSinceMs: starts.length === 0 ? null : Math.min(...starts),
+    soFarMicros: total(running.map((spender) => spender.closedMicros + lastingMicros(lasting.get(spender.workloadId), nowMs))),
+    todayMicros,
+    monthMicros,
+  }
+}
+
+function lastingMicros(interval: ChargedInterval | undefined, nowMs: number): number {
+  if (!interval) return 0
+  const { gpuMicros, cpuMicros, diskMicros } = partAmounts(interval, interval.startedAtMs, { fromMs: interval.startedAtMs, toMs: nowMs })
+  return gpuMicros + cpuMicros + diskMicros
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}

@@ -1,0 +1,52 @@
+import type { AppContext } from './app-env.ts'
+
+/** Where the build puts the console among the static assets, and where its page looks for the rest of it. */
+const PAGE = '/console/index.html'
+/** Their names hold a hash of their bytes. */
+const HASHED = '/console/assets/'
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+/** Styles are the exception: the terminal and the menus set theirs in the page (adr/0039). */
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ')
+
+/** A file of the console; each of its addresses that is none is the page, which knows what to show there (C-1, C-9). */
+export async function consolePage(c: AppContext): Promise<Response> {
+  const { pathname } = new URL(c.req.url)
+  const isHashed = pathname.startsWith(HASHED)
+  const asset = await c.env.ASSETS.fetch(new Request(new URL(isHashed ? pathname : PAGE, c.req.url), { headers: conditionsOf(c.req.raw) }))
+  const followed = await followOnce(c, asset)
+  // Asset responses have immutable headers, and the request id is added to every response.
+  const response = new Response(followed.body, followed)
+  response.headers.set('X-Content-Type-Options', 'nosniff')
+  if (isHashed) {
+    if (followed.ok) response.headers.set('Cache-Control', FOR_EVER)
+    return response
+  }
+  response.headers.set('Cache-Control', 'no-cache')
+  response.headers.set('Content-Security-Policy', POLICY)
+  response.headers.set('Referrer-Policy', 'no-referrer')
+  response.headers.set('X-Frame-Options', 'DENY')
+  response.headers.set('Cross-Origin-Opener-Policy', 'same-origin')
+  return response
+}
+
+function conditionsOf(request: Request): Headers {
+  const etag = request.headers.get('if-none-match')
+  return new Headers(etag === null ? {} : { 'if-none-match': etag })
+}
+
+// The asset service of the network leads from `index.html` to its folder.
+async function followOnce(c: AppContext, asset: Response): Promise<Response> {
+  const location = asset.headers.get('location')
+  if (location === null || asset.status < 300 || asset.status > 399 || asset.status === 304) return asset
+  return await c.env.ASSETS.fetch(new Request(new URL(location, c.req.url)))
+}

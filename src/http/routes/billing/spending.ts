@@ -1,0 +1,25 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { Spend, SpendQuery } from '../../../contract/billing/spending.ts'
+import { getSpend } from '../../../services/billing/spending.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+
+const spendRoute = createRoute({
+  tags: ['Billing'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/spend',
+  operationId: 'getSpend',
+  summary: 'What the account spends now, and on what',
+  description: 'Every pod, endpoint with workers, cluster and network volume that costs something: its rate, and what it has cost so far.',
+  ...scoped('billing:read', []),
+  request: { query: SpendQuery },
+  responses: { 200: ok('What is spent.', Spend), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/spend` (SPD-1, SPD-2). */
+export function registerSpending(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(spendRoute, async (c) => c.json(await getSpend(verbContext(c), c.req.valid('query')), 200))
+}

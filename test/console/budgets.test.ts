@@ -1,0 +1,64 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Rolldown } from 'vite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const KB = 1_000
+/** Bytes on the wire, gzipped. */
+const FIRST_PAGE = 175 * KB
+const LAZY = 40 * KB
+const TERMINAL = 90 * KB
+const STYLES = 15 * KB
+
+const directory = mkdtempSync(join(tmpdir(), 'podplane-console-'))
+const wireSize = (file: string) => gzipSync(readFileSync(join(directory, file))).length
+let chunks: Rolldown.OutputChunk[] = []
+
+/** What a page needs before anything of it runs: itself and all that it imports at once. */
+function withImports(entry: Rolldown.OutputChunk): Rolldown.OutputChunk[] {
+  const seen = new Set([entry])
+  for (const chunk of seen) {
+    for (const name of chunk.imports) {
+      const found = chunks.find(({ fileName }) => fileName === name)
+      if (found) seen.add(found)
+    }
+  }
+  return [...seen]
+}
+
+describe('[UI-1] the console is small', () => {
+  beforeAll(async () => {
+    const configFile = resolve(import.meta.dirname, '../../src/console/vite.config.ts')
+    const built = (await build({ configFile, build: { outDir: directory, emptyOutDir: true } })) as Rolldown.RolldownOutput
+    chunks = built.output.filter((file) => file.type === 'chunk')
+  }, 60_000)
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('its first page', () => {
+    const entry = chunks.find(({ isEntry }) => isEntry)
+    if (entry === undefined) throw new Error('the build has no entry')
+    const bytes = withImports(entry).reduce((sum, { fileName }) => sum + wireSize(fileName), 0)
+    expect(bytes).toBeGreaterThan(50 * KB)
+    expect(bytes).toBeLessThanOrEqual(FIRST_PAGE)
+  })
+
+  it('each part that is loaded later', () => {
+    const late = chunks.filter(({ isEntry }) => !isEntry).map(({ fileName }) => [fileName, wireSize(fileName)] as const)
+    expect(late.filter(([name, bytes]) => bytes > (name.includes('terminal') ? TERMINAL : LAZY))).toEqual([])
+  })
+
+  it('its styles, and it brings no fonts', () => {
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const names = files.map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    const styles = names.filter((name) => name.endsWith('.css'))
+    expect(styles.reduce((sum, name) => sum + wireSize(name), 0)).toBeLessThanOrEqual(STYLES)
+    expect(names.filter((name) => /\.(woff2?|ttf|otf)$/.test(name))).toEqual([])
+  })
+
+  it('schemas stay out of the browser', () => {
+    const modules = chunks.flatMap(({ moduleIds }) => moduleIds)
+    expect(modules.filter((id) => /node_modules\/zod\//.test(id) || /src\/contract\//.test(id))).toEqual([])
+  })
+})

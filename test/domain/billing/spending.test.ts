@@ -1,0 +1,56 @@
+import type { ChargedInterval } from '../../../src/domain/billing/bill.ts'
+import { listSpending, type Spender } from '../../../src/domain/billing/spending.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const HOUR_MS = 3_600_000
+const NOW_MS = 1_000 * HOUR_MS
+
+function spender(change: Partial<Spender>): Spender {
+  const what = { kind: 'POD' as const, id: 'pod', name: 'pod', workloadId: change.id ?? 'pod' }
+  return { ...what, isRunning: true, startedAtMs: NOW_MS - HOUR_MS, nanosPerHour: 1, stoppedNanosPerHour: 0, closedMicros: 0, ...change }
+}
+
+function lasting(workloadId: string, startedAtMs: number, gpuNanosPerHour: number): ChargedInterval {
+  const nothing = { gpuTypeId: null, gpuCount: 0, vcpus: 0, diskGb: 0, volumeType: null, cpuNanosPerHour: 0, diskNanosPerHour: 0 }
+  return { kind: 'POD', resourceId: workloadId, workloadId, startedAtMs, endedAtMs: null, gpuNanosPerHour, ...nothing }
+}
+
+describe('what costs something', () => {
+  it('[SPD-1] is listed the dearest first, by id where it costs the same; what costs nothing and does not run is left out', () => {
+    const listed = listSpending(
+      [
+        spender({ id: 'b', nanosPerHour: 5 }),
+        spender({ id: 'a', nanosPerHour: 5 }),
+        spender({ id: 'dear', nanosPerHour: 9 }),
+        spender({ id: 'free', nanosPerHour: 0 }),
+        spender({ id: 'kept', nanosPerHour: 1, isRunning: false, startedAtMs: null }),
+        spender({ id: 'off', nanosPerHour: 0, isRunning: false, startedAtMs: null }),
+      ],
+      [],
+      new Map(),
+      NOW_MS,
+    )
+    expect(listed.map(({ id }) => id)).toEqual(['dear', 'a', 'b', 'kept', 'free'])
+  })
+
+  it('[SPD-2] what runs of one thing is added up: since the first started, with what was charged before a silence', () => {
+    const of = { kind: 'ENDPOINT' as const, id: 'ep', name: 'chat' }
+    const spenders = [
+      spender({ ...of, workloadId: 'w1', nanosPerHour: 7, startedAtMs: NOW_MS - 3 * HOUR_MS, closedMicros: 40 }),
+      spender({ ...of, workloadId: 'w2', nanosPerHour: 8, startedAtMs: null }),
+    ]
+    const intervals = [lasting('w1', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('other', 0, 1_000_000)]
+    expect(listSpending(spenders, intervals, new Map([['ep', { todayMicros: 3, monthMicros: 4 }]]), NOW_MS)).toEqual([
+      {
+        ...of,
+        nanosPerHour: 15,
+        stoppedNanosPerHour: 0,
+        runningCount: 2,
+        runningSinceMs: NOW_MS - 3 * HOUR_MS,
+        soFarMicros: 2_040,
+        todayMicros: 3,
+        monthMicros: 4,
+      },
+    ])
+  })
+})

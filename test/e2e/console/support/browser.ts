@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
+import type { TestPlane } from '../../support/plane.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+/** A busy machine; what is waited for is there much sooner. */
+const PATIENCE_MS = 20_000
+/** Where pictures of the pages go, when somebody wants to look at them. */
+const PICTURES = process.env.CONSOLE_PICTURES
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
+}
+
+/** A browser for the tests of one file. Chromium as root, on its own, has no sandbox. */
+export async function openBrowser(): Promise<Browser> {
+  return await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** A visitor of a plane's console: a page of its own context, that notes whatever goes wrong in it. */
+export class Visitor {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors on the console, and refused by the policy. */
+  readonly complaints: string[] = []
+  /** Every request that it has sent, `METHOD path`. */
+  readonly requests: string[] = []
+  private readonly url: string
+
+  private constructor(context: BrowserContext, page: Page, url: string) {
+    this.context = context
+    this.page = page
+    this.url = url
+    page.on('console', (message) => message.type() === 'error' && this.complaints.push(message.text()))
+    page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('request', (request) => this.requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
+  }
+
+  static async open(browser: Browser, plane: Pick<TestPlane, 'url'>, options: BrowserContextOptions = {}): Promise<Visitor> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+    context.setDefaultTimeout(PATIENCE_MS)
+    return new Visitor(context, await context.newPage(), plane.url)
+  }
+
+  /** Opens one of the console's addresses. */
+  async go(path: string): Promise<void> {
+    await this.page.goto(this.url + path)
+  }
+
+  /** Signs in with a key, as a person does who has pasted it. */
+  async signIn(key: string, path = '/console'): Promise<void> {
+    await this.go(path)
+    await this.page.getByLabel('API key').fill(key)
+    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await this.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
+  }
+
+  /** Waits until a page with this heading is shown. */
+  async heading(name: string | RegExp): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name }).waitFor()
+  }
+
+  /** Everybody can use what is shown: axe finds nothing (C-6). */
+  async expectAccessible(what: string): Promise<void> {
+    await this.page.addScriptTag({ path: AXE }).catch(async () => {
+      // The policy of the page lets no script in but its own; the tool comes in beside it.
+      const session = await this.context.newCDPSession(this.page)
+      const { readFileSync } = await import('node:fs')
+      await session.send('Runtime.evaluate', { expression: readFileSync(AXE, 'utf8') })
+    })
+    const found = (await this.page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)) as AxeResult
+    const lines = found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
+    expect(lines, what).toEqual([])
+  }
+
+  /** Keeps a picture of the page when somebody has asked for them. */
+  async picture(name: string): Promise<void> {
+    if (PICTURES === undefined) return
+    mkdirSync(join(PROJECT_ROOT, PICTURES), { recursive: true })
+    await this.page.screenshot({ path: join(PROJECT_ROOT, PICTURES, `${name}.png`), fullPage: false })
+  }
+
+  async close(): Promise<void> {
+    await this.context.close()
+  }
+}
