@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
@@ -29,6 +30,16 @@ export const LOG_RESPONSES = {
   200: { description: 'The stream.', headers: DOCUMENTED_HEADERS, content: { 'text/event-stream': { schema: EVENTS } } },
   ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
 }
+
+/** What a page of lines answers (JL-10). */
+export const LINES_RESPONSES = {
+  200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: LogLinesResponse } } },
+  ...problemResponses([401, 403, 404, 422, 429, 503], RATE_HEADERS),
+}
+
+export const LINES_TEXT =
+  'Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. ' +
+  'A search looks at 10,000 lines at a time; `truncatedAt` goes on.'
 
 /** What a request for a log asks for, from its checked parts. */
 export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, { signal }: Request): LogReading {
