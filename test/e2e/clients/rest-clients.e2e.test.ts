@@ -56,6 +56,7 @@ const SEEN = {
     running: ['RUNNING', 'NVIDIA L4', GREETING, true],
     changed: ['two', true],
     measured: 60,
+    explained: ['RUNNING', false],
     lines: [true, true],
     gone: [404, 404],
   },

@@ -23,6 +23,7 @@ async function pod(plane: Podplane) {
   const logs = await begins((signal) => plane.getPodLogs({ path, query: { source: 'system' }, signal }))
   const lines = await plane.listPodLogLines({ path, query: { q: 'nowhere' } })
   const changed = await plane.updatePod({ path, body: { name: 'two' } })
+  const why = await plane.explainPod({ path })
   const stopped = await plane.actOnPod({ path, body: { action: 'stop' } })
   await plane.deletePod({ path })
   const measured = await plane.getPodMetrics({ path, query: { step: 60 } })
@@ -32,6 +33,7 @@ async function pod(plane: Podplane) {
     logs,
     changed: [changed.name, stopped !== undefined],
     measured: measured.step,
+    explained: [why.code, why.isStale],
     lines: [lines.atEnd, Array.isArray(lines.lines)],
     gone: [await refused(plane.getPod({ path })), await refused(begins((signal) => plane.getPodLogs({ path, signal })))],
   }
