@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { addDeploy } from './commands/deploy.ts'
+import { addDoors } from './commands/doors.ts'
 import { addEndpoints } from './commands/endpoints.ts'
 import { addJobs } from './commands/jobs.ts'
 import { addPods } from './commands/pods.ts'
@@ -33,6 +34,7 @@ export function buildProgram(): Command {
   addEndpoints(program)
   addJobs(program)
   addResources(program)
+  addDoors(program)
   addDeploy(program)
   addHelp(program)
   return program

@@ -4,6 +4,7 @@ import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
+import { addDoors } from './doors.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -25,6 +26,7 @@ export function addPods(program: Command): void {
   addReads(pods)
   addCreate(pods)
   addChanges(pods)
+  addDoors(pods, 'pods ')
 }
 
 function addReads(pods: Command): void {
