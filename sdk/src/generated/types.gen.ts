@@ -696,6 +696,51 @@ export type ScalingInputs = {
     backoffMs: number;
 };
 
+export type LogLinesResponse = {
+    /**
+     * Oldest first.
+     */
+    lines: Array<LogLine>;
+    /**
+     * The cursor of what is before this page; null: nothing is.
+     */
+    older: string | null;
+    /**
+     * The cursor of what comes after this page, now or later.
+     */
+    newer: string;
+    /**
+     * Whether nothing comes after this page yet.
+     */
+    atEnd: boolean;
+    /**
+     * A search looks at so many lines at a time: the cursor with which it goes on. Null: it is not cut short.
+     */
+    truncatedAt: string | null;
+};
+
+export type LogLine = {
+    /**
+     * Counts the lines of this log from 1, without gaps: `around` finds it again.
+     */
+    n: number;
+    /**
+     * As in the stream: `Last-Event-ID` goes on behind it.
+     */
+    id: string;
+    /**
+     * Clock of the host, with milliseconds.
+     */
+    ts: string;
+    source: LogSource;
+    line: string;
+};
+
+/**
+ * `container`: output of the main process. `system`: what the platform did with it.
+ */
+export type LogSource = 'container' | 'system';
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -3368,8 +3413,6 @@ export type OpenaiBody = {
     [key: string]: unknown;
 };
 
-export type LogSource = 'container' | 'system';
-
 export type GpuCloudFilter = 'SECURE' | 'COMMUNITY';
 
 export type CreateRegistryRequestWritable = {
@@ -4160,6 +4203,93 @@ export type GetWorkerLogsAnswers = {
 
 export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
 
+export type ListWorkerLogLinesData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+        /**
+         * Worker id.
+         */
+        workerId: string;
+    };
+    query?: {
+        /**
+         * Lines of this source only.
+         */
+        source?: LogSource;
+        /**
+         * Lines with this text only, in any case.
+         */
+        q?: string;
+        /**
+         * Lines of this time or later.
+         */
+        since?: string;
+        /**
+         * Lines before this time.
+         */
+        until?: string;
+        /**
+         * The number of the line around which the page lies.
+         */
+        around?: number;
+        /**
+         * `older`, `newer` or `truncatedAt` of another page of this log.
+         */
+        cursor?: string;
+        /**
+         * Most lines of the page.
+         */
+        limit?: number;
+    };
+    url: '/v2/serverless/{id}/workers/{workerId}/logs/lines';
+};
+
+export type ListWorkerLogLinesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Refused.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListWorkerLogLinesRefusal = ListWorkerLogLinesRefusals[keyof ListWorkerLogLinesRefusals];
+
+export type ListWorkerLogLinesAnswers = {
+    /**
+     * The page.
+     */
+    200: LogLinesResponse;
+};
+
+export type ListWorkerLogLinesAnswer = ListWorkerLogLinesAnswers[keyof ListWorkerLogLinesAnswers];
+
 export type ExecInPodData = {
     body?: never;
     path: {
@@ -4311,6 +4441,89 @@ export type GetPodLogsAnswers = {
 };
 
 export type GetPodLogsAnswer = GetPodLogsAnswers[keyof GetPodLogsAnswers];
+
+export type ListPodLogLinesData = {
+    body?: never;
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Lines of this source only.
+         */
+        source?: LogSource;
+        /**
+         * Lines with this text only, in any case.
+         */
+        q?: string;
+        /**
+         * Lines of this time or later.
+         */
+        since?: string;
+        /**
+         * Lines before this time.
+         */
+        until?: string;
+        /**
+         * The number of the line around which the page lies.
+         */
+        around?: number;
+        /**
+         * `older`, `newer` or `truncatedAt` of another page of this log.
+         */
+        cursor?: string;
+        /**
+         * Most lines of the page.
+         */
+        limit?: number;
+    };
+    url: '/v2/pods/{id}/logs/lines';
+};
+
+export type ListPodLogLinesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Refused.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListPodLogLinesRefusal = ListPodLogLinesRefusals[keyof ListPodLogLinesRefusals];
+
+export type ListPodLogLinesAnswers = {
+    /**
+     * The page.
+     */
+    200: LogLinesResponse;
+};
+
+export type ListPodLogLinesAnswer = ListPodLogLinesAnswers[keyof ListPodLogLinesAnswers];
 
 export type ListPodsData = {
     body?: never;

@@ -1,9 +1,11 @@
+import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { CreatePodRequest, ListPodsResponse, Pod, PodActionRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { as, create, events, get, NOTHING, patch, post, remove, socket } from '../operation.ts'
 
 export const PODS_OPERATIONS = {
   execInPod: socket('/v2/pods/{id}/exec'),
   getPodLogs: events('/v2/pods/{id}/logs'),
+  listPodLogLines: get('/v2/pods/{id}/logs/lines', as<typeof LogLinesResponse>()),
   listPods: get('/v2/pods', as<typeof ListPodsResponse>()),
   createPod: create('/v2/pods', as<typeof Pod>(), as<typeof CreatePodRequest>()),
   getPod: get('/v2/pods/{id}', as<typeof Pod>()),
