@@ -5,6 +5,7 @@ import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { addDoors } from './doors.ts'
+import { addLogs } from './logs.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -26,6 +27,7 @@ export function addPods(program: Command): void {
   addReads(pods)
   addCreate(pods)
   addChanges(pods)
+  addLogs(pods, 'pods ')
   addDoors(pods, 'pods ')
 }
 
