@@ -1,18 +1,20 @@
 import type { LogSourceParam } from '../src/contract/pods/logs.ts'
 import { openRecords } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods/pods.ts'
+import type { FoundLines, LineWish } from '../src/domain/logs/line-page.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
 import { logRequestOf, TOO_MANY_READERS } from '../src/objects/log-reading.ts'
 import { asPlane } from '../src/objects/ownership/as-plane.ts'
-import type { LogWriter, PodLogRpc } from '../src/objects/pod-log.ts'
+import type { LinesReply, LogName, LogWriter, PodLogRpc } from '../src/objects/pod-log.ts'
 import { endpointStub } from '../src/objects/stubs.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { PlaneObject } from './plane-object.ts'
 import { LogArchive } from './pod-log/archive.ts'
 import { Followers, TIMEOUT_EVENT } from './pod-log/followers.ts'
 import { LogHistory } from './pod-log/history.ts'
+import { LineReader } from './pod-log/line-reader.ts'
 import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 
 /** How long a log stays after its last line when its worker or pod is gone (PP-61); also how often that is looked at. */
@@ -25,6 +27,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   readonly archive: LogArchive
   readonly history: LogHistory
   readonly followers: Followers
+  readonly reader: LineReader
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
   private alarmKnown = false
@@ -35,6 +38,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     this.archive = new LogArchive(ctx.storage, this.store, env.LOGS)
     this.history = new LogHistory(this.store, this.archive)
     this.followers = new Followers(this.history)
+    this.reader = new LineReader(this.store, this.archive, this.history)
   }
 
   async append({ kind, ownerId, workloadId }: LogWriter, lines: readonly LogLine[]): Promise<number | null> {
@@ -58,12 +62,29 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   /** The stream that `readLog` asks for. 404 when the owner has no such log (LOG-6), 429 when it has too many readers. */
   override async fetch(request: Request): Promise<Response> {
     const { kind, ownerId, isKnown, start, source } = await logRequestOf(request)
-    const owner = this.store.owner()
-    const isReadable = owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
-    if (!isReadable) return new Response(null, { status: 404 })
+    if (!this.isReadable({ kind, ownerId, isKnown })) return new Response(null, { status: 404 })
     if (this.followers.isFull()) return new Response(null, { status: TOO_MANY_READERS })
     const cursor = await this.cursorOf(start, source)
     return new Response(cursor === null ? TIMEOUT_EVENT : this.followers.follow(cursor, source, request.signal))
+  }
+
+  /** Pages of the log (JL-10). */
+  async readLines(log: LogName, wishes: readonly LineWish[]): Promise<LinesReply> {
+    if (!this.isReadable(log)) return 'unknown'
+    if (this.reader.isBusy()) return 'busy'
+    try {
+      const pages: FoundLines[] = []
+      for (const wish of wishes) pages.push(await this.reader.read(wish))
+      return pages
+    } catch (error) {
+      logEvent('warn', 'a segment of a log could not be read', { error })
+      return 'away'
+    }
+  }
+
+  private isReadable({ kind, ownerId, isKnown }: LogName): boolean {
+    const owner = this.store.owner()
+    return owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
   }
 
   /** Null: where the reader begins is in the bucket, which cannot be read now. */

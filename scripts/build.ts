@@ -1,12 +1,12 @@
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 import { build as buildSite } from 'vite'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// Builds what a fresh clone needs beside its sources: the console and the reference page as static assets, the one-file host agent
-// and SSH proxy.
+// Builds what a fresh clone needs beside its sources: the console and the reference page as static assets, the one-file host agent,
+// SSH proxy and command line.
 
 const ASSETS = join(PROJECT_ROOT, 'dist/assets')
 /** Served at `/reference/`, where the reference page looks for it. */
@@ -27,9 +27,11 @@ writeFileSync(
 
 await buildProgram('src/host-agent/main.ts', 'podplane-agent.mjs')
 await buildProgram('src/ssh-proxy/main.ts', 'podplane-ssh-proxy.mjs')
+// Read at every start, so without what only people need.
+await buildProgram('src/cli/main.ts', 'podplane.mjs', { minify: true })
 
 /** A program for Node in one file. */
-async function buildProgram(entry: string, name: string): Promise<void> {
+async function buildProgram(entry: string, name: string, options: BuildOptions = {}): Promise<void> {
   const outfile = join(PROJECT_ROOT, 'dist', name)
   await build({
     absWorkingDir: PROJECT_ROOT,
@@ -51,6 +53,7 @@ async function buildProgram(entry: string, name: string): Promise<void> {
       ].join('\n'),
     },
     logLevel: 'warning',
+    ...options,
   })
   chmodSync(outfile, EXECUTABLE_MODE)
 }

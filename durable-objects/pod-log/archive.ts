@@ -81,6 +81,11 @@ export class LogArchive {
     return this.bucket && this.store.exists() ? this.segments.firstAfter(n) : null
   }
 
+  /** The segment that ends before a line, or holds it; null when none does. */
+  segmentBefore(n: number): Segment | null {
+    return this.bucket && this.store.exists() ? this.segments.lastBefore(n) : null
+  }
+
   /** The segment with the first line of this time or later; null when there is none before the tail. */
   segmentSince(atMs: number): Segment | null {
     return this.bucket && this.store.exists() ? this.segments.firstSince(atMs) : null

@@ -150,6 +150,18 @@ export class LogStore {
     return rows.map(toStoredLine)
   }
 
+  /** Up to `limit` lines of the tail before one, the newest first. */
+  before(n: number, limit: number): StoredLine[] {
+    if (!this.hasTables) return []
+    return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n < ? ORDER BY n DESC LIMIT ?', n, limit).toArray().map(toStoredLine)
+  }
+
+  /** The newest line of the tail from before a time; null when there is none. */
+  lastBefore(atMs: number): number | null {
+    const row = this.hasTables ? this.sql.exec('SELECT n FROM lines WHERE at < ? ORDER BY n DESC LIMIT 1', atMs).toArray()[0] : undefined
+    return row ? Number(row.n) : null
+  }
+
   /** The oldest lines of the tail, up to and with one. */
   upTo(lastN: number): StoredLine[] {
     return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n <= ? ORDER BY n', lastN).toArray().map(toStoredLine)

@@ -35,6 +35,11 @@ export class SegmentStore {
     return toSegment(this.sql.exec('SELECT * FROM segments WHERE last_n > ? ORDER BY last_n LIMIT 1', n).toArray()[0])
   }
 
+  /** The newest that holds anything before a line. */
+  lastBefore(n: number): Segment | null {
+    return toSegment(this.sql.exec('SELECT * FROM segments WHERE first_n < ? ORDER BY last_n DESC LIMIT 1', n).toArray()[0])
+  }
+
   /** The oldest that holds a line of this time or later. */
   firstSince(atMs: number): Segment | null {
     return toSegment(this.sql.exec('SELECT * FROM segments WHERE latest_at >= ? ORDER BY last_n LIMIT 1', atMs).toArray()[0])

@@ -8,6 +8,10 @@ export class ApiError extends Error {
   readonly status: number
   /** Which problem it is, where the plane has a word for it. */
   readonly code: string | undefined
+  /** Its kind in a few words, where the answer is a problem. */
+  readonly title: string | undefined
+  /** The reason alone, without the request that met it. */
+  readonly detail: string
   /** What was wrong with the input, a path each. */
   readonly errors: readonly string[]
   /** The same request may be answered later. */
@@ -21,6 +25,8 @@ export class ApiError extends Error {
     const problem = readProblem(text)
     super(`${what}: ${response.status} ${problem.words}`)
     this.status = response.status
+    this.title = problem.title
+    this.detail = problem.words
     this.code = problem.code
     this.errors = problem.errors
     this.retryable = TRANSIENT.has(response.status)
@@ -38,8 +44,8 @@ export class ConnectionError extends Error {
 }
 
 // Problem documents carry `detail`, `title` and, when input was refused, `errors`; anything else (a proxy's page, say) is shown as the start of its text.
-function readProblem(text: string): { words: string; code: string | undefined; errors: string[] } {
-  const plain = { words: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', code: undefined, errors: [] }
+function readProblem(text: string): { words: string; title: string | undefined; code: string | undefined; errors: string[] } {
+  const plain = { words: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', title: undefined, code: undefined, errors: [] }
   try {
     const { detail, title, error, errors, code } = JSON.parse(text) as Record<string, unknown>
     const words = [detail, title, error].find((value) => typeof value === 'string' && value !== '')
@@ -47,6 +53,7 @@ function readProblem(text: string): { words: string; code: string | undefined; e
     if (words === undefined) return plain
     return {
       words: reasons.length === 0 ? String(words) : `${words}: ${reasons.join('; ')}`,
+      title: typeof title === 'string' ? title : undefined,
       code: typeof code === 'string' ? code : undefined,
       errors: reasons,
     }

@@ -3,7 +3,7 @@ import type { Next } from 'hono'
 import { Problem } from '../contract/problems.ts'
 import { readSettings } from '../env.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
-import { requireOperatorKey } from './middleware/authentication.ts'
+import { requireOperator } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { openApiApp } from './openapi/openapi-app.ts'
@@ -16,6 +16,7 @@ import { registerAdminIdentities } from './routes/accounts/admin-identities.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
+import { registerAdminSessions } from './routes/accounts/admin-sessions.ts'
 import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
@@ -28,19 +29,20 @@ const DOCUMENT_PATH = '/admin/v1/openapi.json'
 const INFO = {
   title: 'podplane operator API',
   version: '1',
-  description: 'Users, keys, quotas and machines. Opened by the operator key alone.',
+  description: 'Users, keys, quotas and machines. Opened by the operator key, and by sessions of operators.',
 }
 
-/** The operator API (AUT-4a). No rate limit: there is one caller, and it is the operator. */
+/** The operator API (AUT-4a). No rate limit: its callers are operators. */
 export function adminApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
-  registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`.')
+  registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`. In a browser, the session of an operator.')
   app.use('/admin/v1/*', requireAdminHost)
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
-  app.use('/admin/v1/*', limitBody, requireOperatorKey)
+  app.use('/admin/v1/*', limitBody, requireOperator)
   registerAdminAccounts(app)
   registerAdminSuspension(app)
   registerAdminIdentities(app)
+  registerAdminSessions(app)
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)

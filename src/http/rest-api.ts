@@ -29,6 +29,7 @@ import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
 import { registerOrganizations } from './routes/organizations/organizations.ts'
 import { registerPodExec } from './routes/pod-exec.ts'
+import { registerPodExplanation } from './routes/pod-explanation.ts'
 import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
@@ -65,6 +66,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
   registerPodExec(app)
+  registerPodExplanation(app)
   registerPodLogs(app)
   registerPods(app)
   registerClusters(app)

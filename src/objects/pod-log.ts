@@ -1,4 +1,5 @@
 import type { LogSourceParam } from '../contract/pods/logs.ts'
+import type { FoundLines, LineWish } from '../domain/logs/line-page.ts'
 import type { LogStart } from '../domain/text/log-stream.ts'
 import type { LogKind, LogLine } from '../host-protocol/logs.ts'
 
@@ -10,6 +11,8 @@ export interface PodLogRpc extends Rpc.DurableObjectBranded {
    * log belongs to somebody else.
    */
   append(writer: LogWriter, lines: readonly LogLine[]): Promise<number | null>
+  /** A page for each wish (JL-10). */
+  readLines(log: LogName, wishes: readonly LineWish[]): Promise<LinesReply>
 }
 
 /** Who writes a log: see `LogOwner` of `effects/log-access.ts`. */
@@ -19,12 +22,19 @@ export interface LogWriter {
   workloadId: string
 }
 
-/** What a reader wants; the caller has checked that `ownerId` is the reader's. */
-export interface LogRequest {
+/** Pages, or why there are none: nobody has such a log, too many read it, or its bucket cannot be read. */
+export type LinesReply = FoundLines[] | 'unknown' | 'busy' | 'away'
+
+/** Which log is meant; the caller has checked that `ownerId` is the reader's. */
+export interface LogName {
   kind: LogKind
   ownerId: string
   /** Whether the owner has this worker or pod now: then its log may be awaited before there is a line. */
   isKnown: boolean
+}
+
+/** What a reader wants. */
+export interface LogRequest extends LogName {
   start: LogStart
   source?: LogSourceParam | undefined
 }

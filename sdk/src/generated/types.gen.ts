@@ -766,6 +766,145 @@ export type ScalingInputs = {
     backoffMs: number;
 };
 
+export type LogLinesResponse = {
+    /**
+     * Oldest first.
+     */
+    lines: Array<LogLine>;
+    /**
+     * The cursor of what is before this page; null: nothing is.
+     */
+    older: string | null;
+    /**
+     * The cursor of what comes after this page, now or later.
+     */
+    newer: string;
+    /**
+     * Whether nothing comes after this page yet.
+     */
+    atEnd: boolean;
+    /**
+     * A search looks at so many lines at a time: the cursor with which it goes on. Null: it is not cut short.
+     */
+    truncatedAt: string | null;
+};
+
+export type LogLine = {
+    /**
+     * Counts the lines of this log from 1, without gaps: `around` finds it again.
+     */
+    n: number;
+    /**
+     * As in the stream: `Last-Event-ID` goes on behind it.
+     */
+    id: string;
+    /**
+     * Clock of the host, with milliseconds.
+     */
+    ts: string;
+    source: LogSource;
+    line: string;
+};
+
+/**
+ * `container`: output of the main process. `system`: what the platform did with it.
+ */
+export type LogSource = 'container' | 'system';
+
+/**
+ * Why a pod is where it is, and what would start it.
+ */
+export type PodExplanation = {
+    id: string;
+    status: PodStatus;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
+
+export type WhyCode = 'RUNNING' | 'FINISHED' | 'NEXT' | 'IDLE' | 'PREPARING' | 'WORKER_STARTING' | 'WAITS_FOR_CLUSTER' | 'SCALING_DELAY' | 'BEHIND_OTHERS' | 'WORKERS_BUSY' | 'AT_WORKERS_MAX' | 'LOW_PRIORITY' | 'NO_CAPACITY' | 'HOST_UNAVAILABLE' | 'HOST_SILENT' | 'HOST_LOST' | 'SCALED_TO_ZERO_BY_CONFIG' | 'STOPPED' | 'SPEND_LIMIT' | 'QUOTA' | 'ENDED' | 'FAILED' | 'WORKERS_UNHEALTHY';
+
+/**
+ * One fact that the verdict rests on.
+ */
+export type WhyEvidence = {
+    kind: 'STATE' | 'QUEUE' | 'WORKERS' | 'SCALER' | 'CONSTRAINT' | 'LIMIT' | 'RETRY';
+    text: string;
+    /**
+     * Of a `CONSTRAINT`: hosts that lack it. Of others: how many.
+     */
+    count: number | null;
+    /**
+     * Out of so many.
+     */
+    total: number | null;
+    /**
+     * When it was, or will be.
+     */
+    at: string | null;
+};
+
+/**
+ * A smallest change that would start it now, as placement itself says.
+ */
+export type WhyOption = {
+    kind: WhyOptionKind;
+    summary: string;
+    /**
+     * Who can do it.
+     */
+    who: 'YOU' | 'OPERATOR';
+    /**
+     * The call that does it; null: nothing is to be sent by you.
+     */
+    call: {
+        method: 'POST' | 'PATCH' | 'PUT';
+        path: string;
+        body: {
+            [key: string]: unknown;
+        };
+    } | null;
+    /**
+     * USD per hour of what starts, its disks included.
+     */
+    pricePerHour: number;
+    /**
+     * USD per hour, against what was asked for.
+     */
+    priceDifference: number;
+    /**
+     * Of `WAIT`: for how long.
+     */
+    waitSeconds: number | null;
+};
+
+export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -912,8 +1051,6 @@ export type Pod = {
      */
     terminateAfter: string | null;
 };
-
-export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
 
@@ -3438,8 +3575,6 @@ export type OpenaiBody = {
     [key: string]: unknown;
 };
 
-export type LogSource = 'container' | 'system';
-
 export type GpuCloudFilter = 'SECURE' | 'COMMUNITY';
 
 export type CreateRegistryRequestWritable = {
@@ -4243,6 +4378,93 @@ export type GetWorkerLogsAnswers = {
 
 export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
 
+export type ListWorkerLogLinesData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+        /**
+         * Worker id.
+         */
+        workerId: string;
+    };
+    query?: {
+        /**
+         * Lines of this source only.
+         */
+        source?: LogSource;
+        /**
+         * Lines with this text only, in any case.
+         */
+        q?: string;
+        /**
+         * Lines of this time or later.
+         */
+        since?: string;
+        /**
+         * Lines before this time.
+         */
+        until?: string;
+        /**
+         * The number of the line around which the page lies.
+         */
+        around?: number;
+        /**
+         * `older`, `newer` or `truncatedAt` of another page of this log.
+         */
+        cursor?: string;
+        /**
+         * Most lines of the page.
+         */
+        limit?: number;
+    };
+    url: '/v2/serverless/{id}/workers/{workerId}/logs/lines';
+};
+
+export type ListWorkerLogLinesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Refused.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListWorkerLogLinesRefusal = ListWorkerLogLinesRefusals[keyof ListWorkerLogLinesRefusals];
+
+export type ListWorkerLogLinesAnswers = {
+    /**
+     * The page.
+     */
+    200: LogLinesResponse;
+};
+
+export type ListWorkerLogLinesAnswer = ListWorkerLogLinesAnswers[keyof ListWorkerLogLinesAnswers];
+
 export type ExecInPodData = {
     body?: never;
     path: {
@@ -4326,6 +4548,52 @@ export type ExecInPodAnswers = {
 
 export type ExecInPodAnswer = ExecInPodAnswers[keyof ExecInPodAnswers];
 
+export type ExplainPodData = {
+    body?: never;
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/pods/{id}/explain';
+};
+
+export type ExplainPodRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainPodRefusal = ExplainPodRefusals[keyof ExplainPodRefusals];
+
+export type ExplainPodAnswers = {
+    /**
+     * The explanation.
+     */
+    200: PodExplanation;
+};
+
+export type ExplainPodAnswer = ExplainPodAnswers[keyof ExplainPodAnswers];
+
 export type GetPodLogsData = {
     body?: never;
     headers?: {
@@ -4394,6 +4662,89 @@ export type GetPodLogsAnswers = {
 };
 
 export type GetPodLogsAnswer = GetPodLogsAnswers[keyof GetPodLogsAnswers];
+
+export type ListPodLogLinesData = {
+    body?: never;
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Lines of this source only.
+         */
+        source?: LogSource;
+        /**
+         * Lines with this text only, in any case.
+         */
+        q?: string;
+        /**
+         * Lines of this time or later.
+         */
+        since?: string;
+        /**
+         * Lines before this time.
+         */
+        until?: string;
+        /**
+         * The number of the line around which the page lies.
+         */
+        around?: number;
+        /**
+         * `older`, `newer` or `truncatedAt` of another page of this log.
+         */
+        cursor?: string;
+        /**
+         * Most lines of the page.
+         */
+        limit?: number;
+    };
+    url: '/v2/pods/{id}/logs/lines';
+};
+
+export type ListPodLogLinesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Refused.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListPodLogLinesRefusal = ListPodLogLinesRefusals[keyof ListPodLogLinesRefusals];
+
+export type ListPodLogLinesAnswers = {
+    /**
+     * The page.
+     */
+    200: LogLinesResponse;
+};
+
+export type ListPodLogLinesAnswer = ListPodLogLinesAnswers[keyof ListPodLogLinesAnswers];
 
 export type ListPodsData = {
     body?: never;

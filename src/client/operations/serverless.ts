@@ -4,6 +4,7 @@ import type { ListBuildsResponse, ListReleasesResponse } from '../../contract/en
 import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
+import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
@@ -21,4 +22,5 @@ export const SERVERLESS_OPERATIONS = {
   listEndpointBuilds: get('/v2/serverless/{id}/builds', as<typeof ListBuildsResponse>()),
   listScalingDecisions: get('/v2/serverless/{id}/scaling', as<typeof ListScalingResponse>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
+  listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),
 }

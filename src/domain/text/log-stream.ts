@@ -39,9 +39,14 @@ export function nextShownSecond(atMs: number): number {
 const COUNTER_DIGITS = 12
 
 /** One server-sent event (LOG-3). */
-export function logFrame({ n, atMs, source, line }: StoredLine): string {
-  const ts = formatTime(atMs)
-  return eventText(JSON.stringify({ ts, source, line }), { id: `${ts}/${String(n).padStart(COUNTER_DIGITS, '0')}` })
+export function logFrame(stored: StoredLine): string {
+  const { atMs, source, line } = stored
+  return eventText(JSON.stringify({ ts: formatTime(atMs), source, line }), { id: lineId(stored) })
+}
+
+/** By what a line is known to readers. */
+export function lineId({ n, atMs }: Pick<StoredLine, 'n' | 'atMs'>): string {
+  return `${formatTime(atMs)}/${String(n).padStart(COUNTER_DIGITS, '0')}`
 }
 
 /** Bounds of what one log keeps at hand (PP-60). */

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
 import type { AppContext } from '../app-env.ts'
+import { credentialOf } from '../console/credential.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { RATE_HEADERS } from '../openapi/rest-components.ts'
 import { watchedByKey } from '../watched-stream.ts'
@@ -30,6 +32,16 @@ export const LOG_RESPONSES = {
   ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
 }
 
+/** What a page of lines answers (JL-10). */
+export const LINES_RESPONSES = {
+  200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: LogLinesResponse } } },
+  ...problemResponses([401, 403, 404, 422, 429, 503], RATE_HEADERS),
+}
+
+export const LINES_TEXT =
+  'Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. ' +
+  'A search looks at 10,000 lines at a time; `truncatedAt` goes on.'
+
 /** What a request for a log asks for, from its checked parts. */
 export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, { signal }: Request): LogReading {
   return { query, lastEventId: headers['Last-Event-ID'], signal }
@@ -37,5 +49,5 @@ export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, 
 
 /** The answer that carries a log, for as long as the reader's key is good. */
 export function logResponse(c: AppContext, body: ReadableStream): Response {
-  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, c.req.header('authorization') ?? null, c.var.principal)
+  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, credentialOf(c.req.raw), c.var.principal)
 }

@@ -1,11 +1,12 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { LogLinesQuery } from '../../contract/logs/lines.ts'
 import { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
-import { followPodLog } from '../../services/logs/pod-logs.ts'
+import { followPodLog, readPodLines } from '../../services/logs/pod-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { BEARER } from '../openapi/rest-components.ts'
-import { LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
+import { LINES_RESPONSES, LINES_TEXT, LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
 
 const logsRoute = createRoute({
   tags: ['Pods'],
@@ -24,10 +25,27 @@ const logsRoute = createRoute({
   responses: LOG_RESPONSES,
 })
 
+const linesRoute = createRoute({
+  tags: ['Pods'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/pods/{id}/logs/lines',
+  operationId: 'listPodLogLines',
+  summary: "Pages of a pod's log, and a search in it",
+  description: LINES_TEXT,
+  ...scoped('pods:read', [], 'id'),
+  request: {
+    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
+    query: LogLinesQuery,
+  },
+  responses: LINES_RESPONSES,
+})
+
 /** Registers the logs of pods (LOG-1 to LOG-6). */
 export function registerPodLogs(app: OpenAPIHono<AppEnv>): void {
   app.openapi(logsRoute, async (c) => {
     const reading = readingOf(c.req.valid('query'), c.req.valid('header'), c.req.raw)
     return logResponse(c, await followPodLog(verbContext(c), c.req.valid('param').id, reading))
   })
+  app.openapi(linesRoute, async (c) => c.json(await readPodLines(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200))
 }

@@ -1,11 +1,17 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { LogLinesQuery } from '../../contract/logs/lines.ts'
 import { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
-import { followWorkerLog } from '../../services/logs/worker-logs.ts'
+import { followWorkerLog, readWorkerLines } from '../../services/logs/worker-logs.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { BEARER } from '../openapi/rest-components.ts'
-import { LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
+import { LINES_RESPONSES, LINES_TEXT, LOG_RESPONSES, logResponse, readingOf } from './log-stream.ts'
+
+const WorkerParams = z.object({
+  id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }),
+  workerId: z.string().meta({ param: { name: 'workerId', in: 'path' }, description: 'Worker id.' }),
+})
 
 const logsRoute = createRoute({
   tags: ['Serverless'],
@@ -17,14 +23,24 @@ const logsRoute = createRoute({
   description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
   ...scoped('serverless:read', []),
   request: {
-    params: z.object({
-      id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }),
-      workerId: z.string().meta({ param: { name: 'workerId', in: 'path' }, description: 'Worker id.' }),
-    }),
+    params: WorkerParams,
     query: LogQuery,
     headers: LogHeaders,
   },
   responses: LOG_RESPONSES,
+})
+
+const linesRoute = createRoute({
+  tags: ['Serverless'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/serverless/{id}/workers/{workerId}/logs/lines',
+  operationId: 'listWorkerLogLines',
+  summary: "Pages of a worker's log, and a search in it",
+  description: LINES_TEXT,
+  ...scoped('serverless:read', []),
+  request: { params: WorkerParams, query: LogLinesQuery },
+  responses: LINES_RESPONSES,
 })
 
 /** Registers the logs of workers (SCALE-8, LOG-1 to LOG-6). */
@@ -33,5 +49,9 @@ export function registerWorkerLogs(app: OpenAPIHono<AppEnv>): void {
     const { id, workerId } = c.req.valid('param')
     const reading = readingOf(c.req.valid('query'), c.req.valid('header'), c.req.raw)
     return logResponse(c, await followWorkerLog(verbContext(c), id, workerId, reading))
+  })
+  app.openapi(linesRoute, async (c) => {
+    const { id, workerId } = c.req.valid('param')
+    return c.json(await readWorkerLines(verbContext(c), id, workerId, c.req.valid('query')), 200)
   })
 }

@@ -1,7 +1,9 @@
+import type { LogLinesQuery, LogLinesResponse } from '../../contract/logs/lines.ts'
 import { ownWorker } from '../../objects/ownership/own-worker.ts'
 import type { VerbContext } from '../context.ts'
 import { readEndpoint } from '../endpoints/endpoints.ts'
-import { followLog, type LogReading } from './follow-log.ts'
+import { followLog, type LogReading, type ReadableLog } from './follow-log.ts'
+import { readLogLines } from './log-lines.ts'
 
 /**
  * The log of a worker as a stream that stays open (SCALE-8): of one that the endpoint has now, or had and whose log is still kept. Throws
@@ -13,7 +15,21 @@ export async function followWorkerLog(
   workerId: string,
   reading: LogReading,
 ): Promise<ReadableStream> {
+  return followLog(ctx.env, await workerLog(ctx, endpointId, workerId), reading)
+}
+
+/** A page of the log of a worker (JL-10). Throws as `followWorkerLog` does. */
+export async function readWorkerLines(
+  ctx: VerbContext,
+  endpointId: string,
+  workerId: string,
+  query: LogLinesQuery,
+): Promise<LogLinesResponse> {
+  return readLogLines(ctx.env, await workerLog(ctx, endpointId, workerId), query)
+}
+
+async function workerLog(ctx: VerbContext, endpointId: string, workerId: string): Promise<ReadableLog> {
   const endpoint = await readEndpoint(ctx, endpointId)
   const { worker, isKnown } = await ownWorker(ctx.env, endpoint, workerId)
-  return followLog(ctx.env, { log: worker, ownerId: endpoint.id, isKnown }, reading)
+  return { log: worker, ownerId: endpoint.id, isKnown }
 }

@@ -91,13 +91,17 @@ def pod(plane):
     again = plane.create_pod(body=body, idempotency_key=once)
     running = plane.get_pod(made.id, wait_for=PodStatus.RUNNING)
     listed = plane.list_pods(include_cluster_pods=True).pods
+    lines = plane.list_pod_log_lines(made.id, q="nowhere")
     changed = plane.update_pod(made.id, body=make("UpdatePodRequest", name="two"))
+    why = plane.explain_pod(made.id)
     stopped = plane.act_on_pod(made.id, body=make("PodActionRequest", action="stop"))
     plane.delete_pod(made.id)
     return {
         "made": [preview.fits, made.name, again.id == made.id],
         "running": [running.status.value, running.gpu.id, running.env.to_dict(), holds(listed, made)],
         "changed": [changed.name, stopped is not None],
+        "explained": [why.code.value, why.is_stale],
+        "lines": [lines.at_end, isinstance(lines.lines, list)],
         "gone": [refused(plane.get_pod, made.id), refused(plane.get_pod_logs, made.id)],
     }
 
@@ -136,13 +140,13 @@ def endpoint(plane):
     rotated = plane.rotate_webhook_signing_secret().secret
     deliveries = plane.list_webhook_deliveries(endpoint_id=made.id).deliveries
     redelivered = refused(plane.redeliver_webhook, "none")
-    logs = refused(plane.get_worker_logs, made.id, "none")
+    logs = [refused(plane.get_worker_logs, made.id, "none"), refused(plane.list_worker_log_lines, made.id, "none")]
     plane.delete_endpoint(made.id)
     return {
         "made": [made.name, read.name, holds(listed, made), changed.name],
         "parts": parts,
         "webhooks": [before == rotated, len(deliveries), redelivered],
-        "gone": [refused(plane.get_endpoint, made.id), logs],
+        "gone": [refused(plane.get_endpoint, made.id), *logs],
     }
 
 

@@ -21,7 +21,9 @@ async function pod(plane: Podplane) {
   const running = await plane.getPod({ path, query: { waitFor: 'RUNNING' } })
   const { pods } = await plane.listPods({ query: { includeClusterPods: true } })
   const logs = await begins((signal) => plane.getPodLogs({ path, query: { source: 'system' }, signal }))
+  const lines = await plane.listPodLogLines({ path, query: { q: 'nowhere' } })
   const changed = await plane.updatePod({ path, body: { name: 'two' } })
+  const why = await plane.explainPod({ path })
   const stopped = await plane.actOnPod({ path, body: { action: 'stop' } })
   await plane.deletePod({ path })
   return {
@@ -29,6 +31,8 @@ async function pod(plane: Podplane) {
     running: [running.status, running.gpu?.id, running.env, holds(pods, made)],
     logs,
     changed: [changed.name, stopped !== undefined],
+    explained: [why.code, why.isStale],
+    lines: [lines.atEnd, Array.isArray(lines.lines)],
     gone: [await refused(plane.getPod({ path })), await refused(begins((signal) => plane.getPodLogs({ path, signal })))],
   }
 }
@@ -68,12 +72,13 @@ async function endpoint(plane: Podplane) {
   const { deliveries } = await plane.listWebhookDeliveries({ query: { endpointId: made.id } })
   const redelivered = await refused(plane.redeliverWebhook({ path: { id: 'none' } }))
   const logs = await refused(begins((signal) => plane.getWorkerLogs({ path: { ...path, workerId: 'none' }, signal })))
+  const lines = await refused(plane.listWorkerLogLines({ path: { ...path, workerId: 'none' } }))
   await plane.deleteEndpoint({ path })
   return {
     made: [made.name, read.name, holds(endpoints, made), changed.name],
     parts: [workers.length, releases.length, builds.length, Object.keys(scaling).length > 0],
     webhooks: [secret === rotated.secret, deliveries.length, redelivered],
-    gone: [await refused(plane.getEndpoint({ path })), logs],
+    gone: [await refused(plane.getEndpoint({ path })), logs, lines],
   }
 }
 

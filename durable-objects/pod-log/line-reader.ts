@@ -1,0 +1,109 @@
+import { type FoundLines, isMeantLine, type LineFilter, type LineWish } from '../../src/domain/logs/line-page.ts'
+import type { StoredLine } from '../../src/domain/text/log-stream.ts'
+import type { LogArchive } from './archive.ts'
+import type { LogHistory } from './history.ts'
+import type { LogStore } from './log-store.ts'
+
+/** What one page costs at most (JL-12): lines and characters that are looked at, and characters that are answered. */
+export const MAX_LOOKED_LINES = 10_000
+const MAX_LOOKED_CHARS = 4 * 2 ** 20
+const MAX_ANSWERED_CHARS = 2 ** 20
+/** Lines between two moments in which others, such as those who write this log, have their turn. */
+const STEP_LINES = 500
+/** Pages of one log that are read at a time. */
+export const MAX_READS = 4
+
+/** Reads pages of a log, both ways, out of its bucket and its tail. */
+export class LineReader {
+  private readonly store: LogStore
+  private readonly archive: LogArchive
+  private readonly history: LogHistory
+  private reads = 0
+
+  constructor(store: LogStore, archive: LogArchive, history: LogHistory) {
+    this.store = store
+    this.archive = archive
+    this.history = history
+  }
+
+  isBusy(): boolean {
+    return this.reads >= MAX_READS
+  }
+
+  /** Throws when the bucket cannot be read. */
+  async read(wish: LineWish): Promise<FoundLines> {
+    this.reads += 1
+    try {
+      return await this.walk(wish)
+    } finally {
+      this.reads -= 1
+    }
+  }
+
+  private async walk({ filter, direction, fromN, limit }: LineWish): Promise<FoundLines> {
+    const isOlder = direction === 'older'
+    const newestN = this.store.newest().n
+    const oldestN = this.oldestN()
+    const first = Math.max(oldestN, (await this.floorOf(filter)) + 1)
+    const last = filter.untilMs === null ? newestN : this.lastBefore(filter.untilMs)
+    let reachedN = isOlder ? Math.min(fromN ?? last + 1, last + 1) : Math.max(fromN ?? 0, first - 1)
+    const lines: StoredLine[] = []
+    const left = { lines: MAX_LOOKED_LINES, chars: MAX_LOOKED_CHARS, answer: MAX_ANSWERED_CHARS }
+    const isDone = () => (isOlder ? reachedN <= first : reachedN >= last)
+    while (!isDone() && lines.length < limit && left.lines > 0 && left.chars > 0 && left.answer > 0) {
+      const step = isOlder ? await this.before(reachedN) : await this.after(reachedN)
+      if (step.lines.length === 0) reachedN = step.reachedN
+      for (const line of step.lines) {
+        if (lines.length === limit || left.answer <= 0 || isDone()) break
+        reachedN = line.n
+        left.lines -= 1
+        left.chars -= line.line.length
+        if (!isMeantLine(line, filter)) continue
+        lines.push(line)
+        left.answer -= line.line.length
+      }
+      await otherTurns()
+    }
+    const isTruncated = !isDone() && lines.length < limit && left.answer > 0
+    return { lines: isOlder ? lines.reverse() : lines, reachedN, isEnd: isDone(), isTruncated, oldestN, newestN }
+  }
+
+  private oldestN(): number {
+    return this.archive.segmentAfter(0)?.firstN ?? this.store.oldest(1)[0]?.n ?? this.store.newest().n + 1
+  }
+
+  /** The line after which those of the filter's time begin. */
+  private async floorOf({ sinceMs }: LineFilter): Promise<number> {
+    return sinceMs === null ? 0 : this.history.cursorOf({ kind: 'since', atMs: sinceMs }, undefined)
+  }
+
+  /** The last line that may be from before a time. */
+  private lastBefore(untilMs: number): number {
+    const inTail = this.store.lastBefore(untilMs)
+    if (inTail !== null) return inTail
+    return this.archive.segmentSince(untilMs)?.lastN ?? (this.store.oldest(1)[0]?.n ?? 1) - 1
+  }
+
+  /** Lines before one, the newest first. `reachedN`: how far there are none. */
+  private async before(n: number): Promise<{ lines: StoredLine[]; reachedN: number }> {
+    const lines = this.store.before(n, STEP_LINES)
+    if (lines.length > 0) return { lines, reachedN: n }
+    const segment = this.archive.segmentBefore(n)
+    if (!segment) return { lines, reachedN: 0 }
+    const kept = (await this.archive.read(segment)).filter((line) => line.n < n)
+    return { lines: kept.reverse(), reachedN: segment.firstN }
+  }
+
+  private async after(n: number): Promise<{ lines: StoredLine[]; reachedN: number }> {
+    const segment = this.archive.segmentAfter(n)
+    if (!segment) {
+      const lines = this.store.after(n, undefined, STEP_LINES)
+      return { lines, reachedN: this.store.newest().n }
+    }
+    return { lines: (await this.archive.read(segment)).filter((line) => line.n > n), reachedN: segment.lastN }
+  }
+}
+
+function otherTurns(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
+}

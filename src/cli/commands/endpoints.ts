@@ -1,0 +1,162 @@
+import type { Command } from 'commander'
+import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import { type Answer, readPages } from '../core/pages.ts'
+import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
+import { type Column, columns } from '../output/columns.ts'
+
+type Endpoint = Answer<'getEndpoint'>
+
+const COLUMNS: readonly Column<Endpoint>[] = [
+  ...columns<Endpoint>('id', 'name', 'type'),
+  {
+    name: 'compute',
+    of: ({ gpu, cpu }) =>
+      gpu ? `${gpu.count} x ${gpu.pools.join('|')}` : cpu?.map(({ id, vcpuCount }) => `${vcpuCount} vCPU ${id}`).join('|'),
+  },
+  { name: 'workers', of: ({ workers }) => `${workers.min}-${workers.max}` },
+  ...columns<Endpoint>('createdAt', 'image'),
+]
+
+/** `podplane endpoints …`. */
+export function addEndpoints(program: Command): void {
+  const endpoints = noun(program, 'endpoints', ['endpoint', 'serverless', 'sls'], 'queues of jobs with workers that come and go')
+  addReads(endpoints)
+  addChanges(endpoints)
+  addLooks(endpoints)
+}
+
+function addReads(endpoints: Command): void {
+  act(
+    endpoints.command('list').alias('ls').description('list endpoints').option('--all', 'more than the first 50'),
+    async (session, { all }: { all?: boolean }) => {
+      const { api } = session
+      const answer = await readPages(session, (query) => api.listEndpoints({ query }), all)
+      session.out.list(answer, answer.endpoints, {
+        columns: COLUMNS,
+        idOf: ({ id }) => id,
+        empty: 'no endpoints; podplane endpoints create makes one',
+      })
+    },
+  )
+  act(endpoints.command('get <endpoint>').description('show an endpoint'), async (session, _options, id: string) => {
+    session.out.record(await session.api.getEndpoint({ path: { id } }), id)
+  })
+  act(
+    endpoints.command('health <endpoint>').description('jobs and workers of an endpoint, counted'),
+    async (session, _options, endpointId: string) => {
+      session.out.record(await session.api.getQueueHealth({ path: { endpointId } }))
+    },
+  )
+}
+
+function addChanges(endpoints: Command): void {
+  const create = endpoints
+    .command('create')
+    .description('create an endpoint')
+    .option('--name <name>', 'its name (default: that of the image)')
+    .option('--image <image>', 'the image of its workers')
+    .option('--gpu <pool>', 'a GPU pool such as ADA_24; may be given again, in order of preference', collect)
+    .option('--gpus <n>', 'how many GPUs a worker has', wholeNumber)
+    .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for workers without GPU')
+    .option('--vcpus <n>', 'how many (default: 2)', wholeNumber)
+    .option('--min <n>', 'workers kept without jobs', wholeNumber)
+    .option('--max <n>', 'most workers', wholeNumber)
+    .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
+    .option('--template <id>', 'a template that fills what is left out')
+    .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
+    .option('--wait', 'until a worker is ready; with no worker kept, until the endpoint is there')
+  act(
+    create,
+    async (session, options: NewEndpointFlags) => await (await import('../endpoints/new-endpoint.ts')).createEndpoint(session, options),
+    { waits: true },
+  )
+  examples(
+    create,
+    'endpoints create --image registry.example.com/chat:1 --gpu ADA_24 --max 3',
+    'endpoints create --image builtin/echo --cpu cpu3c --min 1 --wait',
+  )
+  const update = endpoints
+    .command('update <endpoint>')
+    .description('change an endpoint')
+    .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
+  act(update, async (session, { body }: { body: string }, id: string) => {
+    const { readBody } = await import('../core/body.ts')
+    const endpoint = await session.api.updateEndpoint({ path: { id }, body: (await readBody(session.io, body)) as never })
+    session.out.done(endpoint, id, `endpoint ${id} changed`)
+  })
+  const scale = endpoints
+    .command('scale <endpoint>')
+    .description('change how many workers there are')
+    .option('--min <n>', 'kept without jobs', wholeNumber)
+    .option('--max <n>', 'most at a time', wholeNumber)
+  act(scale, async (session, { min, max }: { min?: number; max?: number }, id: string) => {
+    const { given } = await import('../core/body.ts')
+    const endpoint = await session.api.updateEndpoint({ path: { id }, body: { workers: given({ min, max }) } })
+    session.out.done(endpoint, id, `endpoint ${id} has ${endpoint.workers.min} to ${endpoint.workers.max} workers`)
+  })
+  examples(scale, 'endpoints scale <endpoint> --min 1 --max 5')
+  const remove = endpoints
+    .command('delete <endpoints...>')
+    .alias('rm')
+    .description('delete endpoints with their jobs')
+    .option('--yes', 'do not ask')
+  act(remove, async (session, { yes }: { yes?: boolean }, ...given) => {
+    const ids = given.flat()
+    await session.confirm(`Delete ${ids.join(', ')}? Their jobs and results are lost.`, yes)
+    for (const id of ids) {
+      await session.api.deleteEndpoint({ path: { id } })
+      session.out.done(undefined, id, `endpoint ${id} is deleted`)
+    }
+  })
+}
+
+function addLooks(endpoints: Command): void {
+  act(endpoints.command('workers <endpoint>').description('list the workers of an endpoint'), async (session, _options, id: string) => {
+    const answer = await session.api.listEndpointWorkers({ path: { id } })
+    const shown = columns<(typeof answer.workers)[number]>('id', 'status', 'version', 'gpuTypeId', 'uptimeSeconds', 'startedAt', 'reason')
+    session.out.list(answer, answer.workers, {
+      columns: shown,
+      idOf: (worker) => worker.id,
+      empty: 'no workers: one starts when a job comes',
+    })
+  })
+  act(
+    endpoints.command('releases <endpoint>').description('list what has been deployed').option('--all', 'more than the first 50'),
+    async (session, { all }: { all?: boolean }, id: string) => {
+      const { api } = session
+      const answer = await readPages(session, (query) => api.listEndpointReleases({ path: { id }, query }), all)
+      const shown = [
+        ...columns<(typeof answer.releases)[number]>('version', 'source', 'workerCount', 'createdAt'),
+        { name: 'changes', of: (release: (typeof answer.releases)[number]) => release.diff.map(({ field }) => field) },
+      ]
+      session.out.list(answer, answer.releases, {
+        columns: shown,
+        idOf: ({ version }) => String(version),
+        empty: 'nothing has been deployed',
+      })
+    },
+  )
+  act(
+    endpoints.command('scaling <endpoint>').description('list what the scaler has decided and why'),
+    async (session, _options, id: string) => {
+      const answer = await session.api.listScalingDecisions({ path: { id } })
+      const shown = columns<(typeof answer.decisions)[number]>('decidedAt', 'desired', 'current', 'started', 'stopped', 'reason')
+      session.out.list(answer, answer.decisions, {
+        columns: shown,
+        idOf: ({ decidedAt }) => decidedAt,
+        empty: 'it has decided nothing yet',
+      })
+    },
+  )
+  const rollback = endpoints
+    .command('rollback <endpoint> <version>')
+    .description('deploy again what an earlier release had')
+    .option('--yes', 'do not ask')
+    .option('--plan', 'say what would change, and change nothing')
+  act(
+    rollback,
+    async (session, options: { yes?: boolean; plan?: boolean }, id: string, version: string) =>
+      await (await import('../endpoints/rollback.ts')).rollBack(session, id, version, options),
+  )
+  examples(rollback, 'endpoints rollback <endpoint> 3 --plan', 'endpoints rollback <endpoint> 3 --yes')
+}

@@ -1,0 +1,136 @@
+import type { Command } from 'commander'
+import { act, collect, duration, examples, noun, wholeNumber } from '../core/act.ts'
+import { type Answer, readPages } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import type { Column } from '../output/columns.ts'
+import type { NewPodFlags } from '../pods/new-pod.ts'
+
+type Pod = Answer<'getPod'>
+
+export const POD_COLUMNS: readonly Column<Pod>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'name', of: ({ name }) => name },
+  { name: 'status', of: ({ status }) => status, as: 'status' },
+  { name: 'compute', of: ({ gpu, cpu }) => (gpu ? `${gpu.count} x ${gpu.id}` : cpu ? `${cpu.vcpuCount} vCPU ${cpu.id}` : '') },
+  { name: 'cost', of: ({ cost }) => cost, as: 'usdPerHour' },
+  { name: 'dataCenter', of: ({ dataCenterId }) => dataCenterId },
+  { name: 'createdAt', of: ({ createdAt }) => createdAt, as: 'time' },
+  { name: 'image', of: ({ image }) => image },
+]
+export const POD_LIST = { columns: POD_COLUMNS, idOf: ({ id }: Pod) => id, empty: 'no pods; podplane pods create makes one' }
+
+/** `podplane pods …`. */
+export function addPods(program: Command): void {
+  const pods = noun(program, 'pods', ['pod'], 'containers with GPUs, for as long as you like')
+  addReads(pods)
+  addCreate(pods)
+  addChanges(pods)
+}
+
+function addReads(pods: Command): void {
+  const list = pods
+    .command('list')
+    .alias('ls')
+    .description('list pods')
+    .option('--all', 'more than the first 50')
+    .option('--clusters', 'also members of clusters')
+  act(list, async (session, { all, clusters }: { all?: boolean; clusters?: boolean }) => {
+    const { api } = session
+    const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters } }), all)
+    session.out.list(answer, answer.pods, POD_LIST)
+  })
+  examples(list, 'pods list', 'pods list --json id,status', 'pods list -q | xargs -n1 podplane pods stop --yes')
+  act(pods.command('get <pod>').description('show a pod'), async (session, _options, id: string) => {
+    session.out.record(await session.api.getPod({ path: { id } }), id)
+  })
+  const why = pods.command('why <pod>').description('say why a pod is where it is')
+  act(why, async (session, _options, id: string) => await (await import('../pods/why.ts')).printWhy(session, id))
+}
+
+function addCreate(pods: Command): void {
+  const create = pods
+    .command('create [command...]')
+    .description('create a pod; what stands behind -- is its command')
+    .option('--name <name>', 'its name (default: that of the image)')
+    .option('--image <image>', 'the image of its container')
+    .option('--gpu <type>', 'a GPU type such as "NVIDIA L4"')
+    .option('--gpus <n>', 'how many', wholeNumber)
+    .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for a pod without GPU')
+    .option('--vcpus <n>', 'how many (default: 2)', wholeNumber)
+    .option('--disk <gb>', 'container disk', wholeNumber)
+    .option('--persistent <gb>', 'a disk at /workspace that outlives the container', wholeNumber)
+    .option('--volume <id:path>', 'a network volume and where it is mounted')
+    .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; may be given again', collect)
+    .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
+    .option('--data-center <id>', 'where; may be given again', collect)
+    .option('--template <id>', 'a template that fills what is left out')
+    .option('--ssh', 'give it your SSH keys')
+    .option('--stop-after <duration>', 'stop it after this time', duration)
+    .option('--terminate-after <duration>', 'terminate it after this time', duration)
+    .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
+    .option('--dry-run', 'say where it would go and what it would cost, and create nothing')
+    .option('--wait', 'until it is usable: it runs and its ports answer')
+  act(
+    create,
+    async (session, options: NewPodFlags, ...command) =>
+      await (await import('../pods/new-pod.ts')).createPod(session, options, command.flat()),
+    { waits: true },
+  )
+  examples(
+    create,
+    'pods create --image python:3.13 --gpu "NVIDIA L4" --ssh --wait',
+    'pods create --image builtin/idle --cpu cpu3c --stop-after 8h',
+    'pods create --image alpine --cpu cpu3c -- sh -c "echo hello; sleep 600"',
+    'pods create --image x --gpu "NVIDIA H200" --gpus 8 --dry-run',
+  )
+}
+
+function addChanges(pods: Command): void {
+  const update = pods
+    .command('update <pod>')
+    .description('change a pod')
+    .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
+  act(update, async (session, { body }: { body: string }, id: string) => {
+    const { readBody } = await import('../core/body.ts')
+    const changes = (await readBody(session.io, body)) as Parameters<Session['api']['updatePod']>[0]['body']
+    session.out.done(await session.api.updatePod({ path: { id }, body: changes }), id, `pod ${id} changed`)
+  })
+  examples(update, `pods update <pod> --body '{"env":{"MODEL":"llama"}}'`)
+  for (const [word, effect, isLossy] of [
+    ['start', 'start a stopped pod', false],
+    ['stop', 'stop a pod; its disks stay', false],
+    ['restart', 'start a pod anew, with an empty container disk', true],
+  ] as const) {
+    const action = pods.command(`${word} <pod>`).description(effect).option('--wait', 'until it is done')
+    if (isLossy) action.option('--yes', 'do not ask')
+    act(
+      action,
+      async (session, options: { wait?: boolean; yes?: boolean }, id: string) =>
+        await (await import('../pods/actions.ts')).actOn(session, id, word, options),
+      {
+        waits: true,
+      },
+    )
+  }
+  const remove = pods
+    .command('delete <pods...>')
+    .aliases(['rm', 'terminate'])
+    .description('terminate pods; their container disks are lost')
+    .option('--yes', 'do not ask')
+  act(
+    remove,
+    async (session, { yes }: { yes?: boolean }, ...ids) => await (await import('../pods/actions.ts')).deletePods(session, ids.flat(), yes),
+  )
+  examples(remove, 'pods delete <pod>', 'pods delete --yes $(podplane pods list -q)')
+  act(
+    pods.command('wait <pod>').description('wait until a pod is usable: it runs and its ports answer'),
+    async (session, _options, id: string) => await (await import('../pods/usable.ts')).waitUsable(session, id),
+    { waits: true },
+  )
+  const later = pods.command('stop-after <pod> <duration>').description('stop a pod after this time; "never" takes it back')
+  act(
+    later,
+    async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).stopAfter(session, id, after),
+  )
+  examples(later, 'pods stop-after <pod> 2h', 'pods stop-after <pod> never')
+}

@@ -1,0 +1,204 @@
+import type { Command } from 'commander'
+import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import { type Answer, readPages } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { type Column, columns } from '../output/columns.ts'
+
+/** A kind of thing that is listed, shown, made, changed and deleted alike. */
+interface Resource<Row extends { id: string; name: string }> {
+  name: string
+  aliases: readonly string[]
+  one: string
+  description: string
+  columns: readonly Column<Row>[]
+  /** What is lost with it. */
+  loss: string
+  list(session: Session, all: boolean | undefined): Promise<{ answer: object; rows: readonly Row[] }>
+  get?(session: Session, id: string): Promise<object>
+  create?(session: Session, body: Record<string, unknown>): Promise<Row>
+  update?(session: Session, id: string, body: Record<string, unknown>): Promise<object>
+  remove(session: Session, id: string): Promise<void>
+  example: string
+}
+
+type Body = never
+
+export function addResources(program: Command): void {
+  addTemplates(program)
+  addVolumes(program)
+  addGlobalVolumes(program)
+  addRegistries(program)
+  addSecrets(program)
+}
+
+function addTemplates(program: Command): void {
+  add<Answer<'getTemplate'>>(program, {
+    name: 'templates',
+    aliases: ['template'],
+    one: 'template',
+    description: 'container configurations kept under a name',
+    columns: columns('id', 'name', 'image', 'category', 'serverless', 'public'),
+    loss: 'What was made from it stays.',
+    async list(session, all) {
+      const answer = await readPages(session, (query) => session.api.listTemplates({ query }), all)
+      return { answer, rows: answer.templates }
+    },
+    get: (session, id) => session.api.getTemplate({ path: { id } }),
+    create: (session, body) => session.api.createTemplate({ body: body as Body }),
+    update: (session, id, body) => session.api.updateTemplate({ path: { id }, body: body as Body }),
+    remove: (session, id) => session.api.deleteTemplate({ path: { id } }),
+    example: `templates create --body '{"name":"torch","image":"pytorch/pytorch:2.6.0","disk":50}'`,
+  })
+}
+
+function addVolumes(program: Command): void {
+  const volumes = add<Answer<'getNetworkVolume'>>(program, {
+    name: 'volumes',
+    aliases: ['volume', 'network-volumes'],
+    one: 'volume',
+    description: 'storage of a data center that outlives pods',
+    columns: columns('id', 'name', 'size', 'dataCenter', 'type', 'usedBytes'),
+    loss: 'Everything on it is lost.',
+    async list(session) {
+      const answer = await session.api.listNetworkVolumes()
+      return { answer, rows: answer.networkVolumes }
+    },
+    get: (session, id) => session.api.getNetworkVolume({ path: { id } }),
+    create: (session, body) => session.api.createNetworkVolume({ body: body as Body }),
+    update: (session, id, body) => session.api.updateNetworkVolume({ path: { id }, body: body as Body }),
+    remove: (session, id) => session.api.deleteNetworkVolume({ path: { id } }),
+    example: `volumes create --body '{"name":"data","size":100,"dataCenter":"LOCAL-1"}'`,
+  })
+  const resize = volumes.command('resize <volume> <gb>').description('make a volume larger')
+  act(resize, async (session, _options, id: string, size: string) => {
+    const volume = await session.api.updateNetworkVolume({ path: { id }, body: { size: wholeNumber(size) } })
+    session.out.done(volume, id, `volume ${id} has ${volume.size} GB`)
+  })
+}
+
+function addGlobalVolumes(program: Command): void {
+  add<Answer<'getGlobalVolume'>>(program, {
+    name: 'global-volumes',
+    aliases: ['global-volume'],
+    one: 'global volume',
+    description: 'storage that pods of every data center mount',
+    columns: columns('id', 'name'),
+    loss: 'Everything on it is lost.',
+    async list(session) {
+      const answer = await session.api.listGlobalVolumes()
+      return { answer, rows: answer.globalVolumes }
+    },
+    get: (session, id) => session.api.getGlobalVolume({ path: { id } }),
+    create: (session, body) => session.api.createGlobalVolume({ body: body as Body }),
+    update: (session, id, body) => session.api.updateGlobalVolume({ path: { id }, body: body as Body }),
+    remove: (session, id) => session.api.deleteGlobalVolume({ path: { id } }),
+    example: `global-volumes create --body '{"name":"shared"}'`,
+  })
+}
+
+function addRegistries(program: Command): void {
+  add<Answer<'getRegistry'>>(program, {
+    name: 'registries',
+    aliases: ['registry'],
+    one: 'registry credential',
+    description: 'logins of registries; a password is read from stdin or a file, never from the line',
+    columns: columns('id', 'name'),
+    loss: 'Images that need it are pulled no more.',
+    async list(session) {
+      const answer = await session.api.listRegistries()
+      return { answer, rows: answer.registries }
+    },
+    get: (session, id) => session.api.getRegistry({ path: { id } }),
+    create: (session, body) => session.api.createRegistry({ body: body as Body }),
+    remove: (session, id) => session.api.deleteRegistry({ path: { id } }),
+    example: 'registries create --body @registry.json',
+  })
+}
+
+function addSecrets(program: Command): void {
+  add<Answer<'getSecret'>>(program, {
+    name: 'secrets',
+    aliases: ['secret'],
+    one: 'secret',
+    description: 'values that an env names as {{ RUNPOD_SECRET_<name> }} and nobody reads again',
+    columns: columns('id', 'name', 'description'),
+    loss: 'Containers that name it start no more.',
+    async list(session) {
+      const answer = await session.api.listSecrets()
+      return { answer, rows: answer.secrets }
+    },
+    get: (session, id) => session.api.getSecret({ path: { id } }),
+    create: (session, body) => session.api.createSecret({ body: body as Body }),
+    update: (session, id, body) => session.api.updateSecret({ path: { id }, body: body as Body }),
+    remove: (session, id) => session.api.deleteSecret({ path: { id } }),
+    example: 'secrets create --body - < secret.json',
+  })
+}
+
+function add<Row extends { id: string; name: string }>(program: Command, kind: Resource<Row>): Command {
+  const command = noun(program, kind.name, kind.aliases, kind.description)
+  act(
+    command.command('list').alias('ls').description(`list them`).option('--all', 'more than the first 50'),
+    async (session, { all }: { all?: boolean }) => {
+      const { answer, rows } = await kind.list(session, all)
+      session.out.list(answer, rows, { columns: kind.columns, idOf: ({ id }) => id, empty: `none; podplane ${kind.name} create makes one` })
+    },
+  )
+  const { get, create, update } = kind
+  if (get)
+    act(command.command('get <id>').description(`show a ${kind.one}`), async (session, _options, id: string) =>
+      session.out.record(await get(session, id), id),
+    )
+  if (create) addCreate(command, kind, create)
+  if (update) {
+    const change = command
+      .command('update <id>')
+      .description(`change a ${kind.one}`)
+      .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
+    act(change, async (session, { body }: { body: string }, id: string) => {
+      session.out.done(await update(session, id, await bodyOf(session, body, [])), id, `${kind.one} ${id} changed`)
+    })
+  }
+  const remove = command.command('delete <ids...>').alias('rm').description('delete them').option('--yes', 'do not ask')
+  act(remove, async (session, { yes }: { yes?: boolean }, ...given) => {
+    const ids = given.flat()
+    await session.confirm(`Delete ${ids.join(', ')}? ${kind.loss}`, yes)
+    for (const id of ids) {
+      await kind.remove(session, id)
+      session.out.done(undefined, id, `${kind.one} ${id} is deleted`)
+    }
+  })
+  return command
+}
+
+function addCreate<Row extends { id: string; name: string }>(
+  command: Command,
+  kind: Resource<Row>,
+  create: (session: Session, body: Record<string, unknown>) => Promise<Row>,
+): void {
+  const make = command
+    .command('create [name]')
+    .description(`create a ${kind.one}`)
+    .option('--body <json>', 'its members: JSON, @file, or - for stdin')
+    .option('--set <member=value>', 'one member, as JSON or as text; may be given again', collect)
+  act(make, async (session, { body, set = [] }: { body?: string; set?: string[] }, name?: string) => {
+    const members = await bodyOf(session, body, set)
+    const made = await create(session, name === undefined ? members : { ...members, name })
+    session.out.done(made, made.id, `${kind.one} ${made.name} is made`)
+  })
+  examples(make, kind.example)
+}
+
+async function bodyOf(session: Session, body: string | undefined, set: readonly string[]): Promise<Record<string, unknown>> {
+  const { readBody, readPairs } = await import('../core/body.ts')
+  const pairs = Object.entries(readPairs(set, '--set')).map(([name, value]) => [name, jsonOrText(value)])
+  return { ...(await readBody(session.io, body)), ...Object.fromEntries(pairs) }
+}
+
+function jsonOrText(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

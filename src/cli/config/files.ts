@@ -1,0 +1,90 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'smol-toml'
+import { errorText, hasCode } from '../../node/fail.ts'
+import { usage } from '../core/failure.ts'
+import type { Io } from '../core/io.ts'
+import type { Config, Credentials } from './target.ts'
+
+const PRIVATE_DIR_MODE = 0o700
+const PRIVATE_FILE_MODE = 0o600
+
+/** Where the configuration of this person lies (XDG). */
+export function configDir({ env, home }: Pick<Io, 'env' | 'home'>): string {
+  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'podplane')
+}
+
+export function configPath(io: Pick<Io, 'env' | 'home'>): string {
+  return join(configDir(io), 'config.toml')
+}
+
+export function credentialsPath(io: Pick<Io, 'env' | 'home'>): string {
+  return join(configDir(io), 'credentials.json')
+}
+
+export function readConfig(io: Pick<Io, 'env' | 'home'>): Config {
+  const path = configPath(io)
+  const text = readText(path)
+  if (text === undefined) return { contexts: {} }
+  const { current, contexts = {} } = parsed(path, () => parse(text))
+  if (current !== undefined && typeof current !== 'string') throw usage(`${path}: current must be the name of a context`)
+  if (!isRecord(contexts)) throw usage(`${path}: contexts must be tables, such as [contexts.lab]`)
+  const entries = Object.entries(contexts).map(([name, context]) => {
+    if (!isRecord(context) || typeof context.url !== 'string') throw usage(`${path}: contexts.${name} needs a url`)
+    return [name, { url: context.url }] as const
+  })
+  return { ...(current !== undefined && { current }), contexts: Object.fromEntries(entries) }
+}
+
+export function writeConfig(io: Pick<Io, 'env' | 'home'>, { current, contexts }: Config): void {
+  writePrivate(io, configPath(io), stringify({ ...(current !== undefined && { current }), contexts }))
+}
+
+export function readCredentials(io: Pick<Io, 'env' | 'home'>): Credentials {
+  const path = credentialsPath(io)
+  const text = readText(path)
+  if (text === undefined) return {}
+  const contexts = parsed(path, () => (JSON.parse(text) as { contexts?: unknown }).contexts ?? {})
+  if (!isRecord(contexts)) throw usage(`${path} is damaged; remove it and sign in again`)
+  return Object.fromEntries(
+    Object.entries(contexts).flatMap(([name, one]) => (isRecord(one) && typeof one.key === 'string' ? [[name, one.key]] : [])),
+  )
+}
+
+/** Keeps a key for a context, or forgets it (CL-6). */
+export function writeCredential(io: Pick<Io, 'env' | 'home'>, context: string, key: string | undefined): void {
+  const { [context]: _former, ...others } = readCredentials(io)
+  const all = key === undefined ? others : { ...others, [context]: key }
+  const contexts = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, { key: value }]))
+  writePrivate(io, credentialsPath(io), `${JSON.stringify({ contexts }, null, 2)}\n`)
+}
+
+function writePrivate(io: Pick<Io, 'env' | 'home'>, path: string, text: string): void {
+  mkdirSync(configDir(io), { recursive: true, mode: PRIVATE_DIR_MODE })
+  const draft = `${path}.draft`
+  writeFileSync(draft, text, { mode: PRIVATE_FILE_MODE })
+  // A draft that was left behind keeps the mode that it had.
+  chmodSync(draft, PRIVATE_FILE_MODE)
+  renameSync(draft, path)
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined
+    throw usage(`${path} cannot be read: ${errorText(error)}`)
+  }
+}
+
+function parsed<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw usage(`${path} is damaged: ${errorText(error).split('\n')[0]}`)
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,105 @@
+import { ApiError, ConnectionError } from '../../client/client.ts'
+import { errorText, OperatorError } from '../../node/fail.ts'
+import { EXIT } from './exit-codes.ts'
+
+/** A refusal of the command line itself; `message` is made to be read by a person. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly exitCode: number
+  /** For machines. */
+  readonly code: string
+  /** What exists and is billed although the command has failed (CL-3). */
+  readonly resource: string | undefined
+  /** What to do about it. */
+  readonly hint: string | undefined
+
+  constructor(exitCode: number, code: string, message: string, more: { resource?: string; hint?: string } = {}) {
+    super(message)
+    this.exitCode = exitCode
+    this.code = code
+    this.resource = more.resource
+    this.hint = more.hint
+  }
+}
+
+export function usage(message: string, hint?: string): CliError {
+  return new CliError(EXIT.USAGE, 'usage', message, hint === undefined ? {} : { hint })
+}
+
+/** What fired the signal of a command. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut'
+}
+
+/** An error as programs read it: with `--json` this is one object on stderr (CL-3). */
+export interface Failure {
+  title?: string
+  status?: number
+  detail: string
+  errors?: readonly string[]
+  code: string
+  retryable: boolean
+  /** Seconds. */
+  retryAfter?: number
+  requestId?: string
+  exitCode: number
+  resource?: string
+}
+
+const CAPACITY_CODES = new Set(['NO_CAPACITY', 'NO_FREE_GPU'])
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'the key is not good here: podplane auth status shows which one is used',
+  403: 'podplane auth status shows what this key may do',
+}
+
+/** Which exit code an error is, and what there is to say about it (CL-2, CL-3). */
+export function failureOf(error: unknown): Failure & { hint?: string } {
+  if (error instanceof CliError) {
+    const { message, code, exitCode, resource, hint } = error
+    const retryable = exitCode === EXIT.UNREACHABLE || exitCode === EXIT.TIMED_OUT
+    return { detail: message, code, retryable, exitCode, ...(resource && { resource }), ...(hint && { hint }) }
+  }
+  if (error instanceof ApiError) return ofApi(error)
+  if (error instanceof ConnectionError) {
+    const detail = `the plane does not answer: ${errorText(error.cause)}`
+    return {
+      detail,
+      code: 'network_error',
+      retryable: true,
+      exitCode: EXIT.UNREACHABLE,
+      hint: 'is it running? podplane doctor looks further',
+    }
+  }
+  if (error instanceof Interrupted) return { detail: 'interrupted', code: 'interrupted', retryable: true, exitCode: EXIT.INTERRUPTED }
+  if (error instanceof TimedOut) return { detail: error.message, code: 'wait_timeout', retryable: true, exitCode: EXIT.TIMED_OUT }
+  if (error instanceof OperatorError) return { detail: error.message, code: 'usage', retryable: false, exitCode: EXIT.USAGE }
+  return { detail: errorText(error), code: 'internal', retryable: false, exitCode: EXIT.BAD_OUTCOME }
+}
+
+function ofApi(error: ApiError): Failure & { hint?: string } {
+  const hint = HINTS[error.status]
+  return {
+    status: error.status,
+    ...(error.title !== undefined && { title: error.title }),
+    detail: error.detail,
+    ...(error.errors.length > 0 && { errors: error.errors }),
+    code: error.code ?? `http_${error.status}`,
+    retryable: error.retryable,
+    ...(error.retryAfterMs !== undefined && { retryAfter: Math.ceil(error.retryAfterMs / 1_000) }),
+    ...(error.requestId !== undefined && { requestId: error.requestId }),
+    exitCode: exitCodeOfStatus(error.status, error.code),
+    ...(hint !== undefined && { hint }),
+  }
+}
+
+export function exitCodeOfStatus(status: number, code?: string): number {
+  if (code !== undefined && CAPACITY_CODES.has(code)) return EXIT.NO_CAPACITY
+  if (status === 401 || status === 403) return EXIT.NOT_ALLOWED
+  if (status === 404 || status === 410) return EXIT.NOT_FOUND
+  if (status === 402 || status === 429) return EXIT.NO_CAPACITY
+  if (status >= 500) return EXIT.UNREACHABLE
+  return EXIT.REFUSED
+}

@@ -1,0 +1,42 @@
+import type { ApiCalls } from '../../client/client.ts'
+import type { Session } from './session.ts'
+
+/** What an operation answers. */
+export type Answer<Id extends keyof ApiCalls> = ApiCalls[Id] extends (...args: never[]) => Promise<infer Reply> ? Reply : never
+
+/** Most rows of a list on a terminal without `--all` (CL-7). */
+const SHOWN = 50
+const PAGE = 100
+
+function nextOf(answer: object): string | null {
+  const { pagination } = answer as { pagination?: { nextCursor: string | null; hasNextPage: boolean } }
+  return pagination?.hasNextPage ? pagination.nextCursor : null
+}
+
+/**
+ * A list of the API, page by page: whole for programs, for people its first rows unless they want all. The answer is the API's own, with the rows of
+ * all pages in it.
+ */
+export async function readPages<Reply extends object>(
+  session: Session,
+  read: (query: { limit: number; cursor?: string }) => Promise<Reply>,
+  all: boolean | undefined,
+): Promise<Reply> {
+  const isWhole = all === true || !session.out.isTerminal || session.out.isJson
+  let answer = await read({ limit: isWhole ? PAGE : SHOWN })
+  for (let cursor = nextOf(answer); isWhole && cursor !== null; cursor = nextOf(answer)) {
+    const next = await read({ limit: PAGE, cursor })
+    answer = joinPages(answer, next)
+  }
+  if (nextOf(answer) !== null) session.out.talk(`only the first ${SHOWN} are shown; --all shows the rest`)
+  return answer
+}
+
+/** A page with the rows of the one before it in front: a list has one member that is an array. */
+function joinPages<Reply extends object>(before: Reply, next: Reply): Reply {
+  const rows = Object.entries(next).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? [...(before[name as keyof Reply] as unknown[]), ...value] : value,
+  ])
+  return Object.fromEntries(rows) as Reply
+}

@@ -1,0 +1,117 @@
+import { createInterface } from 'node:readline/promises'
+import { type ApiClient, connect } from '../../client/client.ts'
+import { readConfig, readCredentials } from '../config/files.ts'
+import { findLocalPlane } from '../config/local-plane.ts'
+import { resolveTarget, type Target } from '../config/target.ts'
+import { Output } from '../output/output.ts'
+import { EXIT } from './exit-codes.ts'
+import { CliError, usage } from './failure.ts'
+import type { Globals, Io } from './io.ts'
+import { CLI_VERSION } from './version.ts'
+
+/** How long `--wait` waits where no `--timeout` is given. */
+const WAIT_MS = 10 * 60_000
+
+/** What an action of a command works with. */
+export class Session {
+  readonly io: Io
+  readonly globals: Globals
+  readonly out: Output
+  /** Fires on Ctrl-C and when `--timeout` has run out. */
+  readonly signal: AbortSignal
+  readonly startedAtMs: number
+  private found: Target | undefined
+
+  constructor(io: Io, globals: Globals, signal: AbortSignal) {
+    this.io = io
+    this.globals = globals
+    this.signal = signal
+    this.out = new Output(io, globals)
+    this.startedAtMs = io.nowMs()
+  }
+
+  /** The plane that is meant; commands that ask none never look. */
+  get target(): Target {
+    this.found ??= resolveTarget({
+      flags: {
+        ...(this.globals.url !== undefined && { url: this.globals.url }),
+        ...(this.globals.context !== undefined && { context: this.globals.context }),
+      },
+      env: this.io.env,
+      config: readConfig(this.io),
+      credentials: readCredentials(this.io),
+      local: findLocalPlane(this.io),
+    })
+    return this.found
+  }
+
+  get key(): string {
+    const { key, url } = this.target
+    if (key !== undefined) return key
+    throw new CliError(EXIT.NOT_ALLOWED, 'not_signed_in', `no key for ${url}`, {
+      hint: `podplane auth login --url ${url}, or set PODPLANE_API_KEY`,
+    })
+  }
+
+  /** The client of the plane, as the person that is signed in. */
+  get api(): ApiClient {
+    return this.connectAs(this.key)
+  }
+
+  /** The same as its operator. */
+  get operatorApi(): ApiClient {
+    const { operatorKey, url } = this.target
+    if (operatorKey !== undefined) return this.connectAs(operatorKey)
+    throw new CliError(EXIT.NOT_ALLOWED, 'not_operator', `no operator key for ${url}`, { hint: 'set PODPLANE_OPERATOR_KEY' })
+  }
+
+  connectAs(key: string): ApiClient {
+    return connect({ url: this.target.url, credentials: { key }, fetch: (input, init) => this.fetch(input, init) })
+  }
+
+  /** When a wait of this command is over. */
+  get deadlineMs(): number {
+    return this.startedAtMs + (this.globals.timeout ?? WAIT_MS)
+  }
+
+  /** Whether a question may be asked (CL-5). */
+  get canAsk(): boolean {
+    return this.globals.input !== false && !this.io.env.CI && this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
+  }
+
+  /** Asks before something is lost. Without a terminal `--yes` has to be given (CL-5). */
+  async confirm(question: string, yes: boolean | undefined): Promise<void> {
+    if (yes) return
+    if (!this.canAsk) throw usage(`${question} Nobody can be asked here.`, 'add --yes')
+    const answer = await this.ask(`${question} [y/N] `)
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.BAD_OUTCOME, 'cancelled', 'nothing was changed')
+  }
+
+  async ask(question: string): Promise<string> {
+    // Prompts are talk: stdout stays data.
+    const lines = createInterface({ input: this.io.stdin, output: process.stderr })
+    try {
+      return await lines.question(question, { signal: this.signal })
+    } finally {
+      lines.close()
+    }
+  }
+
+  private async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const headers = new Headers(init?.headers)
+    headers.set('user-agent', `podplane-cli/${CLI_VERSION}`)
+    const startedAtMs = performance.now()
+    const tell = (text: string) => {
+      if (!this.globals.debug) return
+      this.io.stderr.write(`debug: ${init?.method ?? 'GET'} ${String(input)} ${text} (${Math.round(performance.now() - startedAtMs)} ms)\n`)
+    }
+    try {
+      const response = await fetch(input, { ...init, headers })
+      tell(`${response.status} ${response.headers.get('x-request-id') ?? ''}`.trim())
+      return response
+    } catch (error) {
+      tell('no answer')
+      throw error
+    }
+  }
+}

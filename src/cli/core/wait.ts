@@ -1,0 +1,49 @@
+import { formatDuration } from './durations.ts'
+import { EXIT } from './exit-codes.ts'
+import { CliError } from './failure.ts'
+import type { Session } from './session.ts'
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 2_000
+
+/** Looks again and again until there is something; meanwhile stderr says why it is not there yet (CL-4). */
+export async function untilDone<T>(
+  session: Session,
+  resource: string,
+  look: () => Promise<{ done: T } | { why: string }>,
+  { firstMs, longestMs, deadlineMs = session.deadlineMs }: { firstMs: number; longestMs: number; deadlineMs?: number } = {
+    firstMs: FIRST_PAUSE_MS,
+    longestMs: LONGEST_PAUSE_MS,
+  },
+): Promise<T> {
+  let said = ''
+  for (let looked = 0; ; looked += 1) {
+    session.signal.throwIfAborted()
+    const seen = await look()
+    if ('done' in seen) return seen.done
+    const waitedMs = session.io.nowMs() - session.startedAtMs
+    const isTerminal = session.io.stderr.isTTY === true
+    if (isTerminal) session.out.progress(`${seen.why} (${formatDuration(waitedMs)})`)
+    else if (seen.why !== said) session.out.progress(seen.why)
+    said = seen.why
+    if (session.io.nowMs() >= deadlineMs) {
+      throw new CliError(EXIT.TIMED_OUT, 'wait_timeout', `not done after ${formatDuration(waitedMs)}: ${seen.why}`, { resource })
+    }
+    const leftMs = Math.max(0, deadlineMs - session.io.nowMs())
+    await sleep(Math.min(firstMs * 2 ** Math.min(looked, 10), longestMs, leftMs), session.signal)
+  }
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,59 @@
+import type { ApiBody } from '../../client/client.ts'
+import { given, readBody, readPairs } from '../core/body.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { untilDone } from '../core/wait.ts'
+
+/** What `endpoints create` is given. */
+export interface NewEndpointFlags {
+  name?: string
+  image?: string
+  gpu?: string[]
+  gpus?: number
+  cpu?: string
+  vcpus?: number
+  min?: number
+  max?: number
+  env?: string[]
+  template?: string
+  body?: string
+  wait?: boolean
+}
+
+const DEFAULT_VCPUS = 2
+
+export async function createEndpoint(session: Session, flags: NewEndpointFlags): Promise<number> {
+  const body = bodyOf(flags, await readBody(session.io, flags.body))
+  const endpoint = await session.api.createEndpoint({ body })
+  if (flags.wait && endpoint.workers.min > 0) await waitReady(session, endpoint.id)
+  session.out.done(endpoint, endpoint.id, `endpoint ${endpoint.name} is there; podplane run ${endpoint.id} '{…}' gives it a job`)
+  return EXIT.OK
+}
+
+function bodyOf(flags: NewEndpointFlags, body: Record<string, unknown>): ApiBody<'createEndpoint'> {
+  if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: an endpoint has one of them')
+  const image = flags.image?.split('@')[0]?.split('/').at(-1)?.split(':')[0]
+  const members = given({
+    name: flags.name ?? (body.name === undefined ? image : undefined),
+    image: flags.image,
+    gpu: flags.gpu === undefined ? undefined : given({ pools: flags.gpu, count: flags.gpus }),
+    cpu: flags.cpu === undefined ? undefined : [{ id: flags.cpu, vcpuCount: flags.vcpus ?? DEFAULT_VCPUS }],
+    workers: flags.min === undefined && flags.max === undefined ? undefined : given({ min: flags.min, max: flags.max }),
+    env: flags.env === undefined ? undefined : readPairs(flags.env, '--env'),
+    templateId: flags.template,
+  })
+  return { ...body, ...members } as ApiBody<'createEndpoint'>
+}
+
+/** Waits until an endpoint has a worker that takes jobs (CL-4). */
+export async function waitReady(session: Session, id: string): Promise<void> {
+  await untilDone(session, `endpoint ${id}`, async () => {
+    const { workers } = await session.api.listEndpointWorkers({ path: { id } })
+    const ready = workers.find(({ status }) => status === 'IDLE' || status === 'RUNNING')
+    if (ready !== undefined) return { done: ready }
+    const [first] = workers
+    if (first === undefined) return { why: 'no worker yet' }
+    return { why: `worker ${first.id} is ${first.status}${first.reason === null ? '' : `: ${first.reason}`}` }
+  })
+}

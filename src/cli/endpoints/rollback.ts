@@ -1,0 +1,65 @@
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import { type Answer, readPages } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+
+type Release = Pick<Answer<'listEndpointReleases'>['releases'][number], 'version' | 'diff'>
+
+/** Where a request says what a release calls by another name. What is not here is no part of a release, but for variables. */
+const MEMBERS: Readonly<Record<string, readonly [string] | readonly [string, string]>> = {
+  'template.imageName': ['image'],
+  'template.dockerArgs': ['args'],
+  'template.containerDiskInGb': ['disk'],
+  'template.ports': ['ports'],
+  'template.containerRegistryAuthId': ['registry'],
+  gpuPools: ['gpu', 'pools'],
+  excludedTypes: ['gpu', 'excludedTypes'],
+  gpuCount: ['gpu', 'count'],
+  allowedCudaVersions: ['gpu', 'allowedCudaVersions'],
+  minCudaVersion: ['gpu', 'minCudaVersion'],
+  cpu: ['cpu'],
+  locations: ['dataCenterIds'],
+  cloud: ['cloud'],
+  networkVolumes: ['networkVolumes'],
+}
+/** Their values are shown to nobody, so nobody can give them back. */
+const VARIABLES = 'template.env'
+
+/** What to say so that an endpoint is again as it was at a version: the releases since then, undone from the newest on. */
+export function undoSince(releases: readonly Release[], version: number): { body: Record<string, unknown>; lostVariables: boolean } {
+  const since = releases.filter((release) => release.version > version).toSorted((a, b) => b.version - a.version)
+  const body: Record<string, unknown> = {}
+  for (const { field, old } of since.flatMap(({ diff }) => diff)) {
+    const [member, inner] = MEMBERS[field] ?? []
+    if (member === undefined) continue
+    body[member] = inner === undefined ? old : { ...(body[member] as object | undefined), [inner]: old ?? '' }
+  }
+  return { body, lostVariables: since.some(({ diff }) => diff.some(({ field }) => field === VARIABLES)) }
+}
+
+/** Deploys again what an earlier release had, as a release of its own. */
+export async function rollBack(
+  session: Session,
+  id: string,
+  text: string,
+  { yes, plan }: { yes?: boolean; plan?: boolean },
+): Promise<number> {
+  if (!/^\d+$/.test(text)) throw usage(`${text}: it must be the number of a release; podplane endpoints releases ${id} lists them`)
+  const version = Number(text)
+  const { api } = session
+  const answer = await readPages(session, (query) => api.listEndpointReleases({ path: { id }, query }), true)
+  if (!answer.releases.some((release) => release.version === version)) {
+    throw new CliError(EXIT.NOT_FOUND, 'no_release', `endpoint ${id} has no release ${version}; its newest is ${answer.endpointVersion}`)
+  }
+  const { body, lostVariables } = undoSince(answer.releases, version)
+  if (lostVariables) session.out.talk('variables have changed since, and their values are kept secret: env stays as it is now')
+  if (plan || Object.keys(body).length === 0) {
+    session.out.record({ endpoint: id, from: answer.endpointVersion, to: version, changes: body }, id)
+    return EXIT.OK
+  }
+  await session.confirm(`Change ${Object.keys(body).join(', ')} of ${id} back to release ${version}?`, yes)
+  // Members are those of the API; their values are its own.
+  const endpoint = await api.updateEndpoint({ path: { id }, body: body as never })
+  session.out.done(endpoint, id, `endpoint ${id} has again what release ${version} had`)
+  return EXIT.OK
+}

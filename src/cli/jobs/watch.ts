@@ -1,0 +1,69 @@
+import { ApiError } from '../../client/client.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { untilDone } from '../core/wait.ts'
+
+export type Job = Answer<'getJobStatus'>
+
+const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])
+/** The plane holds a call so long at least. */
+const HELD_MS = 1_000
+/** The call itself has waited. */
+const NO_PAUSE = { firstMs: 50, longestMs: 50 }
+
+/** Waits until a job is over; meanwhile stderr says why it waits (CL-4). */
+export async function waitForJob(session: Session, endpointId: string, jobId: string, deadlineMs?: number): Promise<Job> {
+  const path = { endpointId, jobId }
+  return await untilDone(
+    session,
+    `job ${jobId}`,
+    async () => {
+      const job = await session.api.awaitJob({ path, query: { wait: HELD_MS } })
+      if (OVER.has(job.status)) return { done: job }
+      return { why: await whyOfJob(session, endpointId, job) }
+    },
+    { ...NO_PAUSE, ...(deadlineMs !== undefined && { deadlineMs }) },
+  )
+}
+
+async function whyOfJob(session: Session, endpointId: string, job: Job): Promise<string> {
+  if (job.status !== 'IN_QUEUE') return job.status
+  try {
+    const { detail } = await session.api.explainJob({ path: { endpointId, jobId: job.id } })
+    return `IN_QUEUE: ${detail}`
+  } catch (error) {
+    // The explanation is talk: the wait goes on without.
+    if (error instanceof ApiError) return job.queue === undefined ? job.status : `IN_QUEUE: ${job.queue.reason}`
+    throw error
+  }
+}
+
+/** Prints what a job has led to, and says how it went by the exit code (CL-2). */
+export function printOutcome(session: Session, job: Job): number {
+  if (session.out.isJson || session.globals.quiet) session.out.record(job, job.id)
+  else if (job.output !== undefined) session.out.lines([typeof job.output === 'string' ? job.output : JSON.stringify(job.output, null, 2)])
+  if (job.status === 'COMPLETED') return EXIT.OK
+  const reason = [job.error, job.errorDetail].filter((text) => text !== undefined).join(': ')
+  throw new CliError(EXIT.BAD_OUTCOME, 'job_not_completed', `job ${job.id} is ${job.status}${reason === '' ? '' : `: ${reason}`}`)
+}
+
+/** Prints the chunks of a job as they come, and how it ended. */
+export async function streamJob(session: Session, endpointId: string, jobId: string): Promise<number> {
+  const path = { endpointId, jobId }
+  for (;;) {
+    session.signal.throwIfAborted()
+    const { status, stream } = await session.api.streamJob({ path, query: { wait: HELD_MS } })
+    for (const chunk of stream)
+      session.out.event(chunk, typeof chunk.output === 'string' ? chunk.output : `${JSON.stringify(chunk.output)}\n`)
+    if (!OVER.has(status) || stream.length > 0) continue
+    const job = await session.api.getJobStatus({ path })
+    if (job.status === 'COMPLETED') return EXIT.OK
+    throw new CliError(
+      EXIT.BAD_OUTCOME,
+      'job_not_completed',
+      `job ${jobId} is ${job.status}${job.error === undefined ? '' : `: ${job.error}`}`,
+    )
+  }
+}

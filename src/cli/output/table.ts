@@ -1,0 +1,72 @@
+import { formatRelative } from '../core/durations.ts'
+import { type Column, plainText } from './columns.ts'
+
+const GOOD = /^(RUNNING|READY|IDLE|COMPLETED|ONLINE|ok|ACTIVE|DELIVERED)$/
+const BAD = /^(ERROR|FAILED|DEAD|OFFLINE|LOST|UNHEALTHY|TIMED_OUT|fail)$/
+const GREEN = 32
+const RED = 31
+const YELLOW = 33
+
+export interface Look {
+  nowMs: number
+  colour: boolean
+  /** Of the terminal; a line is cut there. */
+  width?: number
+}
+
+/** A value as people read it on a terminal. */
+export function humanText(value: unknown, as: Column<unknown>['as'], nowMs: number): string {
+  if (value === null || value === undefined || value === '') return '-'
+  if (as === 'time') return formatRelative(String(value), nowMs)
+  if (as === 'usdPerHour') return `$${Number(value).toFixed(3)}/h`
+  if (as === 'usd') return `$${Number(value).toFixed(2)}`
+  return plainText(value) || '-'
+}
+
+/** Rows under headings, aligned. */
+export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], look: Look): string {
+  const heading = columns.map(({ name }) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toUpperCase())
+  const cells = rows.map((row) => columns.map(({ of, as }) => humanText(of(row), as, look.nowMs)))
+  const widths = heading.map((text, index) => Math.max(text.length, ...cells.map((line) => line[index]?.length ?? 0)))
+  const lines = [heading, ...cells].map((line, row) => {
+    const text = line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')
+    const cut = cutAt(text.trimEnd(), look.width)
+    return row === 0 ? cut : colourStatuses(cut, line, widths, columns, look.colour)
+  })
+  return `${lines.join('\n')}\n`
+}
+
+function cutAt(text: string, width: number | undefined): string {
+  return width !== undefined && text.length > width ? `${text.slice(0, Math.max(1, width - 1))}…` : text
+}
+
+function colourStatuses<Row>(text: string, line: string[], widths: number[], columns: readonly Column<Row>[], colour: boolean): string {
+  const index = columns.findIndex(({ as }) => as === 'status')
+  if (!colour || index < 0) return text
+  const from = widths.slice(0, index).reduce((sum, width) => sum + width + 2, 0)
+  const status = line[index] ?? ''
+  const to = from + status.length
+  return to > text.length ? text : text.slice(0, from) + paintStatus(status, colour) + text.slice(to)
+}
+
+/** A status in its colour; the word says the same without. */
+export function paintStatus(status: string, colour: boolean): string {
+  if (!colour) return status
+  const code = GOOD.test(status) ? GREEN : BAD.test(status) ? RED : YELLOW
+  return `\u001b[${code}m${status}\u001b[0m`
+}
+
+/** The members of one record below each other. */
+export function formatRecord(record: Readonly<Record<string, unknown>>, look: Look): string {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined)
+  const width = Math.max(...entries.map(([name]) => name.length), 0)
+  return `${entries.map(([name, value]) => `${name.padEnd(width)}  ${recordValue(name, value, look)}`).join('\n')}\n`
+}
+
+function recordValue(name: string, value: unknown, look: Look): string {
+  if (typeof value === 'string' && /(?:At|After)$/.test(name) && !Number.isNaN(Date.parse(value)))
+    return `${value} (${formatRelative(value, look.nowMs)})`
+  if (name === 'status') return paintStatus(String(value), look.colour)
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-'
+  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

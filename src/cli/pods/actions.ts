@@ -1,0 +1,53 @@
+import { parseDurationMs } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { untilDone } from '../core/wait.ts'
+import { waitUsable } from './usable.ts'
+import { sentenceOf } from './why.ts'
+
+const DONE = { start: 'starts', stop: 'stops', restart: 'starts anew' } as const
+
+/** Starts, stops or restarts a pod. */
+export async function actOn(
+  session: Session,
+  id: string,
+  action: keyof typeof DONE,
+  { wait, yes }: { wait?: boolean; yes?: boolean },
+): Promise<number> {
+  if (action === 'restart') await session.confirm(`Restart ${id}? Its container disk is lost.`, yes)
+  const pod = await session.api.actOnPod({ path: { id }, body: { action } })
+  if (!wait) session.out.done(pod, id, `pod ${id} ${DONE[action]}`)
+  else if (action !== 'stop') return await waitUsable(session, id)
+  else await waitStopped(session, id)
+  return EXIT.OK
+}
+
+async function waitStopped(session: Session, id: string): Promise<void> {
+  const pod = await untilDone(session, `pod ${id}`, async () => {
+    const now = await session.api.getPod({ path: { id } })
+    if (now.status === 'ERROR')
+      throw new CliError(EXIT.BAD_OUTCOME, 'pod_error', `pod ${id} is ${sentenceOf(now)}`, { resource: `pod ${id}` })
+    return now.status === 'EXITED' ? { done: now } : { why: sentenceOf(now) }
+  })
+  session.out.done(pod, id, `pod ${id} is stopped`)
+}
+
+export async function deletePods(session: Session, ids: readonly string[], yes: boolean | undefined): Promise<number> {
+  const what = ids.length === 1 ? `pod ${ids[0]}` : `${ids.length} pods`
+  await session.confirm(`Delete ${what}? Container disks and persistent mounts are lost.`, yes)
+  for (const id of ids) {
+    await session.api.deletePod({ path: { id } })
+    session.out.done(undefined, id, `pod ${id} is deleted`)
+  }
+  return EXIT.OK
+}
+
+export async function stopAfter(session: Session, id: string, after: string): Promise<number> {
+  const ms = after === 'never' ? null : parseDurationMs(after)
+  if (ms === undefined) throw usage(`${after}: it must be a duration such as 90m or 2h, or never`)
+  const at = ms === null ? null : new Date(session.io.nowMs() + ms).toISOString()
+  const pod = await session.api.updatePod({ path: { id }, body: { stopAfter: at } })
+  session.out.done(pod, id, at === null ? `pod ${id} stops by itself no more` : `pod ${id} stops at ${at}`)
+  return EXIT.OK
+}

@@ -1,0 +1,106 @@
+import type { ApiBody } from '../../client/client.ts'
+import { given, readBody, readPairs } from '../core/body.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { waitUsable } from './usable.ts'
+
+/** What `pods create` is given. */
+export interface NewPodFlags {
+  name?: string
+  image?: string
+  gpu?: string
+  gpus?: number
+  cpu?: string
+  vcpus?: number
+  disk?: number
+  persistent?: number
+  volume?: string
+  port?: string[]
+  env?: string[]
+  dataCenter?: string[]
+  template?: string
+  ssh?: boolean
+  stopAfter?: number
+  terminateAfter?: number
+  body?: string
+  dryRun?: boolean
+  wait?: boolean
+}
+
+const DEFAULT_VCPUS = 2
+
+/** Creates a pod, or with `--dry-run` says where it would go. */
+export async function createPod(session: Session, flags: NewPodFlags, command: readonly string[]): Promise<number> {
+  const body = bodyOf(flags, command, await readBody(session.io, flags.body), session.io.nowMs())
+  if (flags.dryRun) return await preview(session, body)
+  const pod = await session.api.createPod({ body })
+  if (!flags.wait) {
+    session.out.done(pod, pod.id, `pod ${pod.name} is ${pod.status}; podplane pods wait ${pod.id} waits until it is usable`)
+    return EXIT.OK
+  }
+  return await waitUsable(session, pod.id)
+}
+
+/** The request that flags stand for; flags go before what the body says. */
+export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Record<string, unknown>, nowMs: number): ApiBody<'createPod'> {
+  if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: a pod has one of them')
+  const members = given({
+    name: flags.name ?? (body.name === undefined ? nameOf(flags.image) : undefined),
+    image: flags.image,
+    gpu: flags.gpu === undefined ? undefined : given({ id: flags.gpu, count: flags.gpus }),
+    cpu: flags.cpu === undefined ? undefined : { id: flags.cpu, vcpuCount: flags.vcpus ?? DEFAULT_VCPUS },
+    disk: flags.disk,
+    ports: flags.port,
+    env: flags.env === undefined ? undefined : readPairs(flags.env, '--env'),
+    dataCenterIds: flags.dataCenter,
+    templateId: flags.template,
+    startSsh: flags.ssh,
+    cmd: command.length === 0 ? undefined : [...command],
+    mounts: mountsOf(flags),
+    stopAfter: timeAfter(flags.stopAfter, nowMs),
+    terminateAfter: timeAfter(flags.terminateAfter, nowMs),
+  })
+  return { ...body, ...members } as ApiBody<'createPod'>
+}
+
+/** `registry.example.com/team/image:1` is `image`. */
+function nameOf(image: string | undefined): string {
+  const last = image?.split('@')[0]?.split('/').at(-1)?.split(':')[0]
+  return last || 'pod'
+}
+
+function mountsOf({ persistent, volume }: NewPodFlags): object | undefined {
+  if (persistent === undefined && volume === undefined) return undefined
+  const [volumeId, path] = volume?.split(/:(.*)/s) ?? []
+  if (volume !== undefined && !path) throw usage(`--volume ${volume}: it must be <volume id>:<path>`)
+  return given({
+    persistent: persistent === undefined ? undefined : { size: persistent, path: '/workspace' },
+    network: volume === undefined ? undefined : [{ volumeId, path }],
+  })
+}
+
+function timeAfter(ms: number | undefined, nowMs: number): string | undefined {
+  return ms === undefined ? undefined : new Date(nowMs + ms).toISOString()
+}
+
+interface Preview {
+  fits: boolean
+  cost: number
+  dataCenterId: string | null
+  hosts: { failed: string[] }[]
+}
+
+async function preview(session: Session, body: ApiBody<'createPod'>): Promise<number> {
+  // One operation has two answers; the document names the one that a create is for.
+  const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as Preview
+  session.out.record(answer)
+  if (answer.fits) return EXIT.OK
+  throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `no host has room: ${nearestMiss(answer.hosts)}`)
+}
+
+/** What the host lacks that lacks least. */
+export function nearestMiss(hosts: readonly { failed: readonly string[] }[]): string {
+  const [nearest] = hosts.filter(({ failed }) => failed.length > 0).toSorted((a, b) => a.failed.length - b.failed.length)
+  return nearest === undefined ? 'there are no hosts' : nearest.failed.join('; ')
+}

@@ -1,0 +1,74 @@
+import { connect } from 'node:net'
+import { formatDuration } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { untilDone } from '../core/wait.ts'
+import { sentenceOf } from './why.ts'
+
+type Pod = Answer<'getPod'>
+
+const PROBE_MS = 3_000
+/** A door whose pod does not answer yet. */
+const NOT_YET = new Set([502, 503, 504])
+
+/** Waits until a pod runs and its ports answer, and prints it (CL-4). */
+export async function waitUsable(session: Session, id: string): Promise<number> {
+  const pod = await untilDone(session, `pod ${id}`, async () => {
+    const now = await session.api.getPod({ path: { id } })
+    if (now.status === 'ERROR' || now.status === 'EXITED' || now.status === 'TERMINATED') {
+      throw new CliError(EXIT.BAD_OUTCOME, 'pod_not_running', `pod ${id} is ${sentenceOf(now)}`, { resource: `pod ${id}` })
+    }
+    if (now.status !== 'RUNNING') return { why: sentenceOf(now) }
+    const silent = await findSilentPort(session, now)
+    return silent === undefined ? { done: now } : { why: `RUNNING, and ${silent} does not answer yet` }
+  })
+  session.out.done(pod, id, `pod ${id} is usable after ${formatDuration(session.io.nowMs() - session.startedAtMs)}`)
+  return EXIT.OK
+}
+
+/** The first port of a running pod that nobody answers on. Those that cannot be reached from here are passed over. */
+async function findSilentPort(session: Session, pod: Pod): Promise<string | undefined> {
+  for (const port of pod.ports) {
+    const [number = '', kind] = port.split('/')
+    const answers = kind === 'http' ? await answersHttp(session, pod.id, number) : await answersTcp(pod, Number(number))
+    if (!answers) return port
+  }
+  return undefined
+}
+
+async function answersHttp(session: Session, id: string, port: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${session.target.url}/proxy/${id}/${port}/`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PROBE_MS),
+    })
+    await response.body?.cancel()
+    return !NOT_YET.has(response.status)
+  } catch {
+    return false
+  }
+}
+
+async function answersTcp(pod: Pod, port: number): Promise<boolean> {
+  const published = pod.runtime?.ports?.find((one) => one.private === port && one.type === 'tcp')
+  if (published === undefined) return false
+  const { ip, public: outer } = published
+  // Its host has no address of its own: there is nothing to try from here.
+  if (ip === null || outer === null) return true
+  return await new Promise<boolean>((resolve) => {
+    const socket = connect({ host: ip, port: outer, timeout: PROBE_MS })
+    const end = (answers: boolean) => {
+      socket.destroy()
+      resolve(answers)
+    }
+    // An SSH server says so first; what is behind other ports may wait for the client.
+    if (port === 22) socket.once('data', (bytes) => end(bytes.toString('latin1').startsWith('SSH-')))
+    else socket.once('connect', () => end(true))
+    socket
+      .once('timeout', () => end(false))
+      .once('error', () => end(false))
+      .once('close', () => resolve(false))
+  })
+}

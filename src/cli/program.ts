@@ -1,0 +1,68 @@
+import { Command, Option } from 'commander'
+import { addDeploy } from './commands/deploy.ts'
+import { addEndpoints } from './commands/endpoints.ts'
+import { addJobs } from './commands/jobs.ts'
+import { addPods } from './commands/pods.ts'
+import { addResources } from './commands/resources.ts'
+import { duration } from './core/act.ts'
+import { exitCodesHelp } from './core/exit-codes.ts'
+import { CLI_VERSION } from './core/version.ts'
+
+const FIRST_STEPS = `
+Examples:
+  $ podplane pods list
+  $ podplane pods create --image python:3.13 --gpu "NVIDIA L4" --ssh --wait
+  $ podplane ssh <pod>
+  $ podplane run <endpoint> '{"prompt":"Hello"}'
+  $ podplane deploy --plan
+
+podplane help exit-codes lists what exit codes mean. Every command has --help with examples.
+`
+
+/** The tree of commands. Nothing but help and flags is loaded by it. */
+export function buildProgram(): Command {
+  const program = new Command('podplane')
+    .description('Pods and serverless queues with GPUs, from a terminal.')
+    .version(CLI_VERSION, '-V, --version', 'print the version of this program')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+  addGlobalOptions(program)
+  program.addHelpText('after', FIRST_STEPS)
+  addPods(program)
+  addEndpoints(program)
+  addJobs(program)
+  addResources(program)
+  addDeploy(program)
+  addHelp(program)
+  return program
+}
+
+function addGlobalOptions(program: Command): void {
+  program
+    .option('--context <name>', 'the context of config.toml to use (PODPLANE_CONTEXT)')
+    .option('--url <url>', 'the plane (PODPLANE_URL)')
+    .addOption(new Option('--json [fields]', 'print the JSON of the API, or these members of it, with commas between them').preset(true))
+    .option('-q, --quiet', 'print ids alone')
+    .option('--no-input', 'ask nothing')
+    .option('--timeout <duration>', 'give up after this time, such as 90s or 10m', duration)
+    .option('--debug', 'print each request to stderr')
+}
+
+function addHelp(program: Command): void {
+  program
+    .command('help [words...]')
+    .description('help for a command, or for exit-codes')
+    .action((words: string[] = []) => {
+      if (words.join(' ') === 'exit-codes') {
+        program.configureOutput().writeOut?.(exitCodesHelp())
+        return
+      }
+      const command = words.reduce<Command | undefined>(findChild, program) ?? program
+      command.outputHelp()
+    })
+}
+
+function findChild(parent: Command | undefined, word: string): Command | undefined {
+  return parent?.commands.find((child) => child.name() === word || child.aliases().includes(word))
+}

@@ -1,0 +1,73 @@
+import { type Command, CommanderError } from 'commander'
+import { bindRun, type Run } from './core/act.ts'
+import { normalizeArguments } from './core/arguments.ts'
+import { formatDuration } from './core/durations.ts'
+import { EXIT } from './core/exit-codes.ts'
+import { failureOf, Interrupted, TimedOut, usage } from './core/failure.ts'
+import type { Io } from './core/io.ts'
+import { buildProgram } from './program.ts'
+
+/** Runs one command line to its exit code (CL-2). */
+export async function runPodplane(argv: readonly string[], io: Io, interrupted?: AbortSignal): Promise<number> {
+  const args = normalizeArguments(argv)
+  const ended = new AbortController()
+  const onInterrupt = () => ended.abort(new Interrupted('interrupted'))
+  interrupted?.addEventListener('abort', onInterrupt, { once: true })
+  let timer: NodeJS.Timeout | undefined
+  const run: Run = {
+    io,
+    signal: ended.signal,
+    exitCode: EXIT.OK,
+    limitMs(timeoutMs) {
+      timer = setTimeout(() => ended.abort(new TimedOut(`not done within ${formatDuration(timeoutMs)}`)), timeoutMs)
+    },
+  }
+  const program = buildProgram()
+  bindRun(program, run)
+  program.configureOutput({
+    writeOut: (text) => io.stdout.write(text),
+    // Errors are said once, below.
+    writeErr: () => undefined,
+    getOutHelpWidth: () => io.stdout.columns ?? 100,
+  })
+  for (const command of everyCommand(program)) command.copyInheritedSettings(program)
+  try {
+    await orAborted(program.parseAsync([...args], { from: 'user' }), ended.signal)
+    return run.exitCode
+  } catch (error) {
+    return tell(error, args, io)
+  } finally {
+    clearTimeout(timer)
+    interrupted?.removeEventListener('abort', onInterrupt)
+  }
+}
+
+function everyCommand(program: Command): Command[] {
+  return program.commands.flatMap((command) => [command, ...everyCommand(command)])
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+  return await Promise.race([work, aborted])
+}
+
+/** Says what went wrong: one object with `--json`, else a sentence and what to do about it (CL-3). */
+function tell(error: unknown, args: readonly string[], io: Io): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.OK
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.USAGE
+  const { hint, ...failure } = failureOf(
+    error instanceof CommanderError ? usage(error.message.replace(/^error: /, ''), 'add --help') : error,
+  )
+  if (args.some((word) => word === '--json' || word.startsWith('--json='))) {
+    io.stderr.write(`${JSON.stringify(failure)}\n`)
+    return failure.exitCode
+  }
+  const id = failure.requestId === undefined ? '' : ` (request ${failure.requestId})`
+  io.stderr.write(`error: ${failure.detail}${id}\n`)
+  if (failure.resource !== undefined) io.stderr.write(`  ${failure.resource} exists and may be billed\n`)
+  if (hint !== undefined) io.stderr.write(`  ${hint}\n`)
+  if (args.includes('--debug') && error instanceof Error) io.stderr.write(`${error.stack ?? ''}\n`)
+  return failure.exitCode
+}

@@ -1,0 +1,47 @@
+import { Toast } from '@base-ui/react/toast'
+import { useCallback, useState } from 'react'
+import { ApiError } from '../../client/client.ts'
+import { sentenceOf } from '../parts/faces.tsx'
+import { type FieldErrors, fieldErrors } from '../parts/field-errors.ts'
+
+interface Submit {
+  isBusy: boolean
+  /** What the plane refused, by member. */
+  errors: FieldErrors
+  /** Its sentence, for the top of the form; null: nothing was refused. */
+  refusal: string | null
+  /** Sends a form; answers what came back, undefined when it was refused. */
+  send: <Answer>(what: () => Promise<Answer>, done: string) => Promise<Answer | undefined>
+}
+
+/** A form whose refusals stay beside its fields until it is sent again. */
+export function useSubmit(): Submit {
+  const { add } = Toast.useToastManager()
+  const [isBusy, setIsBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const send = useCallback(
+    async <Answer>(what: () => Promise<Answer>, done: string) => {
+      setIsBusy(true)
+      setError(null)
+      try {
+        const answer = await what()
+        add({ title: done })
+        return answer
+      } catch (reason) {
+        setError(reason)
+        return undefined
+      } finally {
+        setIsBusy(false)
+      }
+    },
+    [add],
+  )
+  return { isBusy, errors: fieldErrors(error), refusal: refusalOf(error), send }
+}
+
+function refusalOf(error: unknown): string | null {
+  if (error === null) return null
+  if (!(error instanceof Error)) return String(error)
+  const request = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : ''
+  return `${sentenceOf(error)}${request}`
+}

@@ -1,0 +1,70 @@
+import type { AuditEntry } from '../../../contract/accounts/audit.ts'
+import { useLive } from '../../app/live.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+const PAGE = 50
+
+/** Every change in the account: who made it, of what, and what was before. */
+export function AuditPage() {
+  const [resource, setResource] = useUrlState('resource', '')
+  const [action, setAction] = useUrlState('action', '')
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const query = { limit: PAGE, ...given({ resource, action, cursor }) }
+  const list = useLive(['audit', query], (api, signal) => api.listAudit({ query }, { signal }), { everyMs: 15_000 })
+  return (
+    <Page title="Audit">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField label="Resource id" value={resource} onChange={(event) => setResource(event.target.value)} />
+        <TextField label="Action" placeholder="pods.create" value={action} onChange={(event) => setAction(event.target.value)} />
+      </div>
+      <Face of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="No change matches" /> }}>
+        {({ entries, pagination }) => (
+          <>
+            <Table caption="Changes" rows={entries} keyOf={({ id }) => id} columns={AUDIT_COLUMNS} />
+            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </Face>
+    </Page>
+  )
+}
+
+/** Members that say something. */
+export function given(values: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+}
+
+export const AUDIT_COLUMNS = [
+  { title: 'When', show: ({ at }: AuditEntry) => <Ago at={at} /> },
+  { title: 'Action', show: ({ action }: AuditEntry) => <code>{action}</code> },
+  {
+    title: 'Resource',
+    show: ({ resource }: AuditEntry) => (
+      <span>
+        {resource.kind} <code>{resource.id}</code>
+      </span>
+    ),
+  },
+  { title: 'By', show: ({ actor }: AuditEntry) => `${actor.kind.toLowerCase()}${actor.userId === null ? '' : ` of ${actor.userId}`}` },
+  { title: 'Change', isMinor: true, show: (entry: AuditEntry) => <Change of={entry} /> },
+]
+
+/** Values are without secrets as the plane answers them. */
+function Change({ of: { before, after, requestId } }: { of: AuditEntry }) {
+  if (before === null && after === null) return <span className="text-soft">–</span>
+  return (
+    <details>
+      <summary>Show</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0} className="bg-raised max-w-xl overflow-x-auto rounded-md p-2 font-mono text-xs">
+        {`before ${JSON.stringify(before, null, 2)}\nafter  ${JSON.stringify(after, null, 2)}${requestId === null ? '' : `\nrequest ${requestId}`}`}
+      </pre>
+    </details>
+  )
+}

@@ -1,0 +1,182 @@
+import { type FormEvent, useState } from 'react'
+import type { AccountKey } from '../../../contract/accounts/keys.ts'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { State } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+const MAY_NOT = 'Your role in this account may not manage keys.'
+
+/** Keys of the account: made, rotated and revoked here; a secret is shown once. */
+export function KeysPage() {
+  const { may } = useApi()
+  const keys = useLive(['keys'], (api, signal) => api.listAccountKeys({}, { signal }), { everyMs: 30_000 })
+  const [isMaking, setIsMaking] = useState(false)
+  const [secret, setSecret] = useState<string | null>(null)
+  const off = may('account:write') ? undefined : MAY_NOT
+  return (
+    <Page
+      title="API keys"
+      actions={
+        <Button kind="primary" disabledReason={off} onClick={() => setIsMaking(true)}>
+          New key
+        </Button>
+      }
+    >
+      <Face
+        of={keys}
+        empty={{
+          when: (data) => data.keys.length === 0,
+          show: <Empty title="No keys yet" command={`podplane api POST /v2/account/keys --data '{"name":"laptop"}'`} />,
+        }}
+      >
+        {(data) => (
+          <Table
+            caption="API keys"
+            rows={data.keys}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', show: ({ name }) => name },
+              { title: 'Begins with', isMinor: true, show: ({ prefix }) => <code>{prefix}…</code> },
+              { title: 'May', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
+              { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+              { title: 'State', show: (key) => <KeyState of={key} /> },
+              { title: 'Actions', show: (key) => <KeyActions of={key} off={off} onSecret={setSecret} /> },
+            ]}
+          />
+        )}
+      </Face>
+      <NewKey isOpen={isMaking} onClose={() => setIsMaking(false)} onSecret={setSecret} />
+      <SecretOnce
+        title="The new key"
+        secret={secret}
+        hint="It is shown this once; the plane keeps a hash of it alone."
+        onClose={() => setSecret(null)}
+      />
+    </Page>
+  )
+}
+
+function KeyState({ of: { revokedAt, expiresAt } }: { of: AccountKey }) {
+  if (revokedAt !== null) return <State value="REVOKED" tone="off" />
+  if (expiresAt === null) return <State value="ACTIVE" />
+  return Date.parse(expiresAt) <= Date.now() ? (
+    <State value="EXPIRED" tone="off" />
+  ) : (
+    <span>
+      <State value="ACTIVE" /> ends <Ago at={expiresAt} />
+    </span>
+  )
+}
+
+interface KeyActionsProps {
+  of: AccountKey
+  off: string | undefined
+  onSecret: (secret: string | null) => void
+}
+
+function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [isAsking, setIsAsking] = useState(false)
+  if (key.revokedAt !== null) return null
+  const rotate = () =>
+    run(async () => onSecret((await api.rotateAccountKey({ path: { id: key.id }, body: {} })).key), `Rotated ${key.name}`).then(() =>
+      refresh('keys'),
+    )
+  const revoke = async () => {
+    await run(() => api.revokeAccountKey({ path: { id: key.id } }), `Revoked ${key.name}`)
+    setIsAsking(false)
+    await refresh('keys')
+  }
+  return (
+    <div className="flex gap-2">
+      <Button isBusy={isBusy} disabledReason={off} aria-label={`Rotate ${key.name}`} onClick={() => void rotate()}>
+        Rotate
+      </Button>
+      <Button kind="danger" disabledReason={off} aria-label={`Revoke ${key.name}`} onClick={() => setIsAsking(true)}>
+        Revoke
+      </Button>
+      <Confirm
+        title={`Revoke ${key.name}?`}
+        verb="Revoke"
+        isOpen={isAsking}
+        isBusy={isBusy}
+        onClose={() => setIsAsking(false)}
+        onConfirm={() => void revoke()}
+      >
+        <p>
+          Whoever uses it is refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.
+        </p>
+        <CopyAs call={{ method: 'DELETE', path: `/v2/account/keys/${key.id}` }} />
+      </Confirm>
+    </div>
+  )
+}
+
+function NewKey({ isOpen, onClose, onSecret }: { isOpen: boolean; onClose: () => void; onSecret: (secret: string | null) => void }) {
+  const { api } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const [name, setName] = useState('')
+  const [permission, setPermission] = useState<'ALL' | 'READ_ONLY' | 'RESTRICTED'>('ALL')
+  const [scopes, setScopes] = useState('')
+  const body = { name, permission, ...(permission === 'RESTRICTED' ? { scopes: scopes.split(/[\s,]+/).filter(Boolean) } : {}) }
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const made = await send(() => api.createAccountKey({ body }), `Made ${name}`)
+    if (made === undefined) return
+    onClose()
+    onSecret(made.key)
+    await refresh('keys')
+  }
+  return (
+    <Dialog title="New API key" isOpen={isOpen} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+        <Refusal text={refusal} />
+        <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
+        <SelectField
+          label="May do"
+          value={permission}
+          error={errors.of('permission')}
+          onChange={(event) => setPermission(event.target.value as typeof permission)}
+        >
+          <option value="ALL">Everything that you may</option>
+          <option value="READ_ONLY">Read only</option>
+          <option value="RESTRICTED">The scopes below</option>
+        </SelectField>
+        {permission === 'RESTRICTED' && (
+          <TextField
+            label="Scopes"
+            hint="Such as pods:read jobs:write@<endpoint id>, apart by spaces."
+            value={scopes}
+            error={errors.of('scopes')}
+            onChange={(event) => setScopes(event.target.value)}
+          />
+        )}
+        <div className="flex justify-between gap-2">
+          <CopyAs call={{ method: 'POST', path: '/v2/account/keys', body }} />
+          <div className="flex gap-2">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" kind="primary" isBusy={isBusy}>
+              Make the key
+            </Button>
+          </div>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,98 @@
+import { type FormEvent, useState } from 'react'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { TextArea } from '../../parts/field.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Table } from '../../parts/table.tsx'
+
+const FINGER = 12
+
+/** What tells one key from another: its kind, its end and its comment. */
+function partsOf(key: string): { kind: string; end: string; comment: string } {
+  const [kind = '', data = '', ...comment] = key.split(/\s+/)
+  return { kind, end: data.slice(-FINGER), comment: comment.join(' ') }
+}
+
+/** Public keys that open pods over SSH. */
+export function SshKeysPage() {
+  const { api, may } = useApi()
+  const keys = useLive(['ssh-keys'], (client, signal) => client.getSshKeys({}, { signal }), { everyMs: 30_000 })
+  const { run } = useAct()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const [text, setText] = useState('')
+  const off = may('account:write') ? undefined : 'Your role in this account may not change its SSH keys.'
+  const known = keys.data?.keys ?? []
+  const add = async (event: FormEvent) => {
+    event.preventDefault()
+    const done = await send(() => api.putSshKeys({ body: { keys: [...known, text.trim()] } }), 'Added the key')
+    if (done === undefined) return
+    setText('')
+    await refresh('ssh-keys')
+  }
+  const remove = async (key: string) => {
+    await run(() => api.putSshKeys({ body: { keys: known.filter((other) => other !== key) } }), 'Removed the key')
+    await refresh('ssh-keys')
+  }
+  return (
+    <Page title="SSH keys">
+      <p className="text-soft">
+        Pods that start with SSH take these keys, and the SSH proxy knows you by them. What already runs keeps the keys it started with.
+      </p>
+      <Face
+        of={keys}
+        empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys yet" command="cat ~/.ssh/id_ed25519.pub" /> }}
+      >
+        {(data) => (
+          <Table
+            caption="SSH keys"
+            rows={data.keys}
+            keyOf={(key) => key}
+            columns={[
+              { title: 'Kind', show: (key) => partsOf(key).kind },
+              { title: 'Ends with', show: (key) => <code>…{partsOf(key).end}</code> },
+              { title: 'Comment', show: (key) => partsOf(key).comment || '–' },
+              {
+                title: 'Actions',
+                show: (key) => (
+                  <Button
+                    kind="danger"
+                    disabledReason={off}
+                    aria-label={`Remove the key ${partsOf(key).comment || partsOf(key).end}`}
+                    onClick={() => void remove(key)}
+                  >
+                    Remove
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Face>
+      <Panel title="Add a key">
+        <form onSubmit={(event) => void add(event)} className="flex flex-col items-start gap-3">
+          <Refusal text={refusal} />
+          <div className="w-full">
+            <TextArea
+              label="Public key"
+              hint="One line, such as ssh-ed25519 AAAA… me@example.com. Never the private one."
+              rows={3}
+              required
+              value={text}
+              error={errors.of('keys')}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </div>
+          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={off}>
+            Add
+          </Button>
+        </form>
+      </Panel>
+    </Page>
+  )
+}

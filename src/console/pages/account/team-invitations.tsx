@@ -1,0 +1,118 @@
+import { type FormEvent, useState } from 'react'
+import type { Organization, OrganizationMember } from '../../../contract/organizations/organizations.ts'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { mayNotManage, ROLES } from './team-members.tsx'
+
+/** Who is invited and has not answered yet. */
+export function Invitations({ of }: { of: Organization }) {
+  const off = mayNotManage(of)
+  if (off !== undefined) return null
+  return (
+    <Panel title="Invitations">
+      <div className="flex flex-col gap-4">
+        <Open of={of} />
+        <Invite of={of} />
+      </div>
+    </Panel>
+  )
+}
+
+function Open({ of }: { of: Organization }) {
+  const { api } = useApi()
+  const { run } = useAct()
+  const refresh = useRefresh()
+  const list = useLive(['invitations', of.id], (client, signal) => client.listInvitations({ path: { id: of.id } }, { signal }), {
+    everyMs: 15_000,
+  })
+  const revoke = async (invitationId: string) => {
+    await run(() => api.revokeInvitation({ path: { id: of.id, invitationId } }), 'The invitation is void')
+    await refresh('invitations')
+  }
+  return (
+    <Face of={list} empty={{ when: ({ invitations }) => invitations.length === 0, show: <Empty title="Nobody is invited" /> }}>
+      {({ invitations }) => (
+        <Table
+          caption="Open invitations"
+          rows={invitations}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'E-mail', show: ({ email }) => email },
+            { title: 'Role', show: ({ role }) => role },
+            { title: 'Ends', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
+            {
+              title: 'Actions',
+              show: ({ id, email }) => (
+                <Button kind="danger" aria-label={`Revoke the invitation of ${email}`} onClick={() => void revoke(id)}>
+                  Revoke
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Face>
+  )
+}
+
+function Invite({ of }: { of: Organization }) {
+  const { api } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<OrganizationMember['role']>('DEV')
+  const [token, setToken] = useState<string | null>(null)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const made = await send(() => api.createInvitation({ path: { id: of.id }, body: { email, role } }), `${email} is invited`)
+    if (made === undefined) return
+    setEmail('')
+    setToken(made.token)
+    await refresh('invitations')
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+      <Refusal text={refusal} />
+      <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem_auto]">
+        <TextField
+          label="Invite"
+          type="email"
+          placeholder="grace@example.com"
+          required
+          value={email}
+          error={errors.of('email')}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <SelectField
+          label="As"
+          value={role}
+          error={errors.of('role')}
+          onChange={(event) => setRole(event.target.value as OrganizationMember['role'])}
+        >
+          {ROLES.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </SelectField>
+        <Button type="submit" kind="primary" className="sm:mt-6" isBusy={isBusy}>
+          Invite
+        </Button>
+      </div>
+      <SecretOnce
+        title="The invitation"
+        secret={token}
+        hint="Pass this token on: it opens the invitation once, and is shown here alone. Under Team, You are invited takes it."
+        onClose={() => setToken(null)}
+      />
+    </form>
+  )
+}

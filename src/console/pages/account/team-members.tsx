@@ -1,0 +1,103 @@
+import { useState } from 'react'
+import type { Organization, OrganizationMember } from '../../../contract/organizations/organizations.ts'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { Panel } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+export const ROLES = ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] as const
+const MANAGERS: readonly string[] = ['OWNER', 'ADMIN']
+
+/** Why the caller may not manage members; undefined: he may. */
+export function mayNotManage({ role }: Organization): string | undefined {
+  return MANAGERS.includes(role) ? undefined : `An ${role} manages nobody here; ask an OWNER or ADMIN.`
+}
+
+export function Members({ of }: { of: Organization }) {
+  const details = useLive(['organizations', of.id], (api, signal) => api.getOrganization({ path: { id: of.id } }, { signal }), {
+    everyMs: 15_000,
+  })
+  return (
+    <Panel title="Members">
+      <Face of={details}>
+        {({ members }) => (
+          <Table
+            caption={`Members of ${of.name}`}
+            rows={members}
+            keyOf={({ userId }) => userId}
+            columns={[
+              { title: 'Member', show: ({ email }) => email },
+              { title: 'Role', show: (member) => <Role of={member} organization={of} /> },
+              { title: 'Joined', isMinor: true, show: ({ joinedAt }) => <Ago at={joinedAt} /> },
+              { title: 'Actions', show: (member) => <Remove of={member} organization={of} /> },
+            ]}
+          />
+        )}
+      </Face>
+    </Panel>
+  )
+}
+
+function Role({ of: member, organization }: { of: OrganizationMember; organization: Organization }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const off = mayNotManage(organization)
+  if (off !== undefined) return member.role
+  const change = async (role: OrganizationMember['role']) => {
+    await run(
+      () => api.updateOrganizationMember({ path: { id: organization.id, userId: member.userId }, body: { role } }),
+      `${member.email} is ${role} now`,
+    )
+    await refresh('organizations')
+  }
+  return (
+    <select
+      aria-label={`Role of ${member.email}`}
+      className="border-line bg-panel rounded-md border px-2 py-1"
+      disabled={isBusy}
+      value={member.role}
+      onChange={(event) => void change(event.target.value as OrganizationMember['role'])}
+    >
+      {ROLES.map((role) => (
+        <option key={role}>{role}</option>
+      ))}
+    </select>
+  )
+}
+
+function Remove({ of: { userId, email }, organization }: { of: OrganizationMember; organization: Organization }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [isAsking, setIsAsking] = useState(false)
+  const remove = async () => {
+    await run(() => api.removeOrganizationMember({ path: { id: organization.id, userId } }), `${email} has left ${organization.name}`)
+    setIsAsking(false)
+    await refresh('organizations')
+  }
+  return (
+    <>
+      <Button kind="danger" disabledReason={mayNotManage(organization)} aria-label={`Remove ${email}`} onClick={() => setIsAsking(true)}>
+        Remove
+      </Button>
+      <Confirm
+        title={`Remove ${email}?`}
+        verb="Remove"
+        isOpen={isAsking}
+        isBusy={isBusy}
+        onClose={() => setIsAsking(false)}
+        onConfirm={() => void remove()}
+      >
+        <p>
+          Keys that {email} has made in {organization.name} are revoked. What they made here stays.
+        </p>
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,134 @@
+import { type FormEvent, useState } from 'react'
+import type { Organization } from '../../../contract/organizations/organizations.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi, useSessionChange } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Invitations } from './team-invitations.tsx'
+import { Members } from './team-members.tsx'
+
+/** Organizations of the user: who is in them, who is invited, and what each may do. */
+export function TeamPage() {
+  const list = useLive(['organizations'], (api, signal) => api.listOrganizations({}, { signal }), { everyMs: 30_000 })
+  const [chosen, choose] = useUrlState('organization', '')
+  return (
+    <Page title="Team">
+      <Face
+        of={list}
+        empty={{
+          when: ({ organizations }) => organizations.length === 0,
+          show: (
+            <Empty title="You are in no organization">
+              An organization has pods, endpoints and keys of its own; its members share them.
+            </Empty>
+          ),
+        }}
+      >
+        {({ organizations }) => <Chosen of={organizations} id={chosen} choose={choose} />}
+      </Face>
+      <div className="grid gap-4 md:grid-cols-2">
+        <NewOrganization />
+        <Answer />
+      </div>
+    </Page>
+  )
+}
+
+function Chosen({ of, id, choose }: { of: readonly Organization[]; id: string; choose: (id: string) => void }) {
+  const shown = of.find((organization) => organization.id === id) ?? of[0]
+  if (shown === undefined) return null
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="max-w-sm">
+        <SelectField label="Organization" value={shown.id} onChange={(event) => choose(event.target.value)}>
+          {of.map(({ id: value, name, role }) => (
+            <option key={value} value={value}>
+              {name} ({role})
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <Members key={`members ${shown.id}`} of={shown} />
+      <Invitations key={`invitations ${shown.id}`} of={shown} />
+    </div>
+  )
+}
+
+function NewOrganization() {
+  const { api } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const changed = useSessionChange()
+  const [name, setName] = useState('')
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if ((await send(() => api.createOrganization({ body: { name } }), `Made ${name}`)) === undefined) return
+    setName('')
+    await refresh('organizations')
+    await changed()
+  }
+  return (
+    <Panel title="New organization">
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col items-start gap-3">
+        <Refusal text={refusal} />
+        <div className="w-full">
+          <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
+        </div>
+        <Button type="submit" kind="primary" isBusy={isBusy}>
+          Make it
+        </Button>
+      </form>
+    </Panel>
+  )
+}
+
+function Answer() {
+  const { api } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const changed = useSessionChange()
+  const [token, setToken] = useState('')
+  const done = async () => {
+    setToken('')
+    await refresh('organizations')
+    await changed()
+  }
+  const accept = async (event: FormEvent) => {
+    event.preventDefault()
+    if ((await send(() => api.acceptInvitation({ body: { token } }), 'You are a member now')) !== undefined) await done()
+  }
+  const decline = async () => {
+    if (await send(() => api.declineInvitation({ body: { token } }).then(() => true), 'Declined')) await done()
+  }
+  return (
+    <Panel title="You are invited">
+      <form onSubmit={(event) => void accept(event)} className="flex flex-col items-start gap-3">
+        <Refusal text={refusal} />
+        <div className="w-full">
+          <TextField
+            label="Token of the invitation"
+            hint="Whoever invited you has it; it opens once."
+            autoComplete="off"
+            required
+            value={token}
+            error={errors.of('token')}
+            onChange={(event) => setToken(event.target.value)}
+          />
+        </div>
+        <div className="flex gap-2">
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Accept
+          </Button>
+          <Button isBusy={isBusy} disabledReason={token === '' ? 'Enter the token first.' : undefined} onClick={() => void decline()}>
+            Decline
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  )
+}

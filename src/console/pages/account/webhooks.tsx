@@ -1,0 +1,142 @@
+import { useState } from 'react'
+import type { WebhookDelivery } from '../../../contract/endpoints/webhooks.ts'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Command, Empty, Face } from '../../parts/faces.tsx'
+import { count } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+const PAGE = 50
+
+/** What the platform has told others: every delivery with its attempts, and the secret that signs them. */
+export function WebhooksPage() {
+  const { api, may } = useApi()
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const query = { limit: PAGE, ...(cursor === '' ? {} : { cursor }) }
+  const list = useLive(['webhooks', cursor], (client, signal) => client.listWebhookDeliveries({ query }, { signal }))
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const off = may('account:write') ? undefined : 'Your role in this account may not send webhooks again.'
+  const again = async ({ id }: WebhookDelivery) => {
+    await run(() => api.redeliverWebhook({ path: { id } }), 'It is sent again')
+    await refresh('webhooks')
+  }
+  return (
+    <Page title="Webhooks">
+      <Face
+        of={list}
+        empty={{
+          when: ({ deliveries }) => deliveries.length === 0,
+          show: (
+            <Empty
+              title="Nothing was delivered yet"
+              command={'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\''}
+            />
+          ),
+        }}
+      >
+        {({ deliveries, pagination }) => (
+          <>
+            <Table
+              caption="Deliveries"
+              rows={deliveries}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'State', show: ({ status }) => <State value={status} /> },
+                { title: 'To', show: ({ url }) => <span className="break-all">{url}</span> },
+                { title: 'About', isMinor: true, show: (delivery) => <Subject of={delivery} /> },
+                { title: 'Attempts', isMinor: true, show: ({ attempts }) => <Attempts of={attempts} /> },
+                { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
+                {
+                  title: 'Actions',
+                  show: (delivery) => (
+                    <Button
+                      isBusy={isBusy}
+                      disabledReason={off}
+                      aria-label={`Send ${delivery.id} again`}
+                      onClick={() => void again(delivery)}
+                    >
+                      Send again
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </Face>
+      <SigningSecret off={off} />
+    </Page>
+  )
+}
+
+function Subject({ of: { endpointId, jobId } }: { of: WebhookDelivery }) {
+  if (endpointId === null || jobId === null) return 'spend limits'
+  return <A to={paths.job(endpointId, jobId)}>{jobId}</A>
+}
+
+function Attempts({ of }: { of: WebhookDelivery['attempts'] }) {
+  const last = of.at(-1)
+  if (last === undefined) return 'none yet'
+  return (
+    <span>
+      {count(of.length, 'attempt')}, last {last.status ?? last.error ?? 'without an answer'} after {last.durationMs} ms
+    </span>
+  )
+}
+
+function SigningSecret({ off }: { off: string | undefined }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const [secret, setSecret] = useState<string | null>(null)
+  const [isAsking, setIsAsking] = useState(false)
+  const show = () => run(async () => setSecret((await api.getWebhookSigningSecret()).secret), 'The secret is shown below')
+  const rotate = async () => {
+    await run(
+      async () => setSecret((await api.rotateWebhookSigningSecret()).secret),
+      'Rotated; the former secret signs beside it for a while',
+    )
+    setIsAsking(false)
+  }
+  return (
+    <Panel title="Signing secret">
+      <p className="text-soft mb-3">It signs every webhook; any library of Standard Webhooks checks it.</p>
+      <div className="flex flex-wrap items-center gap-2">
+        {secret === null ? (
+          <Button isBusy={isBusy} disabledReason={off} onClick={() => void show()}>
+            Show it
+          </Button>
+        ) : (
+          <>
+            <Command text={secret} />
+            <Button onClick={() => setSecret(null)}>Hide it</Button>
+          </>
+        )}
+        <Button kind="danger" disabledReason={off} onClick={() => setIsAsking(true)}>
+          Rotate
+        </Button>
+      </div>
+      <Confirm
+        title="Rotate the signing secret?"
+        verb="Rotate"
+        isOpen={isAsking}
+        isBusy={isBusy}
+        onClose={() => setIsAsking(false)}
+        onConfirm={() => void rotate()}
+      >
+        <p>Webhooks are signed by both secrets for a day, so receivers have that long to take the new one.</p>
+      </Confirm>
+    </Panel>
+  )
+}

@@ -1,0 +1,83 @@
+import { useMemo } from 'react'
+import { useLive } from '../../app/live.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField } from '../../parts/field.tsx'
+import { Logs } from '../../parts/logs/logs.tsx'
+import { podLog, workerLog } from '../../parts/logs/origins.ts'
+import { Page } from '../../parts/page.tsx'
+
+/** Logs of everything: what is chosen stands in the address, as `pod/ID` or `worker/ENDPOINT/ID`. */
+export function LogsPage() {
+  const [of, setOf] = useUrlState('of', '')
+  const [kind = '', id = '', workerId = ''] = of.split('/')
+  const things = useLive(['log-origins'], async (api, signal) => {
+    const [{ pods }, { endpoints }] = await Promise.all([api.listPods({}, { signal }), api.listEndpoints({}, { signal })])
+    return { pods, endpoints }
+  })
+  const origin = useMemo(() => originOf(kind, id, workerId), [kind, id, workerId])
+  const chosen = kind === 'worker' ? `worker/${id}` : of
+  return (
+    <Page title="Logs">
+      <Face
+        of={things}
+        empty={{
+          when: ({ pods, endpoints }) => pods.length + endpoints.length === 0,
+          show: <Empty title="Nothing has a log yet" command="podplane pods create --help" />,
+        }}
+      >
+        {({ pods, endpoints }) => (
+          <div className="flex flex-wrap gap-3">
+            <SelectField label="Of" value={chosen} onChange={({ target }) => setOf(target.value)}>
+              <option value="">Choose a pod or an endpoint</option>
+              <optgroup label="Pods">
+                {pods.map((pod) => (
+                  <option key={pod.id} value={`pod/${pod.id}`}>
+                    {pod.name} ({pod.status})
+                  </option>
+                ))}
+              </optgroup>
+              <optgroup label="Endpoints">
+                {endpoints.map((endpoint) => (
+                  <option key={endpoint.id} value={`worker/${endpoint.id}`}>
+                    {endpoint.name}
+                  </option>
+                ))}
+              </optgroup>
+            </SelectField>
+            {kind === 'worker' && <WorkerChoice endpointId={id} workerId={workerId} onChoice={(next) => setOf(`worker/${id}/${next}`)} />}
+          </div>
+        )}
+      </Face>
+      {origin && <Logs of={origin} />}
+    </Page>
+  )
+}
+
+function originOf(kind: string, id: string, workerId: string) {
+  if (kind === 'pod' && id !== '') return podLog(id)
+  return kind === 'worker' && workerId !== '' ? workerLog(id, workerId) : null
+}
+
+interface WorkerChoiceProps {
+  endpointId: string
+  workerId: string
+  onChoice: (workerId: string) => void
+}
+
+/** One of the endpoint's workers; one that has ended is known by its id alone, as a link or a job names it. */
+function WorkerChoice({ endpointId, workerId, onChoice }: WorkerChoiceProps) {
+  const { data } = useLive(['workers', endpointId], (api, signal) => api.listEndpointWorkers({ path: { id: endpointId } }, { signal }))
+  const isKnown = workerId === '' || data?.workers.some(({ id }) => id === workerId)
+  return (
+    <SelectField label="Worker" value={workerId} onChange={({ target }) => onChoice(target.value)}>
+      <option value="">{data?.workers.length === 0 ? 'It has no workers now' : 'Choose a worker'}</option>
+      {!isKnown && <option value={workerId}>{workerId} (ended)</option>}
+      {data?.workers.map(({ id, status }) => (
+        <option key={id} value={id}>
+          {id} ({status})
+        </option>
+      ))}
+    </SelectField>
+  )
+}

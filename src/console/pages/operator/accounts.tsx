@@ -1,0 +1,76 @@
+import { type FormEvent, useState } from 'react'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { A } from '../../parts/link.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+/** Users of the plane; organizations are theirs. */
+export function AccountsPage() {
+  const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 15_000 })
+  return (
+    <Page title="Accounts">
+      <Face
+        of={users}
+        empty={{
+          when: (data) => data.users.length === 0,
+          show: <Empty title="No users yet" command="npm run admin -- users create ada@example.com" />,
+        }}
+      >
+        {(data) => (
+          <Table
+            caption="Users"
+            rows={data.users}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'E-mail', show: ({ id, email }) => <A to={paths.account(id)}>{email}</A> },
+              { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
+              { title: 'Since', show: ({ createdAt }) => <Ago at={createdAt} /> },
+            ]}
+          />
+        )}
+      </Face>
+      <NewUser />
+    </Page>
+  )
+}
+
+function NewUser() {
+  const { api } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const [email, setEmail] = useState('')
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if ((await send(() => api.createUser({ body: { email } }), `Made ${email}`)) === undefined) return
+    setEmail('')
+    await refresh('operator')
+  }
+  return (
+    <Panel title="New user">
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col items-start gap-3">
+        <Refusal text={refusal} />
+        <div className="w-full max-w-sm">
+          <TextField
+            label="E-mail"
+            type="email"
+            required
+            value={email}
+            error={errors.of('email')}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        </div>
+        <Button type="submit" kind="primary" isBusy={isBusy}>
+          Make the user
+        </Button>
+      </form>
+    </Panel>
+  )
+}

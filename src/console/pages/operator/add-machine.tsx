@@ -1,0 +1,165 @@
+import { type FormEvent, useState } from 'react'
+import type { ApiClient } from '../../../client/client.ts'
+import type { Host } from '../../../contract/hosts/hosts.ts'
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command, Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { A } from '../../parts/link.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+type Token = Awaited<ReturnType<ApiClient['createJoinToken']>>
+
+/** A token, the line for the machine, and what the plane has seen of it since. */
+export function AddMachinePage() {
+  const [token, setToken] = useState<Token | null>(null)
+  return (
+    <Page title="Add a machine">
+      <Panel title="1. Make a join token">{token === null ? <NewToken onMade={setToken} /> : <Made of={token} />}</Panel>
+      {token !== null && (
+        <Panel title="2. Run this on the machine, as root">
+          <Line token={token.token} />
+        </Panel>
+      )}
+      {token !== null && (
+        <Panel title="3. Watch it join">
+          <Joined token={token} />
+        </Panel>
+      )}
+    </Page>
+  )
+}
+
+function NewToken({ onMade }: { onMade: (token: Token) => void }) {
+  const { api } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const [name, setName] = useState('')
+  const [dataCenterId, setDataCenterId] = useState('')
+  const [cloud, setCloud] = useState<'SECURE' | 'COMMUNITY'>('SECURE')
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const body = { cloud, ...(name === '' ? {} : { name }), ...(dataCenterId === '' ? {} : { dataCenterId }) }
+    const made = await send(() => api.createJoinToken({ body }), 'The token lets one machine join')
+    if (made !== undefined) onMade(made)
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+      <Refusal text={refusal} />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Name"
+          hint="Empty: the machine's own."
+          value={name}
+          error={errors.of('name')}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextField
+          label="Data center"
+          placeholder="LOCAL-1"
+          value={dataCenterId}
+          error={errors.of('dataCenterId')}
+          onChange={(event) => setDataCenterId(event.target.value)}
+        />
+        <SelectField
+          label="Cloud"
+          value={cloud}
+          error={errors.of('cloud')}
+          onChange={(event) => setCloud(event.target.value as typeof cloud)}
+        >
+          <option>SECURE</option>
+          <option>COMMUNITY</option>
+        </SelectField>
+      </div>
+      <div>
+        <Button type="submit" kind="primary" isBusy={isBusy}>
+          Make the token
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function Made({ of: { dataCenterId, cloud, expiresAt } }: { of: Token }) {
+  return (
+    <p>
+      One machine may join {dataCenterId} ({cloud}) with it; it ends <Ago at={expiresAt} />.
+    </p>
+  )
+}
+
+function Line({ token }: { token: string }) {
+  return (
+    <div className="flex flex-col gap-2">
+      <Command text={`podplane-agent --plane ${location.origin} --join-token ${token}`} />
+      <p className="text-soft">
+        The agent is one file that needs Node 22 and a container engine; the deployment guide has its unit for systemd. Behind a proxy of
+        its own the plane may have another address for machines.
+      </p>
+    </div>
+  )
+}
+
+function Joined({ token }: { token: Token }) {
+  const tokens = useLive(['operator', 'join-tokens'], (api, signal) => api.listJoinTokens({}, { signal }), { everyMs: 3_000 })
+  return (
+    <Face of={tokens}>
+      {({ joinTokens }) => {
+        const hostId = joinTokens.find(({ id }) => id === token.id)?.usedByHostId ?? null
+        return hostId === null ? <output>Waiting for the machine to come.</output> : <CheckList id={hostId} />
+      }}
+    </Face>
+  )
+}
+
+function CheckList({ id }: { id: string }) {
+  const host = useLive(['operator', 'hosts', id], (api, signal) => api.getHost({ path: { id } }, { signal }), { everyMs: 3_000 })
+  return (
+    <Face of={host}>
+      {(data) => (
+        <div className="flex flex-col gap-3">
+          <ul className="flex flex-col gap-1">
+            {checks(data).map(({ what, isGood, words }) => (
+              <li key={what}>
+                <span aria-hidden="true" className={isGood ? 'text-good' : 'text-warn'}>
+                  {isGood ? '✓' : '!'}
+                </span>{' '}
+                <span className="sr-only">{isGood ? 'Good:' : 'Look at:'}</span> {what}: {words}
+              </li>
+            ))}
+          </ul>
+          <p>
+            <A to={paths.host(id)}>Everything about {data.name}</A>
+          </p>
+        </div>
+      )}
+    </Face>
+  )
+}
+
+function checks(host: Host): { what: string; isGood: boolean; words: string }[] {
+  const gpus = host.gpus.map(({ total, typeId }) => `${total} × ${typeId}`).join(', ')
+  return [
+    {
+      what: 'Link',
+      isGood: host.status === 'ONLINE',
+      words: host.status === 'ONLINE' ? 'it beats' : 'it has joined and does not beat yet',
+    },
+    { what: 'Health', isGood: host.health === 'HEALTHY', words: host.statusReason ?? host.health },
+    { what: 'Engine', isGood: host.runtimes.includes('docker'), words: host.runtimes.join(', ') || 'none: it runs built-in images alone' },
+    {
+      what: 'GPUs',
+      isGood: host.gpuProblems.length === 0,
+      words: host.gpuProblems.map(({ problem }) => problem).join('; ') || gpus || 'none',
+    },
+    {
+      what: 'Networks apart',
+      isGood: host.isolation.network === true,
+      words: host.isolation.networkReason ?? (host.isolation.network === true ? 'yes' : 'unknown'),
+    },
+  ]
+}

@@ -1,0 +1,129 @@
+import { type FormEvent, useState } from 'react'
+import type { ApiClient } from '../../../client/client.ts'
+import type { CatalogItem } from '../../../contract/catalog/entries.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { TextArea } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { State } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+
+type Answer = { entries: CatalogItem[] }
+interface Kind {
+  id: string
+  title: string
+  list: (api: ApiClient, signal: AbortSignal) => Promise<Answer>
+  put: (api: ApiClient, id: string, body: object) => Promise<unknown>
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    id: 'gpus',
+    title: 'GPUs',
+    list: (api, signal) => api.listCatalogGpus({}, { signal }),
+    put: (api, id, body) => api.putCatalogGpu({ path: { id }, body }),
+  },
+  {
+    id: 'cpus',
+    title: 'CPUs',
+    list: (api, signal) => api.listCatalogCpus({}, { signal }),
+    put: (api, id, body) => api.putCatalogCpu({ path: { id }, body }),
+  },
+  {
+    id: 'datacenters',
+    title: 'Data centers',
+    list: (api, signal) => api.listCatalogDataCenters({}, { signal }),
+    put: (api, id, body) => api.putCatalogDataCenter({ path: { id }, body }),
+  },
+  {
+    id: 'storage',
+    title: 'Storage',
+    list: (api, signal) => api.listCatalogStorages({}, { signal }),
+    put: (api, id, body) => api.putCatalogStorage({ path: { id }, body }),
+  },
+]
+
+/** What is offered and at which price. A change touches new work alone. */
+export function CatalogPage() {
+  return (
+    <Page title="Catalog">
+      <p className="text-soft">A new price holds for what starts from then on; what runs keeps the price it started at.</p>
+      <Tabs
+        name="Parts of the catalog"
+        tabs={KINDS.map((kind) => ({ id: kind.id, title: kind.title, show: () => <Entries of={kind} /> }))}
+      />
+    </Page>
+  )
+}
+
+function Entries({ of: kind }: { of: Kind }) {
+  const list = useLive(['operator', 'catalog', kind.id], kind.list, { everyMs: 30_000 })
+  const [edited, edit] = useState<CatalogItem | null>(null)
+  return (
+    <>
+      <Face of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="Nothing is offered" /> }}>
+        {({ entries }) => (
+          <Table
+            caption={kind.title}
+            rows={entries}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Id', show: ({ id }) => id },
+              { title: 'Origin', isMinor: true, show: ({ origin }) => <State value={origin} tone={origin === 'SEED' ? 'off' : 'info'} /> },
+              { title: 'In force', show: ({ inForce }) => <code className="text-xs break-all">{JSON.stringify(inForce)}</code> },
+              {
+                title: 'Actions',
+                show: (entry) => (
+                  <Button aria-label={`Change ${entry.id}`} onClick={() => edit(entry)}>
+                    Change
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Face>
+      {edited !== null && <Edit key={edited.id} kind={kind} of={edited} onClose={() => edit(null)} />}
+    </>
+  )
+}
+
+function Edit({ kind, of, onClose }: { kind: Kind; of: CatalogItem; onClose: () => void }) {
+  const { api } = useApi()
+  const { isBusy, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const [text, setText] = useState(JSON.stringify(of.entry, null, 2))
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const done = await send(() => kind.put(api, of.id, JSON.parse(text)).then(() => true), `${of.id} is changed`)
+    if (!done) return
+    onClose()
+    await refresh('operator', 'catalog')
+  }
+  return (
+    <Dialog title={of.id} isOpen onClose={onClose} isWide>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+        <Refusal text={refusal} />
+        <TextArea
+          label="What you say in place of the seed"
+          hint={`In force now: ${JSON.stringify(of.inForce)}`}
+          rows={8}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Set
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

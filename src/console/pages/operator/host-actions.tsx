@@ -1,0 +1,79 @@
+import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Host } from '../../../contract/hosts/hosts.ts'
+import { useAct } from '../../app/act.ts'
+import { useRefresh } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { count } from '../../parts/format.ts'
+
+/** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
+export function HostActions({ of: host }: { of: Host }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [asking, ask] = useState<'drain' | 'remove' | null>(null)
+  const router = useRouter()
+  const path = { id: host.id }
+  const act = async (what: () => Promise<unknown>, done: string) => {
+    const worked = await run(what, done)
+    ask(null)
+    await refresh('operator')
+    return worked
+  }
+  const remove = async () => {
+    if (await act(() => api.removeHost({ path }), `${host.name} is removed`)) await router.navigate({ to: paths.hosts() as '/' })
+  }
+  const { pods, workers } = host.workloads
+  return (
+    <>
+      {host.cordon === null ? (
+        <Button isBusy={isBusy} onClick={() => void act(() => api.cordonHost({ path, body: {} }), `${host.name} takes no new work`)}>
+          Cordon
+        </Button>
+      ) : (
+        <Button isBusy={isBusy} onClick={() => void act(() => api.uncordonHost({ path }), `${host.name} takes work again`)}>
+          Uncordon
+        </Button>
+      )}
+      <Button disabledReason={host.draining ? 'It is draining already.' : undefined} onClick={() => ask('drain')}>
+        Drain
+      </Button>
+      <Button
+        kind="danger"
+        disabledReason={pods + workers > 0 ? 'Drain it first: it holds work.' : undefined}
+        onClick={() => ask('remove')}
+      >
+        Remove
+      </Button>
+      <Confirm
+        title={`Drain ${host.name}?`}
+        verb="Drain"
+        isOpen={asking === 'drain'}
+        isBusy={isBusy}
+        onClose={() => ask(null)}
+        onConfirm={() => void act(() => api.drainHost({ path, body: {} }), `${host.name} is draining`)}
+      >
+        <p>
+          It takes no new work. {count(workers, 'worker')} may finish what they do and leave; {count(pods, 'pod')} stay until their owners
+          stop them.
+        </p>
+        <CopyAs call={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {}, command: `hosts drain ${host.id}` }} />
+      </Confirm>
+      <Confirm
+        title={`Remove ${host.name}?`}
+        verb="Remove"
+        typed={host.name}
+        isOpen={asking === 'remove'}
+        isBusy={isBusy}
+        onClose={() => ask(null)}
+        onConfirm={() => void remove()}
+      >
+        <p>Its agent is refused from then on. To take it in again it needs a new join token.</p>
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,100 @@
+import { useParams } from '@tanstack/react-router'
+import type { Host } from '../../../contract/hosts/hosts.ts'
+import { useLive } from '../../app/live.ts'
+import { Face } from '../../parts/faces.tsx'
+import { count } from '../../parts/format.ts'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Facts } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Amount, Gpus } from './amounts.tsx'
+import { HostActions } from './host-actions.tsx'
+import { HostState } from './hosts.tsx'
+
+/** One machine: what is wrong with it, what it holds, and how to take work away from it. */
+export function HostPage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const host = useLive(['operator', 'hosts', id], (api, signal) => api.getHost({ path: { id } }, { signal }))
+  const { data } = host
+  return (
+    <Page title={data?.name ?? id} {...(data === undefined ? {} : { mark: data.health })} actions={data && <HostActions of={data} />}>
+      <Face of={host}>{(shown) => <Details of={shown} />}</Face>
+    </Page>
+  )
+}
+
+function Details({ of: host }: { of: Host }) {
+  const troubles = [
+    ...(host.statusReason === null ? [] : [host.statusReason]),
+    ...host.gpuProblems.map(({ gpu, problem }) => (gpu === null ? problem : `GPU ${gpu}: ${problem}`)),
+  ]
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Panel title="State">
+        <div className="flex flex-col gap-3">
+          <HostState of={host} />
+          {troubles.length > 0 && (
+            <ul className="bg-bad-bg text-bad list-disc rounded-md p-3 pl-7">
+              {troubles.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          )}
+          <Facts
+            rows={[
+              ['Last seen', <Ago key="seen" at={host.lastSeenAt} />],
+              ['Joined', <Ago key="joined" at={host.createdAt} />],
+              [
+                'Cordoned',
+                host.cordon === null ? 'no' : `by ${host.cordon.by}${host.cordon.reason === null ? '' : `: ${host.cordon.reason}`}`,
+              ],
+              ['Where', `${host.dataCenterId}, ${host.cloud}`],
+              ['Public address', host.publicIp ?? 'none'],
+              ['Ports', `${host.portRange.from} to ${host.portRange.to}`],
+            ]}
+          />
+        </div>
+      </Panel>
+      <Panel title="Capacity">
+        <Facts
+          rows={[
+            ['Runs', `${count(host.workloads.pods, 'pod')}, ${count(host.workloads.workers, 'worker')}`],
+            ['GPUs', <Gpus key="gpus" of={host.gpus} />],
+            ['vCPUs', <Amount key="vcpu" of={host.vcpu} />],
+            ['Memory', <Amount key="memory" of={host.memoryGb} unit="GB" />],
+            ['Disk', <Amount key="disk" of={host.diskGb} unit="GB" />],
+            [
+              'Volumes kept to their size',
+              host.sizesEnforced === null ? 'its agent does not say' : host.sizesEnforced.join(', ') || 'none',
+            ],
+            ['Shared volumes', host.sharedVolumes === null ? 'its agent does not say' : host.sharedVolumes.join(', ') || 'none'],
+          ]}
+        />
+      </Panel>
+      <Panel title="What it holds against strangers">
+        <Facts
+          rows={[
+            ['Runtime', host.isolation.runtimeClass ?? 'unknown'],
+            ['User namespaces', yesNo(host.isolation.userNamespaces)],
+            [
+              'Networks apart',
+              yesNo(host.isolation.network) + (host.isolation.networkReason === null ? '' : `: ${host.isolation.networkReason}`),
+            ],
+            ['Its accounts trust one another', host.isolation.trustedTenants ? 'yes, its operator says' : 'no'],
+          ]}
+        />
+        {host.isolation.missing.length > 0 && (
+          <ul className="mt-3 list-disc pl-5">
+            {host.isolation.missing.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+    </div>
+  )
+}
+
+function yesNo(value: boolean | null): string {
+  if (value === null) return 'unknown'
+  return value ? 'yes' : 'no'
+}

@@ -1,0 +1,86 @@
+import type { Host } from '../../../contract/hosts/hosts.ts'
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField } from '../../parts/field.tsx'
+import { count } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Page } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Amount, Gpus } from './amounts.tsx'
+
+const BUTTON = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
+
+/** All machines, the ones that need somebody first. */
+export function HostsPage() {
+  const hosts = useLive(['operator', 'hosts'], (api, signal) => api.listHosts({}, { signal }))
+  const [shown, show] = useUrlState('show', 'all')
+  return (
+    <Page
+      title="Hosts"
+      actions={
+        <A to={paths.addMachine()} className={BUTTON}>
+          Add a machine
+        </A>
+      }
+    >
+      <div className="max-w-48">
+        <SelectField label="Show" value={shown} onChange={(event) => show(event.target.value)}>
+          <option value="all">All</option>
+          <option value="trouble">In trouble</option>
+          <option value="cordoned">Cordoned</option>
+        </SelectField>
+      </div>
+      <Face
+        of={hosts}
+        empty={{
+          when: (data) => data.hosts.length === 0,
+          show: <Empty title="No machine has joined yet" command="npm run admin -- join-tokens create" />,
+        }}
+      >
+        {(data) => (
+          <Table
+            caption="Hosts"
+            rows={data.hosts.filter((host) => isShown(host, shown)).toSorted((a, b) => rank(a) - rank(b))}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', show: ({ id, name }) => <A to={paths.host(id)}>{name}</A> },
+              { title: 'State', show: (host) => <HostState of={host} /> },
+              { title: 'Where', isMinor: true, show: ({ dataCenterId }) => dataCenterId },
+              { title: 'Runs', show: ({ workloads }) => `${count(workloads.pods, 'pod')}, ${count(workloads.workers, 'worker')}` },
+              { title: 'GPUs', show: ({ gpus }) => <Gpus of={gpus} /> },
+              { title: 'vCPUs', isMinor: true, show: ({ vcpu }) => <Amount of={vcpu} /> },
+              { title: 'Memory', isMinor: true, show: ({ memoryGb }) => <Amount of={memoryGb} unit="GB" /> },
+              { title: 'Last seen', isMinor: true, show: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+            ]}
+          />
+        )}
+      </Face>
+    </Page>
+  )
+}
+
+const isInTrouble = ({ health, gpuProblems }: Host) => health !== 'HEALTHY' || gpuProblems.length > 0
+
+function isShown(host: Host, shown: string): boolean {
+  if (shown === 'trouble') return isInTrouble(host)
+  return shown === 'cordoned' ? host.cordon !== null : true
+}
+
+function rank(host: Host): number {
+  if (isInTrouble(host)) return 0
+  return host.cordon === null ? 2 : 1
+}
+
+/** Health first; then whether it takes new work. */
+export function HostState({ of: { status, health, cordon, draining } }: { of: Host }) {
+  return (
+    <span className="flex flex-wrap gap-1">
+      <State value={health === 'HEALTHY' ? status : health} />
+      {draining ? <State value="DRAINING" /> : cordon !== null && <State value="CORDONED" />}
+    </span>
+  )
+}

@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { shellRoute } from '../../app/root.tsx'
+
+export const usageRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/console/usage',
+    component: lazyRouteComponent(() => import('./usage.tsx'), 'UsagePage'),
+  }),
+]

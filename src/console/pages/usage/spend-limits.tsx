@@ -1,0 +1,77 @@
+import { type FormEvent, useState } from 'react'
+import type { SpendLimits } from '../../../contract/billing/spend.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { CheckField, TextField } from '../../parts/field.tsx'
+import { money } from '../../parts/format.ts'
+import { Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+
+/** What the account may spend; new work beyond it is refused with the figures. */
+export function SpendLimitsForm() {
+  const limits = useLive(['spend-limits'], (api, signal) => api.getSpendLimits({}, { signal }), { everyMs: 0 })
+  return (
+    <Panel title="Limits">
+      <Face of={limits}>{(data) => <Form key={JSON.stringify(data)} of={data} />}</Face>
+    </Panel>
+  )
+}
+
+const amount = (text: string) => (text.trim() === '' ? null : Number(text))
+
+function Form({ of }: { of: SpendLimits }) {
+  const { api, may } = useApi()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const [perHour, setPerHour] = useState(String(of.perHour))
+  const [perMonth, setPerMonth] = useState(of.perMonth === null ? '' : String(of.perMonth))
+  const [stopsPods, setStopsPods] = useState(of.stopsPods)
+  const body = { perHour: amount(perHour), perMonth: amount(perMonth), stopsPods }
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    await send(() => api.updateSpendLimits({ body }), 'The limits hold from now on')
+    await refresh('spend-limits')
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+      <Refusal text={refusal} />
+      <TextField
+        label="USD an hour"
+        inputMode="decimal"
+        hint={`Empty: as much as the operator lets you, ${money(of.maxPerHour)}.`}
+        value={perHour}
+        error={errors.of('perHour')}
+        onChange={(event) => setPerHour(event.target.value)}
+      />
+      <TextField
+        label="USD a month"
+        inputMode="decimal"
+        hint={of.maxPerMonth === null ? 'Empty: none.' : `Empty: ${money(of.maxPerMonth)}.`}
+        value={perMonth}
+        error={errors.of('perMonth')}
+        onChange={(event) => setPerMonth(event.target.value)}
+      />
+      <CheckField
+        label="Stop running pods past a limit"
+        hint="The newest first; never locked ones."
+        checked={stopsPods}
+        onChange={(event) => setStopsPods(event.target.checked)}
+      />
+      <div className="flex justify-end gap-2">
+        <CopyAs call={{ method: 'PATCH', path: '/v2/billing/limits', body }} />
+        <Button
+          type="submit"
+          kind="primary"
+          isBusy={isBusy}
+          disabledReason={may('account:write') ? undefined : 'Your role may not set limits.'}
+        >
+          Set
+        </Button>
+      </div>
+    </form>
+  )
+}

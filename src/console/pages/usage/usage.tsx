@@ -1,0 +1,107 @@
+import { useLive } from '../../app/live.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Face } from '../../parts/faces.tsx'
+import { SelectField } from '../../parts/field.tsx'
+import { money, perHour } from '../../parts/format.ts'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Facts, Table } from '../../parts/table.tsx'
+import { SpendLimitsForm } from './spend-limits.tsx'
+
+const BUCKETS = { hour: '48', day: '30', week: '26', month: '12' } as const
+type Bucket = keyof typeof BUCKETS
+
+/** What the account spends, has spent, and may. */
+export function UsagePage() {
+  return (
+    <Page title="Usage">
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Now />
+        <SpendLimitsForm />
+      </div>
+      <Bills />
+    </Page>
+  )
+}
+
+function Now() {
+  const summary = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }))
+  return (
+    <Panel title="Now">
+      <Face of={summary}>
+        {({ rate, month }) => (
+          <Facts
+            rows={[
+              ['Everything that runs', <strong key="rate">{perHour(rate.perHour)}</strong>],
+              ['Pods', perHour(rate.pods)],
+              ['Endpoints', perHour(rate.serverless)],
+              ['Network volumes', perHour(rate.networkVolumes)],
+              ['This month so far', money(month.spent)],
+              ['This month if it goes on so', money(month.estimate)],
+              ['Of the hourly limit', share(rate.share)],
+              ['Of the monthly limit', share(month.share)],
+            ]}
+          />
+        )}
+      </Face>
+    </Panel>
+  )
+}
+
+function share(part: number | null): string {
+  return part === null ? 'no limit' : `${Math.round(part * 100)} %`
+}
+
+function Bills() {
+  const [chosen, choose] = useUrlState('by', 'day')
+  const bucketSize: Bucket = chosen in BUCKETS ? (chosen as Bucket) : 'day'
+  const bills = useLive(
+    ['bills', bucketSize],
+    (api, signal) => api.listBilling({ query: { bucketSize, lastN: BUCKETS[bucketSize] } }, { signal }),
+    { everyMs: 60_000 },
+  )
+  return (
+    <Panel title="Charged">
+      <div className="flex flex-col gap-4">
+        <div className="max-w-48">
+          <SelectField label="By" value={bucketSize} onChange={(event) => choose(event.target.value)}>
+            {Object.keys(BUCKETS).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </SelectField>
+        </div>
+        <Face of={bills}>
+          {({ records }) => (
+            <Table
+              caption={`Charged by ${bucketSize}, in USD`}
+              rows={[...records].reverse()}
+              keyOf={({ startTime }) => startTime}
+              columns={[
+                { title: 'From (UTC)', show: ({ startTime }) => startTime.replace('T', ' ').replace(/:00(\.000)?Z$/, '') },
+                { title: 'Pods', isNumber: true, show: (row) => money(row.podGpuAmount + row.podCpuAmount + row.podDiskAmount) },
+                {
+                  title: 'Endpoints',
+                  isNumber: true,
+                  show: (row) =>
+                    money(row.serverlessGpuAmount + row.serverlessCpuAmount + row.serverlessDiskAmount + row.serverlessFeeAmount),
+                },
+                {
+                  title: 'Clusters',
+                  isNumber: true,
+                  isMinor: true,
+                  show: (row) => money(row.clusterGpuAmount + row.clusterDiskAmount + row.clusterNetworkingAmount),
+                },
+                {
+                  title: 'Volumes',
+                  isNumber: true,
+                  isMinor: true,
+                  show: (row) => money(row.storageStandardAmount + row.storageHighPerformanceAmount),
+                },
+                { title: 'All', isNumber: true, show: ({ totalAmount }) => <strong>{money(totalAmount)}</strong> },
+              ]}
+            />
+          )}
+        </Face>
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,105 @@
+import Anser from 'anser'
+
+/** A stretch of a line in one look; a colour is a name of the palette below, or `rgb(…)`. */
+export interface Span {
+  text: string
+  color?: string
+  background?: string
+  isBold?: boolean
+  isDim?: boolean
+  isItalic?: boolean
+  isUnderlined?: boolean
+  /** Where it leads: http or https, nothing else. */
+  href?: string
+}
+
+const ESCAPE = String.fromCharCode(27)
+const BELL = String.fromCharCode(7)
+const SEQUENCE = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]`, 'g')
+/** Titles and links of a terminal: `ESC ] … BEL` or `ESC ] … ESC \`. */
+const COMMAND = new RegExp(`${ESCAPE}\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)`, 'g')
+const COLOUR_SEQUENCE = /^\[[\d;]*m$/
+const LINK = /https?:\/\/[^\s"'<>`{}|\\^]+/g
+/** What ends a sentence around an address rather than the address. */
+const AFTER_LINK = /[.,;:!?)\]]+$/
+const SPACE = 32
+const DELETE = 127
+const TAB = 9
+
+/** The line as a terminal leaves it, with its colours alone: what has been written over and what moves the cursor is gone. */
+function settled(line: string): string {
+  const last = line
+    .split('\r')
+    .filter((part) => part !== '')
+    .at(-1)
+  const shown = (last ?? '').replace(COMMAND, '').replace(SEQUENCE, (found) => (COLOUR_SEQUENCE.test(found.slice(1)) ? found : ''))
+  return [...shown].filter((char) => char === ESCAPE || isShown(char.charCodeAt(0))).join('')
+}
+
+const isShown = (code: number) => code === TAB || (code >= SPACE && code !== DELETE && (code < 128 || code > 159))
+const isPlain = (line: string) => {
+  for (let at = 0; at < line.length; at += 1) if (!isShown(line.charCodeAt(at))) return false
+  return true
+}
+
+/** The text of a line, as it is searched and copied. */
+export function plainText(line: string): string {
+  return isPlain(line) ? line : settled(line).replace(SEQUENCE, '').replaceAll(ESCAPE, '')
+}
+
+/** A line in stretches of one look each. Its text is data: nothing in it is markup, whatever it says (C-10). */
+export function spansOf(line: string): Span[] {
+  if (isPlain(line)) return withLinks({ text: line })
+  const entries = Anser.ansiToJson(settled(line), { json: true, use_classes: true, remove_empty: true })
+  return entries.flatMap((entry) => withLinks(spanOf(entry))).filter(({ text }) => text !== '')
+}
+
+function spanOf(entry: Anser.AnserJsonEntry): Span {
+  const color = colourOf(entry.fg, entry.fg_truecolor)
+  const background = colourOf(entry.bg, entry.bg_truecolor)
+  const is = (name: Anser.DecorationName) => entry.decorations.includes(name)
+  return {
+    text: entry.content.replaceAll(ESCAPE, ''),
+    ...(color !== undefined && { color }),
+    ...(background !== undefined && { background }),
+    ...(is('bold') && { isBold: true }),
+    ...(is('dim') && { isDim: true }),
+    ...(is('italic') && { isItalic: true }),
+    ...(is('underline') && { isUnderlined: true }),
+  }
+}
+
+/** `ansi-bright-red` is `red`: palettes for black screens and for white ones have one red each. */
+function colourOf(name: string | null, exact: string | null): string | undefined {
+  if (!name) return undefined
+  if (name === 'ansi-truecolor') return exact ? `rgb(${exact})` : undefined
+  const cell = name.match(/^ansi-palette-(\d+)$/)?.[1]
+  return cell === undefined ? name.replace(/^ansi-(bright-)?/, '') : `rgb(${paletteColour(Number(cell))})`
+}
+
+const CUBE = [0, 95, 135, 175, 215, 255]
+const GREYS = 232
+
+/** One of the 256 colours of a terminal: a cube of 6 × 6 × 6, then 24 greys. */
+function paletteColour(cell: number): string {
+  if (cell >= GREYS)
+    return Array(3)
+      .fill(8 + (cell - GREYS) * 10)
+      .join(', ')
+  const at = cell - 16
+  return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step] ?? 0).join(', ')
+}
+
+function withLinks(span: Span): Span[] {
+  const spans: Span[] = []
+  let end = 0
+  for (const { 0: found, index } of span.text.matchAll(LINK)) {
+    const address = found.replace(AFTER_LINK, '')
+    if (!URL.canParse(address)) continue
+    if (index > end) spans.push({ ...span, text: span.text.slice(end, index) })
+    spans.push({ ...span, text: address, href: address })
+    end = index + address.length
+  }
+  if (end < span.text.length || spans.length === 0) spans.push({ ...span, text: span.text.slice(end) })
+  return spans
+}

@@ -1,0 +1,44 @@
+import type { Span } from './ansi.ts'
+
+/** Which of some lines hold a text, in any case, by their places; `from` leaves out those that have been looked at. */
+export function hitsIn(lines: readonly { plain: string }[], query: string, from = 0): number[] {
+  if (query === '') return []
+  // Quicker over many lines than a copy of each in small letters.
+  const wanted = new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i')
+  const hits: number[] = []
+  for (let at = from; at < lines.length; at += 1) if (wanted.test(lines[at]?.plain ?? '')) hits.push(at)
+  return hits
+}
+
+/** The hit to go to from a line: the next one in this direction, round at the ends; undefined without any. */
+export function nextHit(hits: readonly number[], from: number, isBackwards: boolean): number | undefined {
+  if (isBackwards) return hits.findLast((at) => at < from) ?? hits.at(-1)
+  return hits.find((at) => at > from) ?? hits[0]
+}
+
+/** Cuts stretches where a text that was searched for begins and ends, and marks what lies between; it may run over several of them. */
+export function markHits(spans: readonly Span[], query: string): (Span & { isHit?: boolean })[] {
+  const wanted = query.toLowerCase()
+  if (wanted === '') return [...spans]
+  const whole = spans
+    .map(({ text }) => text)
+    .join('')
+    .toLowerCase()
+  const edges: number[] = []
+  for (let at = whole.indexOf(wanted); at >= 0; at = whole.indexOf(wanted, at + wanted.length)) edges.push(at, at + wanted.length)
+  if (edges.length === 0) return [...spans]
+  const cut: (Span & { isHit?: boolean })[] = []
+  let start = 0
+  for (const span of spans) {
+    const end = start + span.text.length
+    const places = [start, ...edges.filter((edge) => edge > start && edge < end), end]
+    for (const [index, place] of places.slice(0, -1).entries()) {
+      const text = span.text.slice(place - start, (places[index + 1] ?? end) - start)
+      // An odd number of edges up to here: inside of a hit.
+      const isHit = edges.filter((edge) => edge <= place).length % 2 === 1
+      if (text !== '') cut.push(isHit ? { ...span, text, isHit } : { ...span, text })
+    }
+    start = end
+  }
+  return cut
+}

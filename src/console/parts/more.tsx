@@ -1,0 +1,16 @@
+import { Button } from './button.tsx'
+
+/** Leads to the next page of a list and back to its first; positions of a list stand in the address. */
+export function Pages({ cursor, next, go }: { cursor: string; next: string | null; go: (cursor: string) => void }) {
+  if (cursor === '' && next === null) return null
+  return (
+    <nav aria-label="Pages of the list" className="flex gap-2">
+      <Button disabledReason={cursor === '' ? 'This is the first page.' : undefined} onClick={() => go('')}>
+        First page
+      </Button>
+      <Button disabledReason={next === null ? 'This is the last page.' : undefined} onClick={() => go(next ?? '')}>
+        Next page
+      </Button>
+    </nav>
+  )
+}
