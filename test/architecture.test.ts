@@ -227,6 +227,7 @@ describe('rooms', () => {
     expect(Object.fromEntries(callers.map((file) => [file, reasons(file)]))).toEqual(FOR_THE_PLANE)
     expect(SOURCES.filter((file) => source(file).includes('asOperator('))).toEqual([
       'src/objects/ownership/as-plane.ts',
+      'src/services/hosts/host-metrics.ts',
       'src/services/hosts/hosts.ts',
     ])
   })

@@ -24,6 +24,7 @@ import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
@@ -68,6 +69,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerPodExec(app)
   registerPodExplanation(app)
   registerPodLogs(app)
+  registerPodMetrics(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)

@@ -905,6 +905,48 @@ export type WhyOption = {
 
 export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
 
+/**
+ * Columns, not rows: the n-th point of every series is of `from` + n × `step`.
+ */
+export type MetricsResponse = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    from: string;
+    /**
+     * Seconds between points.
+     */
+    step: number;
+    /**
+     * Each has the same number of points, at most 1500.
+     */
+    series: Array<MetricSeries>;
+};
+
+/**
+ * One metric over time.
+ */
+export type MetricSeries = {
+    name: MetricName;
+    unit: MetricUnit;
+    /**
+     * Which GPU, from 0; absent where it is about none.
+     */
+    gpu?: number;
+    /**
+     * Means; null: nothing is known of that time.
+     */
+    points: Array<number | null>;
+    /**
+     * The most of each step; absent where a step is one sample.
+     */
+    maxima?: Array<number | null>;
+};
+
+export type MetricName = 'cpu' | 'memory' | 'memoryLimit' | 'networkReceived' | 'networkSent' | 'diskRead' | 'diskWritten' | 'disk' | 'diskLimit' | 'gpu' | 'gpuMemory' | 'gpuMemoryLimit' | 'gpuTemperature' | 'gpuPower';
+
+export type MetricUnit = 'percent' | 'bytes' | 'bytesPerSecond' | 'celsius' | 'watts';
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -1160,6 +1202,10 @@ export type PodRuntime = {
     memory?: {
         util: number;
     };
+    /**
+     * Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.
+     */
+    idleSince?: string | null;
     ports?: Array<PodPort>;
 };
 
@@ -4745,6 +4791,75 @@ export type ListPodLogLinesAnswers = {
 };
 
 export type ListPodLogLinesAnswer = ListPodLogLinesAnswers[keyof ListPodLogLinesAnswers];
+
+export type GetPodMetricsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `ETag` of a former answer; 304 when this one would be the same.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * RFC 3339. Without it an hour before `to`.
+         */
+        from?: string;
+        /**
+         * RFC 3339, exclusive. Without it now.
+         */
+        to?: string;
+        /**
+         * Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.
+         */
+        step?: number;
+    };
+    url: '/v2/pods/{id}/metrics';
+};
+
+export type GetPodMetricsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetPodMetricsRefusal = GetPodMetricsRefusals[keyof GetPodMetricsRefusals];
+
+export type GetPodMetricsAnswers = {
+    /**
+     * The series.
+     */
+    200: MetricsResponse;
+};
+
+export type GetPodMetricsAnswer = GetPodMetricsAnswers[keyof GetPodMetricsAnswers];
 
 export type ListPodsData = {
     body?: never;
