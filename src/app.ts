@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { Problem } from './contract/problems.ts'
 import { adminApi } from './http/admin-api.ts'
 import type { AppEnv } from './http/app-env.ts'
+import { consoleApi } from './http/console/console-api.ts'
 import { consolePage } from './http/console-page.ts'
 import { frontDoor } from './http/front-door.ts'
 import { graphqlApi } from './http/graphql/graphql-api.ts'
@@ -21,6 +22,7 @@ export function createApp(): Hono<AppEnv> {
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
+  app.route('/', consoleApi())
   app.route('/graphql', graphqlApi())
   app.route('/', restApi())
   app.route('/', adminApi())

@@ -1,6 +1,7 @@
 import type { PlacementStrategy } from './domain/host/placement.ts'
 import { type JobLimitSettings, readJobLimits } from './domain/job/limits.ts'
 import { type AwsSettings, type AwsVariables, parseAwsSettings } from './domain/resources/aws-settings.ts'
+import { type ConsoleSettings, type ConsoleVariables, parseConsoleSettings } from './domain/session/console-settings.ts'
 import { parseSessionSettings, type SessionSettings, type SessionVariables } from './domain/session/settings.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
@@ -15,7 +16,7 @@ import type { LogLevel } from './platform/log.ts'
 import { masterSecrets, requireSecret } from './platform/seal.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
-export interface Env extends SessionVariables, AwsVariables {
+export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   DB: D1Database
   ASSETS: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
@@ -101,6 +102,7 @@ export interface Settings {
   spendLimitMicrosPerHour: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
   sessions: SessionSettings
+  console: ConsoleSettings
   /** API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
   v1Adapter: boolean
   graphql: GraphqlSettings
@@ -181,6 +183,7 @@ function parseSettings(env: Env): Settings {
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
     spendLimitMicrosPerHour: readUsd(env.SPEND_LIMIT_USD_PER_HOUR, DEFAULT_SPEND_LIMIT_USD) * MICROS_PER_USD,
     sessions: parseSessionSettings(env),
+    console: parseConsoleSettings(env),
     v1Adapter: env.V1_ADAPTER === '1',
     graphql: readGraphql(env),
     aws: parseAwsSettings(env),

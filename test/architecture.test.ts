@@ -97,6 +97,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],
+  'src/effects/why/snapshot.ts': ['explains'],
   'src/effects/workers/place-worker.ts': ['places work'],
   'src/effects/pods/pod-notes.ts': ['notes what it did'],
   'src/effects/presence.ts': ['presence of a host'],
@@ -225,6 +226,7 @@ describe('rooms', () => {
     expect(Object.fromEntries(callers.map((file) => [file, reasons(file)]))).toEqual(FOR_THE_PLANE)
     expect(SOURCES.filter((file) => source(file).includes('asOperator('))).toEqual([
       'src/objects/ownership/as-plane.ts',
+      'src/services/hosts/host-metrics.ts',
       'src/services/hosts/hosts.ts',
     ])
   })

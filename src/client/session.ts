@@ -1,33 +1,14 @@
+import type { z } from 'zod'
+import type { ConsoleAccount, ConsoleState, SignedIn as SignedInSchema } from '../contract/console/session.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 
 /** An account that a session may act for. */
-export interface SessionAccount {
-  id: string
-  name: string
-  kind: 'USER' | 'ORGANIZATION'
-  role: string
-  scopes: string[]
-}
-
+export type SessionAccount = z.output<typeof ConsoleAccount>
+export type SignedIn = z.output<typeof SignedInSchema>
 /** How one may sign in at this plane. */
-export interface SignInWays {
-  oidc: boolean
-  key: boolean
-}
-
-export interface SignedIn {
-  signedIn: true
-  user: { id: string; email: string | null; name: string | null } | null
-  accounts: SessionAccount[]
-  /** The account that is acted for unless a request names another; null of an operator without accounts. */
-  accountId: string | null
-  isOperator: boolean
-  expiresAt: string
-  ways: SignInWays
-}
-
+export type SignInWays = SignedIn['ways']
 /** Who a browser's cookie stands for. */
-export type Session = SignedIn | { signedIn: false; ways: SignInWays }
+export type Session = z.output<typeof ConsoleState>
 
 const SESSION = '/console/session'
 /** A page of another origin cannot send it along, so it shows that the console itself asks. */

@@ -5,6 +5,7 @@ import { budgets } from './tables/budgets.ts'
 import { capacityWaiters } from './tables/capacity-waiters.ts'
 import { catalogEntries } from './tables/catalog.ts'
 import { clusters, overlays } from './tables/clusters.ts'
+import { consoleSessions, deviceLogins, signInLinks } from './tables/console.ts'
 import { delegations } from './tables/delegations.ts'
 import { endpoints, releases } from './tables/endpoints.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts.ts'
@@ -27,7 +28,9 @@ export {
   capacityWaiters,
   catalogEntries,
   clusters,
+  consoleSessions,
   delegations,
+  deviceLogins,
   endpoints,
   globalVolumes,
   hostGpus,
@@ -45,6 +48,7 @@ export {
   releases,
   secretParts,
   secrets,
+  signInLinks,
   spendLimits,
   sshKeys,
   teams,

@@ -3,7 +3,7 @@ import type { Next } from 'hono'
 import { Problem } from '../contract/problems.ts'
 import { readSettings } from '../env.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
-import { requireOperatorKey } from './middleware/authentication.ts'
+import { requireOperator } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { openApiApp } from './openapi/openapi-app.ts'
@@ -16,31 +16,34 @@ import { registerAdminIdentities } from './routes/accounts/admin-identities.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
+import { registerAdminSessions } from './routes/accounts/admin-sessions.ts'
 import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
+import { registerHostMetrics } from './routes/history/admin-host-metrics.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
 const INFO = {
   title: 'podplane operator API',
   version: '1',
-  description: 'Users, keys, quotas and machines. Opened by the operator key alone.',
+  description: 'Users, keys, quotas and machines. Opened by the operator key, and by sessions of operators.',
 }
 
-/** The operator API (AUT-4a). No rate limit: there is one caller, and it is the operator. */
+/** The operator API (AUT-4a). No rate limit: its callers are operators. */
 export function adminApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
-  registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`.')
+  registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`. In a browser, the session of an operator.')
   app.use('/admin/v1/*', requireAdminHost)
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
-  app.use('/admin/v1/*', limitBody, requireOperatorKey)
+  app.use('/admin/v1/*', limitBody, requireOperator)
   registerAdminAccounts(app)
   registerAdminSuspension(app)
   registerAdminIdentities(app)
+  registerAdminSessions(app)
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
@@ -49,6 +52,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminCatalog(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
+  registerHostMetrics(app)
   registerAdminSecrets(app)
   registerDeletedVolumes(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Env } from '../env.ts'
-import type { OperatorContext, Principal, VerbContext } from '../services/context.ts'
+import type { Operator, OperatorContext, Principal, VerbContext } from '../services/context.ts'
 
 /** What every handler finds on its context. `principal` is set once a REST caller has been authenticated. */
 export interface AppEnv {
@@ -8,6 +8,8 @@ export interface AppEnv {
   Variables: {
     requestId: string
     principal: Principal
+    /** Set once a caller of the operator API is known. */
+    operator: Operator
   }
 }
 
@@ -20,5 +22,5 @@ export function verbContext(c: AppContext): VerbContext {
 
 /** What a verb of the operator needs. */
 export function operatorContext(c: AppContext): OperatorContext {
-  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
+  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId, operator: c.var.operator }
 }

@@ -1,3 +1,4 @@
+import type { Shown } from '../domain/session/bearer.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { isStillGood } from '../services/accounts/authenticate.ts'
@@ -12,10 +13,10 @@ const POLICY = 1008
 const BROKEN = 1011
 
 /** A WebSocket that stays open as long as the key or session that asked for it is good; then both of its ends hear 1008 (PP-215). */
-export function watchedSocket(response: Response, env: Env, authorization: string | null, principal: Principal): Response {
+export function watchedSocket(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   const far = response.webSocket
   if (far === null) return response
-  const isGood = () => isStillGood(env, authorization, principal, Date.now(), STREAM_CHECKS.maxAgeMs)
+  const isGood = () => isStillGood(env, shown, principal, Date.now(), STREAM_CHECKS.maxAgeMs)
   return new Response(null, { status: SWITCHING, webSocket: socketWhile(far, isGood, STREAM_CHECKS.everyMs), headers: response.headers })
 }
 

@@ -1,3 +1,4 @@
+import type { Shown } from '../domain/session/bearer.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { isStillGood } from '../services/accounts/authenticate.ts'
@@ -13,9 +14,9 @@ export const STREAM_CHECKS = { everyMs: 5_000, maxAgeMs: 54_000 }
  * A response that stays open, as long as the key or session that asked for it is good: when it is revoked, expires, its account is suspended
  * or its user's role there changes, the stream ends (PP-215). Whoever reads on connects again, and is judged anew.
  */
-export function watchedByKey(response: Response, env: Env, authorization: string | null, principal: Principal): Response {
+export function watchedByKey(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   if (!response.body) return response
-  const isGood = () => isStillGood(env, authorization, principal, Date.now(), STREAM_CHECKS.maxAgeMs)
+  const isGood = () => isStillGood(env, shown, principal, Date.now(), STREAM_CHECKS.maxAgeMs)
   return new Response(streamWhile(response.body, isGood, STREAM_CHECKS.everyMs), response)
 }
 

@@ -1,5 +1,6 @@
 import { customAlphabet } from 'nanoid'
 import { isReservedWord } from '../contract/reserved-words.ts'
+import { toBase64Url } from './encoding.ts'
 
 const LOWER_ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyz'
 const RESOURCE_ID_LENGTH = 14
@@ -42,6 +43,11 @@ export function newSshSuffix(): string {
 /** An id that sorts by time: 9 digits of base 36 hold milliseconds until the year 5188, 10 random ones tell those of a moment apart. */
 export function newAuditId(nowMs: number): string {
   return nowMs.toString(36).padStart(9, '0') + randomKeyId()
+}
+
+/** What opens a session of the console, a link or the answer to a device: 43 characters that hold 256 random bits. */
+export function newSessionSecret(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)))
 }
 
 /** A new join token: `ppj_<random>`. */

@@ -38,7 +38,7 @@ export function causeOf({ principal: { via, credentialId, userId }, requestId }:
   return { actorKind: via, userId, credentialId, requestId }
 }
 
-/** Who is behind a request of the operator, whose key is nobody's in particular. */
-export function operatorCause({ requestId }: OperatorContext): Cause {
-  return { actorKind: 'OPERATOR', userId: null, credentialId: null, requestId }
+/** Who is behind a request of the operator, whose key is nobody's in particular and whose session is somebody's (CS-13). */
+export function operatorCause({ requestId, operator }: OperatorContext): Cause {
+  return { actorKind: 'OPERATOR', userId: operator?.userId ?? null, credentialId: operator?.credentialId ?? null, requestId }
 }

@@ -21,5 +21,11 @@ export interface VerbContext {
   requestId: string
 }
 
-/** What a verb of the operator needs: the route has checked the operator's key. */
-export type OperatorContext = Pick<VerbContext, 'env' | 'nowMs' | 'requestId'>
+/** Who of the operators it is: the user and session of one who has signed in, nobody in particular for the operator's key. */
+export interface Operator {
+  userId: string | null
+  credentialId: string | null
+}
+
+/** What a verb of the operator needs: the route has checked that it is one. */
+export type OperatorContext = Pick<VerbContext, 'env' | 'nowMs' | 'requestId'> & { operator?: Operator }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Kind, parse, visit } from 'graphql'
 import { GRAPHQL_SCHEMA } from '../../src/contract/graphql/schema.ts'
 import { adminApi, adminDocument } from '../../src/http/admin-api.ts'
+import { consoleDocument } from '../../src/http/console/console-api.ts'
 import { restApi, restDocument } from '../../src/http/rest-api.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
@@ -25,6 +26,7 @@ describe('documents', () => {
   it('[CFG-3] the committed document is the generated one; run `npm run generate` when this fails', () => {
     expect(plain(restDocument())).toEqual(read('openapi-v2.json'))
     expect(plain(adminDocument())).toEqual(read('openapi-admin-v1.json'))
+    expect(plain(consoleDocument())).toEqual(read('openapi-console.json'))
   })
 
   it('[GQL-12] the committed GraphQL schema is the one that is served; run `npm run generate` when this fails', () => {
@@ -57,13 +59,13 @@ describe('documents', () => {
   })
 
   it('[PP-261] every operation documents what any can answer: a problem', () => {
-    for (const document of [restDocument(), adminDocument()]) {
+    for (const document of [restDocument(), adminDocument(), consoleDocument()]) {
       for (const [name, { responses }] of operationsOf(document)) expect(responses, name).toHaveProperty('default')
     }
   })
 
   it('[PP-264] every operation has a summary and one tag', () => {
-    for (const [name, operation] of [restDocument(), adminDocument()].flatMap(operationsOf)) {
+    for (const [name, operation] of [restDocument(), adminDocument(), consoleDocument()].flatMap(operationsOf)) {
       expect(operation, name).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] })
     }
   })
@@ -117,7 +119,7 @@ describe('documents', () => {
   })
 
   it('every `$ref` points at something', () => {
-    for (const document of [plain(restDocument()), plain(adminDocument())]) {
+    for (const document of [plain(restDocument()), plain(adminDocument()), plain(consoleDocument())]) {
       for (const [, ref] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
         const target = (ref ?? '').split('/').reduce((at, key) => at?.[key], document)
         expect(target, ref).toBeDefined()
@@ -219,6 +221,7 @@ describe('[PP-122] what generators of clients need', () => {
       CreatePodRequestOnHostLoss: 'WAIT',
       CreateResultRetentionRun: 1_800_000,
       CreateResultRetentionRunSync: 60_000,
+      CreateSignInLinkRequestIsOperator: false,
       CreateTemplateRequestCategory: 'NVIDIA',
       CreateTemplateRequestDisk: 10,
       CreateTemplateRequestPublic: false,

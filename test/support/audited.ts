@@ -1,4 +1,5 @@
 import { adminDocument } from '../../src/http/admin-api.ts'
+import { Browser } from './browser.ts'
 import { ClusterScene } from './cluster-scene.ts'
 import { FakeHost } from './fake-host.ts'
 import { type Account, admin, api, createAccount, createKey, createOrganization, env, joinTeam, teamOf } from './harness.ts'
@@ -74,6 +75,17 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
       .run()
     return { key: env.OPERATOR_KEY, params: { id: userId } }
   },
+  // Somebody who is signed in can be signed out.
+  'delete /admin/v1/users/{id}/sessions': async () => {
+    const { userId, key } = await createAccount()
+    await Browser.signedIn(key)
+    return { key: env.OPERATOR_KEY, params: { id: userId } }
+  },
+  'post /admin/v1/sign-in-links': async () => ({
+    key: env.OPERATOR_KEY,
+    params: {},
+    body: { userId: (await createAccount()).userId },
+  }),
   'post /v2/pods': async () => {
     await FakeHost.join()
     return ownCall()

@@ -741,6 +741,142 @@ export type LogLine = {
  */
 export type LogSource = 'container' | 'system';
 
+/**
+ * Why a pod is where it is, and what would start it.
+ */
+export type PodExplanation = {
+    id: string;
+    status: PodStatus;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
+
+export type WhyCode = 'RUNNING' | 'FINISHED' | 'NEXT' | 'IDLE' | 'PREPARING' | 'WORKER_STARTING' | 'WAITS_FOR_CLUSTER' | 'SCALING_DELAY' | 'BEHIND_OTHERS' | 'WORKERS_BUSY' | 'AT_WORKERS_MAX' | 'LOW_PRIORITY' | 'NO_CAPACITY' | 'HOST_UNAVAILABLE' | 'HOST_SILENT' | 'HOST_LOST' | 'SCALED_TO_ZERO_BY_CONFIG' | 'STOPPED' | 'SPEND_LIMIT' | 'QUOTA' | 'ENDED' | 'FAILED' | 'WORKERS_UNHEALTHY';
+
+/**
+ * One fact that the verdict rests on.
+ */
+export type WhyEvidence = {
+    kind: 'STATE' | 'QUEUE' | 'WORKERS' | 'SCALER' | 'CONSTRAINT' | 'LIMIT' | 'RETRY';
+    text: string;
+    /**
+     * Of a `CONSTRAINT`: hosts that lack it. Of others: how many.
+     */
+    count: number | null;
+    /**
+     * Out of so many.
+     */
+    total: number | null;
+    /**
+     * When it was, or will be.
+     */
+    at: string | null;
+};
+
+/**
+ * A smallest change that would start it now, as placement itself says.
+ */
+export type WhyOption = {
+    kind: WhyOptionKind;
+    summary: string;
+    /**
+     * Who can do it.
+     */
+    who: 'YOU' | 'OPERATOR';
+    /**
+     * The call that does it; null: nothing is to be sent by you.
+     */
+    call: {
+        method: 'POST' | 'PATCH' | 'PUT';
+        path: string;
+        body: {
+            [key: string]: unknown;
+        };
+    } | null;
+    /**
+     * USD per hour of what starts, its disks included.
+     */
+    pricePerHour: number;
+    /**
+     * USD per hour, against what was asked for.
+     */
+    priceDifference: number;
+    /**
+     * Of `WAIT`: for how long.
+     */
+    waitSeconds: number | null;
+};
+
+export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+
+/**
+ * Columns, not rows: the n-th point of every series is of `from` + n × `step`.
+ */
+export type MetricsResponse = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    from: string;
+    /**
+     * Seconds between points.
+     */
+    step: number;
+    /**
+     * Each has the same number of points, at most 1500.
+     */
+    series: Array<MetricSeries>;
+};
+
+/**
+ * One metric over time.
+ */
+export type MetricSeries = {
+    name: MetricName;
+    unit: MetricUnit;
+    /**
+     * Which GPU, from 0; absent where it is about none.
+     */
+    gpu?: number;
+    /**
+     * Means; null: nothing is known of that time.
+     */
+    points: Array<number | null>;
+    /**
+     * The most of each step; absent where a step is one sample.
+     */
+    maxima?: Array<number | null>;
+};
+
+export type MetricName = 'cpu' | 'memory' | 'memoryLimit' | 'networkReceived' | 'networkSent' | 'diskRead' | 'diskWritten' | 'disk' | 'diskLimit' | 'gpu' | 'gpuMemory' | 'gpuMemoryLimit' | 'gpuTemperature' | 'gpuPower';
+
+export type MetricUnit = 'percent' | 'bytes' | 'bytesPerSecond' | 'celsius' | 'watts';
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -888,8 +1024,6 @@ export type Pod = {
     terminateAfter: string | null;
 };
 
-export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
-
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
 
 export type PodMounts = {
@@ -998,6 +1132,10 @@ export type PodRuntime = {
     memory?: {
         util: number;
     };
+    /**
+     * Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.
+     */
+    idleSince?: string | null;
     ports?: Array<PodPort>;
 };
 
@@ -4494,6 +4632,52 @@ export type ExecInPodAnswers = {
 
 export type ExecInPodAnswer = ExecInPodAnswers[keyof ExecInPodAnswers];
 
+export type ExplainPodData = {
+    body?: never;
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/pods/{id}/explain';
+};
+
+export type ExplainPodRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainPodRefusal = ExplainPodRefusals[keyof ExplainPodRefusals];
+
+export type ExplainPodAnswers = {
+    /**
+     * The explanation.
+     */
+    200: PodExplanation;
+};
+
+export type ExplainPodAnswer = ExplainPodAnswers[keyof ExplainPodAnswers];
+
 export type GetPodLogsData = {
     body?: never;
     headers?: {
@@ -4645,6 +4829,75 @@ export type ListPodLogLinesAnswers = {
 };
 
 export type ListPodLogLinesAnswer = ListPodLogLinesAnswers[keyof ListPodLogLinesAnswers];
+
+export type GetPodMetricsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `ETag` of a former answer; 304 when this one would be the same.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * RFC 3339. Without it an hour before `to`.
+         */
+        from?: string;
+        /**
+         * RFC 3339, exclusive. Without it now.
+         */
+        to?: string;
+        /**
+         * Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.
+         */
+        step?: number;
+    };
+    url: '/v2/pods/{id}/metrics';
+};
+
+export type GetPodMetricsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetPodMetricsRefusal = GetPodMetricsRefusals[keyof GetPodMetricsRefusals];
+
+export type GetPodMetricsAnswers = {
+    /**
+     * The series.
+     */
+    200: MetricsResponse;
+};
+
+export type GetPodMetricsAnswer = GetPodMetricsAnswers[keyof GetPodMetricsAnswers];
 
 export type ListPodsData = {
     body?: never;

@@ -13,6 +13,7 @@ import type { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../contr
 import type { Offboarding } from '../../contract/accounts/offboarding.ts'
 import type { ResealRequest, ResealResponse } from '../../contract/accounts/secrets.ts'
 import type { SpendCeilings } from '../../contract/billing/spend.ts'
+import type { CreateSignInLinkRequest, SignInLink } from '../../contract/console/sign-in-links.ts'
 import type { ListDeletedVolumesResponse } from '../../contract/hosts/deleted-volumes.ts'
 import type {
   CordonRequest,
@@ -22,6 +23,7 @@ import type {
   ListJoinTokensResponse,
   NewJoinToken,
 } from '../../contract/hosts/hosts.ts'
+import type { MetricsResponse } from '../../contract/metrics.ts'
 import { as, get, NOTHING, post, put, remove } from '../operation.ts'
 
 export const OPERATOR_OPERATIONS = {
@@ -39,6 +41,8 @@ export const OPERATOR_OPERATIONS = {
   setIsolation: put('/admin/v1/users/{id}/isolation', as<typeof AccountIsolation>(), as<typeof AccountIsolation>()),
   deleteUser: remove('/admin/v1/users/{id}', as<typeof Offboarding>()),
   freeIdentities: remove('/admin/v1/users/{id}/identities', NOTHING),
+  endSessions: remove('/admin/v1/users/{id}/sessions', NOTHING),
+  createSignInLink: post('/admin/v1/sign-in-links', as<typeof SignInLink>(), as<typeof CreateSignInLinkRequest>()),
   getBudgets: get('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>()),
   setBudgets: put('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>(), as<typeof BudgetOverrides>()),
   getSpendCeilings: get('/admin/v1/users/{id}/spend-limits', as<typeof SpendCeilings>()),
@@ -53,6 +57,7 @@ export const OPERATOR_OPERATIONS = {
   listHosts: get('/admin/v1/hosts', as<typeof ListHostsResponse>()),
   getHost: get('/admin/v1/hosts/{id}', as<typeof Host>()),
   removeHost: remove('/admin/v1/hosts/{id}', NOTHING),
+  getHostMetrics: get('/admin/v1/hosts/{id}/metrics', as<typeof MetricsResponse>()),
   reseal: post('/admin/v1/secrets/reseal', as<typeof ResealResponse>(), as<typeof ResealRequest>()),
   listDeletedVolumes: get('/admin/v1/deleted-volumes', as<typeof ListDeletedVolumesResponse>()),
   confirmVolumeWiped: remove('/admin/v1/deleted-volumes/{id}', NOTHING),

@@ -4,6 +4,8 @@ import { type AuditRow, insertAuditRow } from '../audit.ts'
 import type { Database, Statement } from '../client.ts'
 import { identities, memberships, teams, users } from '../schema.ts'
 import type { UserRow } from './accounts.ts'
+import { endProviderSessions } from './console-sessions.ts'
+import { accountsOf } from './live-accounts.ts'
 
 type IdentityRow = typeof identities.$inferSelect
 
@@ -34,15 +36,7 @@ export async function findSignedIn(db: Database, issuer: string, subject: string
     .leftJoin(teams, and(eq(teams.id, memberships.teamId), isNull(teams.deletedAt)))
     .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))
   const [first] = rows
-  if (!first) return null
-  // PP-214: who is suspended acts for nobody.
-  const isUserSuspended = rows.some(({ teamId, own, suspendedAt }) => teamId === own && suspendedAt !== null)
-  const all = new Map(
-    rows.flatMap(({ teamId, role, suspendedAt }) =>
-      teamId === null || role === null ? [] : [[teamId, { role, isSuspended: isUserSuspended || suspendedAt !== null }] as const],
-    ),
-  )
-  return { userId: first.userId, isDeleted: first.deletedAt !== null, accounts: { own: first.own, all } }
+  return first ? { userId: first.userId, isDeleted: first.deletedAt !== null, accounts: accountsOf(first.own, rows) } : null
 }
 
 /** As whom a user has signed in, at any provider. */
@@ -51,9 +45,10 @@ export function listIdentities(db: Database, userId: string): Promise<Pick<Ident
   return db.select({ issuer, subject }).from(identities).where(eq(identities.userId, userId)).orderBy(issuer, subject)
 }
 
-/** Forgets it (SES-15). */
-export async function deleteIdentities(db: Database, userId: string, note: Statement): Promise<void> {
-  await db.batch([db.delete(identities).where(eq(identities.userId, userId)), note])
+/** Forgets it (SES-15), and ends what was opened with it (CS-17). */
+export async function deleteIdentities(db: Database, userId: string, nowMs: number, note: Statement): Promise<void> {
+  const forget = db.delete(identities).where(eq(identities.userId, userId))
+  await db.batch([forget, note, endProviderSessions(db, userId, nowMs)])
 }
 
 /** Whether a user has signed in at a provider, as whomever. */

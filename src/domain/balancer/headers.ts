@@ -1,4 +1,5 @@
 import type { HeaderList } from '../../host-protocol/tunnel/frames.ts'
+import { isOwnCookie, withoutOwnCookies } from '../session/console.ts'
 
 /** Headers of requests to workers and of their answers (LB-12, LB-13). Pure. */
 
@@ -43,7 +44,7 @@ export function headersForWorker(headers: Iterable<readonly [string, string]>, f
   const given = [...headers]
   const kept = facts.passesAuthorization ? KEPT_FROM_WORKERS.filter((name) => name !== 'authorization') : KEPT_FROM_WORKERS
   const dropped = new Set([...HOP_BY_HOP, ...kept, ...namedIn(given), 'host', ...(facts.prefix === null ? [] : ['cookie'])])
-  const passed = given.filter(([name]) => !dropped.has(name.toLowerCase()) && !SAID_BY_PLANE.test(name.toLowerCase()))
+  const passed = withoutSession(given).filter(([name]) => !dropped.has(name.toLowerCase()) && !SAID_BY_PLANE.test(name.toLowerCase()))
   const said: HeaderList = [
     ['host', facts.host],
     ['x-forwarded-host', facts.host],
@@ -63,9 +64,24 @@ export function headersForWorker(headers: Iterable<readonly [string, string]>, f
 /** What a client is told of an answer. `isOwnOrigin`: the workload has a name of its own; `sandbox`: what its pages may do where it has none. */
 export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sandbox = 'sandbox'): HeaderList {
   const dropped = new Set([...HOP_BY_HOP, ...namedIn(headers), ...(isOwnOrigin ? [] : KEPT_FROM_PLANE_ORIGIN)])
-  const passed = headers.filter(([name]) => !dropped.has(name.toLowerCase()) && !/^x-podplane-/i.test(name))
+  const passed = headers.filter(
+    ([name, value]) => !dropped.has(name.toLowerCase()) && !/^x-podplane-/i.test(name) && !setsOwnCookie(name, value),
+  )
   // A page of a worker is shown as of no origin, so that its scripts reach nothing of the plane.
   return isOwnOrigin ? passed : [...passed, ['content-security-policy', sandbox], ['x-content-type-options', 'nosniff']]
+}
+
+// CS-8: a session of the console is no workload's business, wherever a browser sends it.
+function withoutSession(headers: readonly (readonly [string, string])[]): HeaderList {
+  return headers.flatMap(([name, value]): HeaderList => {
+    const left = name.toLowerCase() === 'cookie' ? withoutOwnCookies(value) : value
+    return left === null ? [] : [[name, left]]
+  })
+}
+
+// CS-8: nor does a workload plant one, for a domain that it shares with the plane.
+function setsOwnCookie(name: string, value: string): boolean {
+  return name.toLowerCase() === 'set-cookie' && isOwnCookie(value.split('=', 1)[0] ?? '')
 }
 
 // `Connection` may name others that are about this connection alone.

@@ -1,3 +1,13 @@
+/**
+ * What a request shows of who sends it: an `Authorization` header, or, where there is none, the cookie of a console session. `fault` says why
+ * that cookie counts for nothing here.
+ */
+export type Shown = string | null | CookieShown
+export interface CookieShown {
+  secret: string
+  fault: string | null
+}
+
 /** What an `Authorization` header carries. */
 export type Bearer = { kind: 'NONE' } | { kind: 'KEY' | 'TOKEN'; text: string } | { kind: 'TOO_LONG' }
 

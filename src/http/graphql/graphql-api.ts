@@ -6,6 +6,7 @@ import { authenticate } from '../../services/accounts/authenticate.ts'
 import type { Principal } from '../../services/context.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
+import { credentialOf } from '../console/credential.ts'
 import { readCapped } from '../middleware/body-limit.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { failureResponse } from '../problem-response.ts'
@@ -61,9 +62,9 @@ async function limitSize(c: AppContext, next: Next): Promise<void> {
 /** The parameter decides where both are there (GQL-2); an empty one says nothing. */
 async function knowCaller(c: AppContext, next: Next): Promise<void> {
   const parameter = c.req.query('api_key')
-  const authorization = parameter ? `Bearer ${parameter}` : (c.req.header('authorization') ?? null)
-  if (authorization !== null) {
-    const result = await authenticate(c.env, authorization, Date.now(), visitOf(c.req.raw, c.executionCtx))
+  const shown = parameter ? `Bearer ${parameter}` : credentialOf(c.req.raw)
+  if (shown !== null) {
+    const result = await authenticate(c.env, shown, Date.now(), visitOf(c.req.raw, c.executionCtx))
     if (!result.ok) throw authenticationProblem(result)
     c.set('principal', result.principal)
   }

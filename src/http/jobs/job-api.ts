@@ -14,6 +14,7 @@ import { causeOf } from '../../services/audit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticationProblem } from '../authentication-problem.ts'
 import { boundedFor } from '../bounded-look.ts'
+import { credentialOf, keepPrivate } from '../console/credential.ts'
 import { problemResponse } from '../problem-response.ts'
 import { requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../session-headers.ts'
@@ -43,34 +44,35 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
     const admitted = await admit(incoming, call)
     if (!call) throw new Problem('pathNotFound')
     const response = await callCounted(incoming, call, admitted)
-    return labelled(watched(response, incoming), incoming.principal)
+    return labelled(watched(response, incoming), incoming)
   } catch (error) {
-    return labelled(refuse(request, call, error), incoming.principal)
+    return labelled(refuse(request, call, error), incoming)
   }
 }
 
 function watched(response: Response, { request, env, principal }: Incoming): Response {
   if (principal === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response
-  return watchedByKey(response, env, request.headers.get('authorization'), principal)
+  return watchedByKey(response, env, credentialOf(request), principal)
 }
 
 // What came from another isolate has headers that cannot be set.
-function labelled(response: Response, principal: Principal | null): Response {
+function labelled(response: Response, incoming: Incoming): Response {
   try {
-    setLabels(response.headers, principal)
+    setLabels(response.headers, incoming)
     return response
   } catch {
     const copy = new Response(response.body, response)
-    setLabels(copy.headers, principal)
+    setLabels(copy.headers, incoming)
     return copy
   }
 }
 
 // PP-225: what a worker made is shown as the type that it has, whatever it looks like.
-function setLabels(headers: Headers, principal: Principal | null): void {
+function setLabels(headers: Headers, { request, principal }: Incoming): void {
   headers.set(NO_SNIFFING, 'nosniff')
   const account = accountToName(principal ?? undefined)
   if (account !== null) headers.set(ACCOUNT_HEADER, account)
+  if (principal !== null) keepPrivate(request, headers)
 }
 
 /** Bodies under way count for the account; a worker's do not, which its queue has asked for. */
@@ -109,7 +111,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
 
 async function requireCaller(incoming: Incoming): Promise<Principal> {
   const { request, env, ctx } = incoming
-  const authentication = await authenticate(env, request.headers.get('authorization'), Date.now(), visitOf(request, ctx))
+  const authentication = await authenticate(env, credentialOf(request), Date.now(), visitOf(request, ctx))
   if (!authentication.ok) throw authenticationProblem(authentication)
   incoming.principal = authentication.principal
   return authentication.principal

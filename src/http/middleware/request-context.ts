@@ -1,7 +1,8 @@
 import type { Next } from 'hono'
 import { logEvent, logs } from '../../platform/log.ts'
-import type { Principal } from '../../services/context.ts'
+import type { Operator, Principal } from '../../services/context.ts'
 import type { AppContext } from '../app-env.ts'
+import { keepPrivate } from '../console/credential.ts'
 import { requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName } from '../session-headers.ts'
 
@@ -20,6 +21,7 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
     c.res.headers.set('X-Content-Type-Options', 'nosniff')
     const account = accountToName(principalOf(c))
     if (account !== null) c.res.headers.set(ACCOUNT_HEADER, account)
+    if (isKnown(c)) keepPrivate(c.req.raw, c.res.headers)
   }
   writeLog(c, startedAtMs)
 }
@@ -36,6 +38,10 @@ function writeLog(c: AppContext, startedAtMs: number): void {
     durationMs: Date.now() - startedAtMs,
     teamId: principalOf(c)?.teamId,
   })
+}
+
+function isKnown(c: AppContext): boolean {
+  return principalOf(c) !== undefined || (c.var.operator as Operator | undefined) !== undefined
 }
 
 /** A route without a key check sets none. */

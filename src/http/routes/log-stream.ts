@@ -4,6 +4,7 @@ import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
 import type { AppContext } from '../app-env.ts'
+import { credentialOf } from '../console/credential.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { RATE_HEADERS } from '../openapi/rest-components.ts'
 import { watchedByKey } from '../watched-stream.ts'
@@ -48,5 +49,5 @@ export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, 
 
 /** The answer that carries a log, for as long as the reader's key is good. */
 export function logResponse(c: AppContext, body: ReadableStream): Response {
-  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, c.req.header('authorization') ?? null, c.var.principal)
+  return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, credentialOf(c.req.raw), c.var.principal)
 }

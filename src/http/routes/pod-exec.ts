@@ -4,10 +4,11 @@ import { ExecQuery } from '../../contract/pods/exec.ts'
 import { isStillGood } from '../../services/accounts/authenticate.ts'
 import { execInPod } from '../../services/pods/doors/exec.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
+import { credentialOf } from '../console/credential.ts'
 import { scoped } from '../middleware/scope.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { BEARER, RATE_HEADERS } from '../openapi/rest-components.ts'
-import { authorizationOf, protocolsOf } from '../pod-doors/authorization.ts'
+import { protocolsOf } from '../pod-doors/authorization.ts'
 import { DOOR_CHECKS, watchedSocket } from '../pod-doors/watched-socket.ts'
 
 /** In order of preference; a client that offers none is answered with none. */
@@ -47,7 +48,7 @@ export function registerPodExec(app: OpenAPIHono<AppEnv>): void {
     const target = { kind: 'exec', command: command ?? null, terminal, flow } as const
     const { socket, isRunning } = await execInPod(verbContext(c), c.req.valid('param').id, { target, isSocket, signal: request.signal })
     const isGood = async () =>
-      (await isStillGood(c.env, authorizationOf(request), c.var.principal, Date.now(), DOOR_CHECKS.maxAgeMs)) && (await isRunning())
+      (await isStillGood(c.env, credentialOf(request), c.var.principal, Date.now(), DOOR_CHECKS.maxAgeMs)) && (await isRunning())
     const offered = protocolsOf(request)
     const protocol = PROTOCOLS.find((name) => offered.includes(name))
     const headers = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }

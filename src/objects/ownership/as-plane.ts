@@ -14,6 +14,7 @@ export type PlaneReason =
   | 'seals anew'
   | 'carries a request'
   | 'suspends an account'
+  | 'explains'
 
 /** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */
 export function asPlane<Kind extends OwnedKind>(kind: Kind, id: string, _reason: PlaneReason): Owned<Kind, null> {

@@ -94,7 +94,8 @@ function toEntry({
   return { id, at: new Date(at).toISOString(), actor, action, resource: { kind: resourceKind, id: resourceId }, requestId, before, after }
 }
 
-/** Which machine it was is the operator's business. */
+/** Which machine it was, and which of the operators, is the operator's business. */
 function withoutMachine(entry: AuditEntry): AuditEntry {
+  if (entry.actor.kind === 'OPERATOR') return { ...entry, actor: { ...entry.actor, userId: null, credentialId: null } }
   return entry.actor.kind === 'HOST' ? { ...entry, actor: { ...entry.actor, credentialId: null } } : entry
 }

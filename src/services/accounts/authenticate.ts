@@ -1,9 +1,10 @@
-import { readBearer } from '../../domain/session/bearer.ts'
+import { type CookieShown, readBearer, type Shown } from '../../domain/session/bearer.ts'
 import type { Env } from '../../env.ts'
 import { sameSecret } from '../../platform/crypto.ts'
-import type { Principal } from '../context.ts'
-import { type Authentication, INVALID, type KeyProblem, type Visit } from '../credentials/authentication.ts'
+import type { Operator, Principal } from '../context.ts'
+import { type Authentication, INVALID, type KeyProblem, type Refused, type Visit } from '../credentials/authentication.ts'
 import { authenticateKey, forgetKeys, isKeyStillGood } from '../credentials/key-callers.ts'
+import { authenticateByCookie, forgetConsoleSessions, isCookieStillGood, operatorByCookie } from '../sessions/console-callers.ts'
 import { authenticateSession, forgetSessions, isSessionStillGood } from '../sessions/session-callers.ts'
 import { forgetMisses } from './lookups.ts'
 
@@ -12,8 +13,9 @@ const MIN_OPERATOR_KEY_LENGTH = 16
 
 const TOO_LONG: Authentication = { ...INVALID, errors: ['the token is too long: have the provider put fewer claims into it'] }
 
-/** Tells who an `Authorization` header belongs to (ERR-8). Zero D1 queries when warm. */
-export async function authenticate(env: Env, authorization: string | null, nowMs: number, visit?: Visit): Promise<Authentication> {
+/** Tells whose what a request shows is (ERR-8, CS-2). Zero D1 queries when warm. */
+export async function authenticate(env: Env, authorization: Shown, nowMs: number, visit?: Visit): Promise<Authentication> {
+  if (isCookie(authorization)) return authenticateByCookie(env, authorization, nowMs, visit)
   const bearer = readBearer(authorization)
   switch (bearer.kind) {
     case 'NONE':
@@ -28,16 +30,11 @@ export async function authenticate(env: Env, authorization: string | null, nowMs
 }
 
 /**
- * Whether what a header carries is still good for whom it stood when a stream was opened, by a look that is at most `maxAgeMs` old, whoever
+ * Whether what was shown is still good for whom it stood when a stream was opened, by a look that is at most `maxAgeMs` old, whoever
  * needed it (PP-215).
  */
-export async function isStillGood(
-  env: Env,
-  authorization: string | null,
-  principal: Principal,
-  nowMs: number,
-  maxAgeMs: number,
-): Promise<boolean> {
+export async function isStillGood(env: Env, authorization: Shown, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
+  if (isCookie(authorization)) return isCookieStillGood(env, authorization, principal, nowMs, maxAgeMs)
   const bearer = readBearer(authorization)
   if (bearer.kind === 'KEY') return isKeyStillGood(env, bearer.text, nowMs, maxAgeMs)
   return bearer.kind === 'TOKEN' && isSessionStillGood(env, bearer.text, principal, nowMs, maxAgeMs)
@@ -52,9 +49,26 @@ export async function authenticateOperator(env: Env, authorization: string | nul
   return isSet && 'text' in bearer && (await sameSecret(bearer.text, operatorKey)) ? null : 'invalidToken'
 }
 
+/** Who of the operators calls, by key or by the session of one (CS-13), or why it is none of them. */
+export async function identifyOperator(
+  env: Env,
+  shown: Shown,
+  nowMs: number,
+  visit: Visit,
+): Promise<{ ok: true; operator: Operator } | Refused> {
+  if (isCookie(shown)) return operatorByCookie(env, shown, nowMs, visit)
+  const problem = await authenticateOperator(env, shown)
+  return problem === null ? { ok: true, operator: { userId: null, credentialId: null } } : { ok: false, problem }
+}
+
+function isCookie(shown: Shown): shown is CookieShown {
+  return typeof shown === 'object' && shown !== null
+}
+
 /** Forgets every verdict of this isolate: a revocation made here, or a role that was changed here, bites here at once. */
 export function forgetVerdicts(): void {
   forgetKeys()
   forgetSessions()
+  forgetConsoleSessions()
   forgetMisses()
 }

@@ -16,6 +16,7 @@ export async function freeIdentities(ctx: OperatorContext, userId: string): Prom
   await deleteIdentities(
     db,
     userId,
+    ctx.nowMs,
     noteByOperator(ctx, user.personalTeamId, { ...change, before: { identities }, after: { identities: [] } }),
   )
   forgetVerdicts()

@@ -1,5 +1,5 @@
 import { findOwner } from '../../db/accounts/accounts.ts'
-import { findApiKey } from '../../db/accounts/api-keys.ts'
+import { findApiKey, type KnownApiKey } from '../../db/accounts/api-keys.ts'
 import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import { scopesOf, scopesWithin } from '../../domain/access.ts'
@@ -24,6 +24,16 @@ export async function verifyKey(env: Env, text: string, nowMs: number): Promise<
   if (!row || row.revokedAt !== null) return null
   const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
   if (!(await sameSecret(hash, row.secretHash))) return null
+  return verdictOf(row, nowMs)
+}
+
+/** The same of a key that was shown before, by its id: whose it is now, and null once it has ended (CS-3). */
+export async function verifyKeyAgain(env: Env, id: string, nowMs: number): Promise<KeyVerdict | null> {
+  const row = await findApiKey(openDatabase(env.DB), id)
+  return row && row.revokedAt === null ? verdictOf(row, nowMs) : null
+}
+
+function verdictOf(row: KnownApiKey, nowMs: number): KeyVerdict | null {
   const scopes = scopesWithin(scopesOf(row.permission, row.scopes), row.role)
   const principal = { via: 'KEY' as const, credentialId: row.id, userId: row.userId, teamId: row.teamId, scopes }
   const verdict = { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }

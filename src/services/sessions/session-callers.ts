@@ -18,7 +18,7 @@ interface Session {
 }
 
 /** Of a digest's 64 characters as many as tell tokens apart: the name of a session in the audit log. */
-const CREDENTIAL_CHARS = 32
+export const CREDENTIAL_CHARS = 32
 /** When it is worth coming back, seconds: the keys of the provider are tried for again by then. */
 const RETRY_SECONDS = 30
 
@@ -75,8 +75,13 @@ async function openSession(env: Env, token: string, digest: string, nowMs: numbe
   return session
 }
 
-function answerOf({ credentialId, userId, accounts, expiresAtMs }: Session, askedTeam: string | null, nowMs: number): Authentication {
-  if (expiresAtMs <= nowMs) return INVALID
+function answerOf(session: Session, askedTeam: string | null, nowMs: number): Authentication {
+  return session.expiresAtMs <= nowMs ? INVALID : actAs(session, askedTeam)
+}
+
+/** As whom a user who has signed in acts: with the scopes of the role in the account that is asked for (SES-10, AUT-7). */
+export function actAs(session: Pick<Session, 'credentialId' | 'userId' | 'accounts'>, askedTeam: string | null): Authentication {
+  const { credentialId, userId, accounts } = session
   const account = accountFor(accounts, askedTeam)
   if (account === null) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: ask the operator of the plane' }
   const { teamId, membership } = account

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormatsModule from 'ajv-formats'
 import adminText from '../../../docs/openapi-admin-v1.json?raw'
+import consoleText from '../../../docs/openapi-console.json?raw'
 import restText from '../../../docs/openapi-v2.json?raw'
 import { JOB_ROUTES } from '../../../src/contract/jobs/job-routes.ts'
 import { type Answer, type OpenApi, type Placed, placedOperations, resolve, type Schema } from './document.ts'
@@ -23,7 +24,7 @@ export interface Known extends Placed {
   pattern: RegExp
 }
 
-const documents: OpenApi[] = [restText, adminText].map((text) => JSON.parse(text))
+const documents: OpenApi[] = [restText, adminText, consoleText].map((text) => JSON.parse(text))
 /** Literal segments first: a pattern must not take what another path names. */
 export const OPERATIONS: readonly Known[] = documents
   .flatMap((document) => placedOperations(document).map((placed) => ({ ...placed, document, pattern: patternOf(placed.path) })))

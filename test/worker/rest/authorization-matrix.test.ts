@@ -3,6 +3,7 @@ import { ROLES, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
 import { adminDocument } from '../../../src/http/admin-api.ts'
+import { Browser, PAGE } from '../../support/browser.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
@@ -34,7 +35,10 @@ interface Caller {
   isGuest?: boolean
   /** The team that a session acts for; none: a key, or the own account. */
   team?: string
-  expected(scope: string): Verdict
+  /** What a browser sends in the place of a header. */
+  cookies?: Record<string, string>
+  isOperator?: boolean
+  expected(scope: string, method: string): Verdict
 }
 
 const bearer = (key: string) => `Bearer ${key}`
@@ -122,6 +126,59 @@ async function sessions(owner: Account): Promise<Caller[]> {
   return callers
 }
 
+/** Browsers, whose cookies stand for what they have signed in with (CS-2), and count from pages of the plane alone (CS-4). */
+async function browsers(account: Account): Promise<Caller[]> {
+  const readOnly = await createKey(account.userId, { permission: 'READ_ONLY' })
+  const revoked = await createKey(account.userId)
+  const member = await createAccount()
+  const team = await teamOf(account)
+  await joinTeam(team, member, 'BASIC')
+  const user = await cookieOf({ link: await linkFor(member.userId) })
+  const operator = await cookieOf({ link: await linkFor(member.userId, true) })
+  const ended = await cookieOf({ key: revoked.key })
+  await admin().delete(`/admin/v1/keys/${revoked.id}`)
+  const reads = (scope: string) => scope === UNSCOPED || scope.endsWith(':read')
+  return [
+    {
+      name: 'the cookie of a read-only key',
+      cookies: { ...PAGE, ...(await cookieOf({ key: readOnly.key })) },
+      expected: (scope: string) => (reads(scope) ? 'let in' : 'a scope is missing') as Verdict,
+    },
+    { name: 'the cookie of a user', cookies: { ...PAGE, ...user }, expected: always('let in') },
+    { name: 'the cookie of a BASIC member', cookies: { ...PAGE, ...user }, team, expected: ifHeld(scopesOfRole('BASIC')) },
+    {
+      name: 'a cookie without the mark of a page',
+      cookies: user,
+      expected: (_: string, method: string) => (method === 'get' ? 'let in' : '401') as Verdict,
+    },
+    { name: 'a cookie from another site', cookies: { ...PAGE, ...user, 'Sec-Fetch-Site': 'cross-site' }, expected: always('401') },
+    {
+      name: 'a cookie from a page in a sandbox',
+      cookies: { 'X-Requested-With': 'podplane', ...user, Origin: 'null' },
+      expected: always('401'),
+    },
+    { name: 'the cookie of a revoked key', cookies: { ...PAGE, ...ended }, expected: always('401') },
+    { name: 'a cookie that nobody was given', cookies: { ...PAGE, Cookie: `podplane-session=${'x'.repeat(43)}` }, expected: always('401') },
+    { name: 'the cookie of an operator who is a user', cookies: { ...PAGE, ...operator }, isOperator: true, expected: always('let in') },
+    {
+      name: 'the cookie of the operator key',
+      cookies: { ...PAGE, ...(await cookieOf({ key: env.OPERATOR_KEY })) },
+      isOperator: true,
+      expected: always('401'),
+    },
+  ].map((caller) => ({ header: null, ...caller }))
+}
+
+async function linkFor(userId: string, isOperator = false): Promise<string> {
+  return (await admin().post('/admin/v1/sign-in-links', { userId, isOperator })).body.link
+}
+
+async function cookieOf(by: { key: string } | { link: string }): Promise<Record<string, string>> {
+  const browser = new Browser()
+  expect((await browser.page('POST', '/console/session', by)).status).toBe(201)
+  return { Cookie: `podplane-session=${browser.secret}` }
+}
+
 const OPERATOR = bearer(env.OPERATOR_KEY)
 const OF_OPERATORS = documentedIn(adminDocument())
 const nothing = (path: string) => path.replaceAll(/\{\w+\}/g, 'nothing0000000')
@@ -141,7 +198,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
 
   beforeAll(async () => {
     const account = await createAccount()
-    const makers = [strangers, keysOf, keysByScope, keysByRole, sessions]
+    const makers = [strangers, keysOf, keysByScope, keysByRole, sessions, browsers]
     for (const make of makers) callers.push(...(await make(account)))
   }, 60_000)
 
@@ -153,16 +210,16 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
 
   it('every operation lets in whom its scope lets in, and nobody else', async () => {
     let cells = 0
-    for (const { name, header, team, isGuest = false, expected } of callers) {
+    for (const { name, header, team, cookies, isGuest = false, expected } of callers) {
       const want: Record<string, Verdict> = {}
       const got: Record<string, Verdict> = {}
       for (const operation of DOCUMENTED) {
         const label = `${operation.method} ${operation.path}`
-        const verdicts = scopesNeeded(operation).map(expected)
+        const verdicts = scopesNeeded(operation).map((scope) => expected(scope, operation.method))
         const held = verdicts.find((verdict) => verdict !== 'let in') ?? 'let in'
         const isOwn = team !== undefined && OF_ONESELF.test(label)
         want[label] = isGuest && IN_OWN_ACCOUNT.includes(label) ? '403' : onSurface(operation, isOwn ? 'let in' : held)
-        got[label] = told((await call(header, operation, team)).status)
+        got[label] = told((await call(header, operation, team, cookies)).status)
         cells += 1
       }
       expect(got, name).toEqual(want)
@@ -172,9 +229,8 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
   }, 120_000)
 
   it('[AUT-4a] every operation of the operator API lets in the operator, and nobody else', async () => {
-    for (const { name, header, team } of callers) {
-      const isOperator = header === OPERATOR
-      const got = await Promise.all(OF_OPERATORS.map(async (operation) => told((await call(header, operation, team)).status)))
+    for (const { name, header, team, cookies, isOperator = header === OPERATOR } of callers) {
+      const got = await Promise.all(OF_OPERATORS.map(async (operation) => told((await call(header, operation, team, cookies)).status)))
       expect(got, name).toEqual(OF_OPERATORS.map(() => (isOperator ? 'let in' : '401')))
     }
     console.info(
@@ -183,6 +239,6 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
   }, 120_000)
 })
 
-function call(header: string | null, operation: Operation, team: string | undefined) {
-  return ask(header, operation, nothing(operation.path), 'nothing0000000', team === undefined ? {} : { 'X-Team-Id': team })
+function call(header: string | null, operation: Operation, team: string | undefined, cookies: Record<string, string> = {}) {
+  return ask(header, operation, nothing(operation.path), 'nothing0000000', { ...cookies, ...(team !== undefined && { 'X-Team-Id': team }) })
 }

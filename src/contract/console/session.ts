@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { Timestamp } from '../fields.ts'
+
+/** Longest text of a key or of a link that is looked at. */
+const MAX_SECRET_CHARS = 512
+
+const Secret = z.string().min(1).max(MAX_SECRET_CHARS)
+
+/** What a page signs in with: one of both. */
+export const SignInRequest = z
+  .strictObject({
+    key: Secret.optional().meta({ description: 'An API key, as which the session acts from then on, or the key of the operator.' }),
+    link: Secret.optional().meta({ description: 'The secret of a sign-in link.' }),
+  })
+  .refine(({ key, link }) => (key === undefined) !== (link === undefined), 'want either key or link')
+  .meta({ id: 'SignInRequest', example: { key: 'pp_k3y1d00000_<secret>' } })
+export type SignInRequest = z.infer<typeof SignInRequest>
+
+export const ConsoleUser = z
+  .object({ id: z.string(), email: z.string(), name: z.string().meta({ description: 'What to call them: their address before the @.' }) })
+  .meta({ id: 'ConsoleUser', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', name: 'ada' } })
+
+export const ConsoleAccount = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    kind: z.enum(['USER', 'ORGANIZATION']),
+    role: z.enum(['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC']),
+    scopes: z.array(z.string()).meta({ description: 'What the session may do there; of a key’s session, what the key may.' }),
+    isSuspended: z.boolean(),
+  })
+  .meta({
+    id: 'ConsoleAccount',
+    example: { id: '5c8r2n6t1v9k3d', name: 'Acme', kind: 'ORGANIZATION', role: 'BASIC', scopes: ['jobs:read'], isSuspended: false },
+  })
+
+const Ways = z
+  .object({ oidc: z.boolean().meta({ description: '`/console/sign-in/start` leads to the identity provider.' }), key: z.boolean() })
+  .meta({ id: 'SignInWays', description: 'The ways of signing in that this plane offers.', example: { oidc: false, key: true } })
+
+export const SignedIn = z
+  .object({
+    signedIn: z.literal(true),
+    user: ConsoleUser.nullable().meta({ description: 'Null: the operator’s key, which is nobody’s.' }),
+    accounts: z.array(ConsoleAccount).meta({ description: 'The own one first, then by name. `X-Team-Id` of a request names another.' }),
+    accountId: z.string().nullable().meta({ description: 'The account that requests are for unless they name another.' }),
+    isOperator: z.boolean().meta({ description: 'It opens /admin/v1.' }),
+    signedInBy: z.enum(['KEY', 'OPERATOR_KEY', 'OIDC', 'LINK']),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+    ways: Ways,
+  })
+  .meta({
+    id: 'SignedIn',
+    example: {
+      signedIn: true,
+      user: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', name: 'ada' },
+      accounts: [],
+      accountId: '5c8r2n6t1v9k3d',
+      isOperator: false,
+      signedInBy: 'OIDC',
+      createdAt: '2026-06-01T12:00:00Z',
+      expiresAt: '2026-06-02T00:00:00Z',
+      ways: { oidc: true, key: true },
+    },
+  })
+export type SignedIn = z.infer<typeof SignedIn>
+
+export const SignedOut = z
+  .object({ signedIn: z.literal(false), ways: Ways })
+  .meta({ id: 'SignedOut', example: { signedIn: false, ways: { oidc: false, key: true } } })
+
+/** Who is signed in, and how somebody may be. */
+export const ConsoleState = z
+  .union([SignedIn, SignedOut])
+  .meta({ id: 'ConsoleState', example: { signedIn: false, ways: { oidc: false, key: true } } })
+export type ConsoleState = z.infer<typeof ConsoleState>

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { Timestamp } from '../fields.ts'
+
+export const CreateSignInLinkRequest = z
+  .strictObject({
+    userId: z.string().min(1).max(64).meta({ description: 'Whom the link signs in.' }),
+    isOperator: z.boolean().optional().meta({ default: false, description: 'Its session opens /admin/v1 as well.' }),
+  })
+  .meta({ id: 'CreateSignInLinkRequest', example: { userId: '7q1w3e4k8h2m9x' } })
+export type CreateSignInLinkRequest = z.infer<typeof CreateSignInLinkRequest>
+
+export const SignInLink = z
+  .object({
+    link: z.string().meta({ description: 'Shown this once; only a hash is stored.' }),
+    path: z.string().meta({ description: 'Where to open it: what stands behind `#` is sent to no server.' }),
+    expiresAt: Timestamp,
+  })
+  .meta({
+    id: 'SignInLink',
+    example: { link: '<random>', path: '/console/sign-in#link=<random>', expiresAt: '2026-06-02T00:00:00Z' },
+  })
+export type SignInLink = z.infer<typeof SignInLink>

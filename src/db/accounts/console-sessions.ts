@@ -1,0 +1,105 @@
+import { and, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { Role } from '../../domain/access.ts'
+import type { Accounts } from '../../domain/session/accounts.ts'
+import { MAX_CONSOLE_SESSIONS } from '../../domain/session/console.ts'
+import type { Database, Statement } from '../client.ts'
+import { consoleSessions, memberships, teams, users } from '../schema.ts'
+import { accountsOf } from './live-accounts.ts'
+
+export type ConsoleSessionRow = typeof consoleSessions.$inferSelect
+
+/** A session that has not been signed out, and whose it is; no user: the operator's. */
+export interface FoundSession {
+  row: ConsoleSessionRow
+  user: { id: string; email: string; isDeleted: boolean; accounts: Accounts } | null
+}
+
+/** Rows that one sign-in takes away of those that have ended. */
+const SWEPT = 100
+
+/** A session by the hash of its secret, in one query; null when there is none, or it was ended. Its time is the caller's to look at. */
+export async function findConsoleSession(db: Database, id: string): Promise<FoundSession | null> {
+  const rows = await db
+    .select({
+      session: consoleSessions,
+      email: users.email,
+      own: users.personalTeamId,
+      deletedAt: users.deletedAt,
+      teamId: teams.id,
+      role: memberships.role,
+      suspendedAt: teams.suspendedAt,
+    })
+    .from(consoleSessions)
+    .leftJoin(users, eq(users.id, consoleSessions.userId))
+    .leftJoin(memberships, eq(memberships.userId, users.id))
+    .leftJoin(teams, and(eq(teams.id, memberships.teamId), isNull(teams.deletedAt)))
+    .where(and(eq(consoleSessions.id, id), isNull(consoleSessions.revokedAt)))
+  const [first] = rows
+  if (!first) return null
+  const { session: row, email, own, deletedAt } = first
+  if (row.userId === null || email === null || own === null) return { row, user: null }
+  return { row, user: { id: row.userId, email, isDeleted: deletedAt !== null, accounts: accountsOf(own, rows) } }
+}
+
+/** Stores a session; the oldest beyond the most that its user has end, and some whose time is over are taken away. */
+export async function insertConsoleSession(db: Database, row: ConsoleSessionRow, notes: readonly Statement[]): Promise<void> {
+  const { id, made, userId, keyId, isOperator, createdAt, expiresAt, seenAt } = row
+  const values = sql`${id}, ${made}, ${userId}, ${keyId}, ${isOperator ? 1 : 0}, ${createdAt}, ${expiresAt}, ${seenAt}, NULL`
+  const ended = db.select({ id: consoleSessions.id }).from(consoleSessions).where(lt(consoleSessions.expiresAt, createdAt)).limit(SWEPT)
+  const beyond = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} ORDER BY created_at DESC, rowid DESC
+    LIMIT -1 OFFSET ${MAX_CONSOLE_SESSIONS - 1})`
+  await db.batch([
+    db.delete(consoleSessions).where(or(inArray(consoleSessions.id, ended), sql`${consoleSessions.id} IN ${beyond}`)),
+    db.insert(consoleSessions).select(sql`SELECT ${values}`),
+    ...notes,
+  ])
+}
+
+/** Ends one session; false when it has ended already. */
+export async function revokeConsoleSession(db: Database, id: string, nowMs: number, notes: readonly Statement[]): Promise<boolean> {
+  const [{ meta }] = await db.batch([endSessions(db, eq(consoleSessions.id, id), nowMs), ...notes])
+  return meta.changes > 0
+}
+
+/** Ends every session of a user, and notes that; it returns how many. */
+export async function revokeSessionsOf(db: Database, userId: string, nowMs: number, note: Statement): Promise<number> {
+  const [{ meta }] = await db.batch([endSessions(db, eq(consoleSessions.userId, userId), nowMs), note])
+  return meta.changes
+}
+
+/** The statement that ends the sessions of a condition. */
+export function endSessions(db: Database, which: SQL, nowMs: number) {
+  return db
+    .update(consoleSessions)
+    .set({ revokedAt: nowMs })
+    .where(and(which, isNull(consoleSessions.revokedAt)))
+}
+
+/** Ends the sessions that a user made by signing in at a provider. */
+export function endProviderSessions(db: Database, userId: string, nowMs: number): Statement {
+  return endSessions(db, sql`${consoleSessions.userId} = ${userId} AND ${consoleSessions.made} = 'OIDC'`, nowMs)
+}
+
+/** Notes when a session was used. */
+export async function touchConsoleSession(db: Database, id: string, nowMs: number): Promise<void> {
+  await db.update(consoleSessions).set({ seenAt: nowMs }).where(eq(consoleSessions.id, id))
+}
+
+/** An account of a user, as a switcher shows it. */
+export interface AccountRow {
+  id: string
+  name: string
+  kind: 'PERSONAL' | 'ORGANIZATION'
+  role: Role
+}
+
+/** The live accounts of a user: the own one, then the others by name. */
+export function listAccounts(db: Database, userId: string): Promise<AccountRow[]> {
+  return db
+    .select({ id: teams.id, name: teams.name, kind: teams.kind, role: memberships.role })
+    .from(memberships)
+    .innerJoin(teams, and(eq(teams.id, memberships.teamId), isNull(teams.deletedAt)))
+    .where(eq(memberships.userId, userId))
+    .orderBy(sql`${teams.kind} = 'ORGANIZATION'`, teams.name, teams.id)
+    .all()
+}

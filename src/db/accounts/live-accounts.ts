@@ -1,0 +1,21 @@
+import type { Role } from '../../domain/access.ts'
+import type { Accounts } from '../../domain/session/accounts.ts'
+
+/** What a look for a user tells of one membership; null where there is no live one. */
+interface MembershipRow {
+  teamId: string | null
+  role: Role | null
+  suspendedAt: number | null
+}
+
+/** The live accounts of a user whose own one is `own`. */
+export function accountsOf(own: string, rows: readonly MembershipRow[]): Accounts {
+  // PP-214: who is suspended acts for nobody.
+  const isUserSuspended = rows.some(({ teamId, suspendedAt }) => teamId === own && suspendedAt !== null)
+  const all = new Map(
+    rows.flatMap(({ teamId, role, suspendedAt }) =>
+      teamId === null || role === null ? [] : [[teamId, { role, isSuspended: isUserSuspended || suspendedAt !== null }] as const],
+    ),
+  )
+  return { own, all }
+}

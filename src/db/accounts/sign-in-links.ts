@@ -1,0 +1,19 @@
+import { and, eq, gt, lte } from 'drizzle-orm'
+import type { Database, Statement } from '../client.ts'
+import { signInLinks } from '../schema.ts'
+
+export type SignInLinkRow = typeof signInLinks.$inferSelect
+
+/** Stores a link; those whose time is over go. */
+export async function insertSignInLink(db: Database, row: SignInLinkRow, note: Statement): Promise<void> {
+  await db.batch([db.delete(signInLinks).where(lte(signInLinks.expiresAt, row.createdAt)), db.insert(signInLinks).values(row), note])
+}
+
+/** Takes a link away, so that nobody has it twice; undefined when there is none of that hash that is still good. */
+export function takeSignInLink(db: Database, id: string, nowMs: number): Promise<SignInLinkRow | undefined> {
+  return db
+    .delete(signInLinks)
+    .where(and(eq(signInLinks.id, id), gt(signInLinks.expiresAt, nowMs)))
+    .returning()
+    .get()
+}

@@ -1,0 +1,55 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Next } from 'hono'
+import type { AppContext, AppEnv } from '../app-env.ts'
+import { limitBody } from '../middleware/body-limit.ts'
+import { openApiDocument } from '../openapi/document.ts'
+import { openApiApp } from '../openapi/openapi-app.ts'
+import { registerConsoleDevices } from './device-routes.ts'
+import { registerConsoleSession } from './session-routes.ts'
+
+const DOCUMENT_PATH = '/console/openapi.json'
+const INFO = {
+  title: 'podplane console',
+  version: '1',
+  description: 'Signing in at the console, and letting devices in. Everything else that the console does, it does with REST v2.',
+}
+const TAGS = [
+  { name: 'Session', description: 'Who is signed in at the console.' },
+  { name: 'Devices', description: 'Command lines that somebody who is signed in lets in (RFC 8628).' },
+]
+const COOKIE = {
+  type: 'apiKey',
+  in: 'cookie',
+  name: '__Host-podplane-session',
+  description: 'Over plain http `podplane-session`. Whatever changes something also needs `X-Requested-With: podplane`.',
+} as const
+
+/** What the console has beside the API. Its pages are static files, behind these routes. */
+export function consoleApi(): OpenAPIHono<AppEnv> {
+  const app = openApiApp()
+  app.openAPIRegistry.registerComponent('securitySchemes', 'cookie', COOKIE)
+  app.get(DOCUMENT_PATH, (c) => c.body(documentOnce(), 200, { 'Content-Type': 'application/json' }))
+  app.use('/console/session', limitBody, keepToOneself)
+  for (const path of ['/console/device', '/console/device/*']) app.on(['POST'], path, limitBody, keepToOneself)
+  registerConsoleSession(app)
+  registerConsoleDevices(app)
+  return app
+}
+
+/** The OpenAPI 3.1 document of these routes. */
+export function consoleDocument() {
+  return openApiDocument(consoleApi(), INFO, TAGS)
+}
+
+let documentText: string | undefined
+function documentOnce(): string {
+  documentText ??= JSON.stringify(consoleDocument())
+  return documentText
+}
+
+// CS-10: no cache holds who somebody is.
+async function keepToOneself(c: AppContext, next: Next): Promise<void> {
+  await next()
+  c.res.headers.set('Cache-Control', 'no-store')
+  c.res.headers.append('Vary', 'Cookie')
+}

@@ -1,0 +1,101 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { ConsoleState, SignInRequest } from '../../contract/console/session.ts'
+import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
+import { readSettings } from '../../env.ts'
+import type { Refused } from '../../services/credentials/authentication.ts'
+import { describeSession, type Opened, signInWithKey, signOut } from '../../services/sessions/console-sessions.ts'
+import { signInWithLink } from '../../services/sessions/sign-in-links.ts'
+import type { AppContext, AppEnv } from '../app-env.ts'
+import { authenticationProblem } from '../authentication-problem.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { json } from '../openapi/rest-components.ts'
+import { visitOf } from '../session-headers.ts'
+import { ownCookie, setOwnCookie } from './credential.ts'
+import { requireOwnPage } from './own-page.ts'
+
+const PATH = '/console/session'
+const common = { tags: ['Session'], security: [{ cookie: [] }, {}] }
+const state = (description: string) => ({ description, content: { 'application/json': { schema: ConsoleState } } })
+
+const stateRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'getConsoleState',
+  summary: 'Who is signed in, and how somebody may be',
+  description: 'Answers everybody: without a session, `signedIn` is false.',
+  responses: { 200: state('Who it is.'), ...problemResponses([429]) },
+})
+
+const signInRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'signIn',
+  summary: 'Sign in with a key or a link',
+  description: 'Answers with the cookie of a new session. A session that the browser had before has ended.',
+  middleware: [requireOwnPage, strictJson] as const,
+  request: { body: json(SignInRequest) },
+  responses: { 201: state('Signed in; the cookie is in `Set-Cookie`.'), ...problemResponses([400, 401, 403, 413, 415, 422, 429]) },
+})
+
+const signOutRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: PATH,
+  operationId: 'signOut',
+  summary: 'Sign out: the session ends here at once, everywhere within 60 s',
+  description: 'Doing it again changes nothing.',
+  middleware: [requireOwnPage] as const,
+  responses: { 204: { description: 'Signed out.' }, ...problemResponses([403, 429]) },
+})
+
+/** Registers `/console/session` (CS-1 to CS-10). */
+export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(stateRoute, async (c) => c.json(await stateOf(c, ownCookie(c.req.raw, 'session')), 200))
+  app.openapi(signInRoute, async (c) => {
+    const { key = '', link } = c.req.valid('json')
+    const visit = visitOf(c.req.raw, c.executionCtx)
+    const opened = await (link === undefined ? signInWithKey(where(c), key, visit) : signInWithLink(where(c), link, visit))
+    return c.json(await begin(c, opened), 201)
+  })
+  app.openapi(signOutRoute, async (c) => {
+    await endFormer(c)
+    c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', '', 0), { append: true })
+    return c.body(null, 204)
+  })
+}
+
+/** Gives the browser its session in the place of the one that it had (CS-9), and tells who is signed in with it. */
+async function begin(c: AppContext, opened: Opened | Refused): Promise<ConsoleState> {
+  if ('problem' in opened) throw authenticationProblem(opened)
+  await endFormer(c)
+  giveSession(c, opened)
+  return stateOf(c, opened.secret)
+}
+
+/** Sets the cookie of a session. */
+export function giveSession(c: AppContext, { secret }: Opened): void {
+  c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', secret, CONSOLE_SESSION_TTL_MS / 1000), { append: true })
+}
+
+/** Ends the session that a browser has, if it has one. */
+export async function endFormer(c: AppContext): Promise<void> {
+  const former = ownCookie(c.req.raw, 'session')
+  if (former !== null) await signOut(where(c), { secret: former, fault: null }, visitOf(c.req.raw, c.executionCtx))
+}
+
+async function stateOf(c: AppContext, secret: string | null): Promise<ConsoleState> {
+  const visit = visitOf(c.req.raw, c.executionCtx)
+  const session = secret === null ? null : await describeSession(c.env, { secret, fault: null }, Date.now(), visit)
+  if (session !== null && 'problem' in session) throw authenticationProblem(session)
+  const { sessions, console } = readSettings(c.env)
+  const oidc = console.client !== null && sessions !== null && !('fault' in sessions)
+  const ways = { oidc, key: true }
+  return session === null ? { signedIn: false, ways } : { ...session, ways }
+}
+
+function where(c: AppContext) {
+  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
+}

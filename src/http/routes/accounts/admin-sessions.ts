@@ -1,0 +1,46 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { CreateSignInLinkRequest, SignInLink } from '../../../contract/console/sign-in-links.ts'
+import { endSessionsOf } from '../../../services/sessions/console-sessions.ts'
+import { createSignInLink } from '../../../services/sessions/sign-in-links.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, json } from '../../openapi/rest-components.ts'
+
+const common = { tags: ['Accounts'], security: BEARER }
+
+const createLinkRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/admin/v1/sign-in-links',
+  operationId: 'createSignInLink',
+  summary: 'Make a link that signs a user in at the console once, within 12 hours',
+  description: 'Whoever opens it first is that user: hand it over as you would a key.',
+  middleware: [strictJson] as const,
+  request: { body: json(CreateSignInLinkRequest) },
+  responses: {
+    201: { description: 'The link, shown this once.', content: { 'application/json': { schema: SignInLink } } },
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
+})
+
+const endSessionsRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: '/admin/v1/users/{id}/sessions',
+  operationId: 'endSessions',
+  summary: 'Sign a user out of the console everywhere',
+  description:
+    'At once here, within 60 seconds everywhere. Keys and tokens of the identity provider go on. Doing it again changes nothing.',
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }) },
+  responses: { 204: { description: 'Signed out.' }, ...problemResponses([401, 404]) },
+})
+
+/** Registers what the operator does with sessions of the console (CS-15, CS-17). */
+export function registerAdminSessions(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(createLinkRoute, async (c) => c.json(await createSignInLink(operatorContext(c), c.req.valid('json')), 201))
+  app.openapi(endSessionsRoute, async (c) => {
+    await endSessionsOf(operatorContext(c), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,150 @@
+import { type FoundSession, findConsoleSession, touchConsoleSession } from '../../db/accounts/console-sessions.ts'
+import { openDatabase } from '../../db/client.ts'
+import type { CookieShown } from '../../domain/session/bearer.ts'
+import { SEEN_EVERY_MS } from '../../domain/session/console.ts'
+import { type Env, readSettings } from '../../env.ts'
+import { hashKeySecret } from '../../platform/crypto.ts'
+import { lookUpFor } from '../accounts/lookups.ts'
+import type { Operator, Principal } from '../context.ts'
+import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
+import { Verdicts } from '../credentials/verdicts.ts'
+import { isExpired, type KeyVerdict, verifyKeyAgain } from '../credentials/verify-key.ts'
+import { digestOfOperatorKey } from './operator-key.ts'
+import { actAs, CREDENTIAL_CHARS } from './session-callers.ts'
+
+/** A session of the console as an isolate knows it. */
+export interface ConsoleSession extends FoundSession {
+  credentialId: string
+  /** The key that it acts as; null: it is none's. */
+  key: KeyVerdict | null
+}
+
+/** Secrets of another form were never given out, and are not looked for. */
+const SECRET_FORM = /^[\w-]{43}$/
+const EXPIRED: Refused = { ...INVALID, errors: ['the session has expired: sign in again'] }
+const OF_OPERATOR: Refused = { ...INVALID, errors: ['this session is the operator’s and of no account: it opens /admin/v1 alone'] }
+const NO_OPERATOR: Refused = { ...INVALID, errors: ['this session is of no operator'] }
+
+/** By hashes: no memory holds a secret for longer than its request. */
+const sessions = new Verdicts<ConsoleSession, true>()
+
+/** Tells who calls with the cookie of a session (CS-2), and for which account (AUT-7). Zero D1 queries when warm. */
+export async function authenticateByCookie(env: Env, shown: CookieShown, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
+  const session = await findByCookie(env, shown, nowMs, visit)
+  return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
+}
+
+/** Which operator calls with the cookie of a session, or why it is none (CS-13). */
+export async function operatorByCookie(
+  env: Env,
+  shown: CookieShown,
+  nowMs: number,
+  visit: Visit,
+): Promise<{ ok: true; operator: Operator } | Refused> {
+  const session = await findByCookie(env, shown, nowMs, visit)
+  if ('problem' in session) return session
+  if (!isOperator(env, session)) return NO_OPERATOR
+  return { ok: true, operator: { userId: session.user?.id ?? null, credentialId: session.credentialId } }
+}
+
+/** Whether a session may still do for its account what it might when `principal` was made (PP-215). */
+export async function isCookieStillGood(
+  env: Env,
+  { secret }: CookieShown,
+  principal: Principal,
+  nowMs: number,
+  maxAgeMs: number,
+): Promise<boolean> {
+  const id = await consoleSessionId(env, secret)
+  const holds = (session: ConsoleSession) => {
+    const answer = answerOf(session, principal.teamId, nowMs)
+    if (!answer.ok || answer.principal.teamId !== principal.teamId) return false
+    return session.key !== null || answer.principal.scopes === principal.scopes
+  }
+  return sessions.isStillGood(id, nowMs, maxAgeMs, holds, async () => {
+    const session = await open(env, id, nowMs, undefined)
+    return session !== null && holds(session)
+  })
+}
+
+/** The session of a cookie, whoever it is of, or why there is none. */
+export async function findByCookie(
+  env: Env,
+  { secret, fault }: CookieShown,
+  nowMs: number,
+  visit: Visit | undefined,
+): Promise<ConsoleSession | Refused> {
+  if (fault !== null) return { ...INVALID, errors: [fault] }
+  if (!SECRET_FORM.test(secret)) return INVALID
+  const id = await consoleSessionId(env, secret)
+  if (sessions.badOf(id, nowMs)) return INVALID
+  const known = sessions.goodOf(id, nowMs)
+  const found = known ?? (await lookUp(env, id, nowMs, visit))
+  if (found === null) return INVALID
+  if ('problem' in found) return found
+  return hasEnded(found, nowMs) ? EXPIRED : found
+}
+
+/** Whether a session opens the operator API: one that signs in at the provider is an operator's for as long as it is listed (CS-13). */
+export function isOperator(env: Env, { row, user }: FoundSession): boolean {
+  if (!row.isOperator || user?.isDeleted || isSuspended(user)) return false
+  return row.made !== 'OIDC' || (user !== null && readSettings(env).console.operators.includes(user.email))
+}
+
+/** What is stored of the secret of a session. */
+export function consoleSessionId(env: Env, secret: string): Promise<string> {
+  return hashKeySecret(env.KEY_PEPPER, secret)
+}
+
+/** Forgets every session of this isolate. */
+export function forgetConsoleSessions(): void {
+  sessions.clear()
+}
+
+async function lookUp(env: Env, id: string, nowMs: number, visit: Visit | undefined): Promise<ConsoleSession | Refused | null> {
+  const source = visit?.source() ?? null
+  const find = () => open(env, id, nowMs, visit)
+  const lookup = source === null ? { found: await find() } : await lookUpFor(`session ${source}`, nowMs, find)
+  return 'waitSeconds' in lookup ? { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds } : lookup.found
+}
+
+async function open(env: Env, id: string, nowMs: number, visit: Visit | undefined): Promise<ConsoleSession | null> {
+  const db = openDatabase(env.DB)
+  const found = await findConsoleSession(db, id)
+  const session = found && (await withKey(env, found, nowMs))
+  if (!session) {
+    sessions.keepBad(id, true, nowMs)
+    return null
+  }
+  sessions.keepGood(id, session, nowMs)
+  if (nowMs - session.row.seenAt >= SEEN_EVERY_MS) visit?.waitUntil(touchConsoleSession(db, id, nowMs))
+  return session
+}
+
+// CS-3: a session that a key has made goes with it.
+async function withKey(env: Env, found: FoundSession, nowMs: number): Promise<ConsoleSession | null> {
+  const { id, made, keyId } = found.row
+  const session = { ...found, credentialId: id.slice(0, CREDENTIAL_CHARS), key: null }
+  if (made === 'OPERATOR_KEY') return keyId === (await digestOfOperatorKey(env)) ? session : null
+  if (made !== 'KEY' || keyId === null) return session
+  const key = await verifyKeyAgain(env, keyId, nowMs)
+  return key && { ...session, key }
+}
+
+function answerOf(session: ConsoleSession, askedTeam: string | null, nowMs: number): Authentication {
+  const { key, user, credentialId } = session
+  if (hasEnded(session, nowMs)) return EXPIRED
+  if (key?.isSuspended) return { ok: false, problem: 'accountSuspended', sessionAccount: null }
+  if (key) return { ok: true, principal: key.principal }
+  if (user === null) return OF_OPERATOR
+  if (user.isDeleted) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: ask the operator of the plane' }
+  return actAs({ credentialId, userId: user.id, accounts: user.accounts }, askedTeam)
+}
+
+function hasEnded({ row, key }: ConsoleSession, nowMs: number): boolean {
+  return row.expiresAt <= nowMs || (key !== null && isExpired(key, nowMs))
+}
+
+function isSuspended(user: FoundSession['user']): boolean {
+  return user !== null && user.accounts.all.get(user.accounts.own)?.isSuspended === true
+}

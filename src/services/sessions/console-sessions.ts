@@ -1,0 +1,147 @@
+import type { SignedIn } from '../../contract/console/session.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import * as table from '../../db/accounts/console-sessions.ts'
+import { openDatabase } from '../../db/client.ts'
+import { scopesOfRole } from '../../domain/access.ts'
+import type { CookieShown } from '../../domain/session/bearer.ts'
+import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
+import { auditStatement } from '../../effects/audit.ts'
+import type { Env } from '../../env.ts'
+import type { Cause } from '../../objects/cause.ts'
+import { newSessionSecret } from '../../platform/ids.ts'
+import { findUserOrThrow } from '../accounts/accounts.ts'
+import { authenticateOperator, forgetVerdicts } from '../accounts/authenticate.ts'
+import { lookUpFor } from '../accounts/lookups.ts'
+import { noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
+import { INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
+import { authenticateKey } from '../credentials/key-callers.ts'
+import { verifyKeyAgain } from '../credentials/verify-key.ts'
+import { authenticateByCookie, type ConsoleSession, consoleSessionId, findByCookie, isOperator } from './console-callers.ts'
+import { digestOfOperatorKey } from './operator-key.ts'
+import { CREDENTIAL_CHARS } from './session-callers.ts'
+
+/** Who is signed in, without the ways in which somebody may be. */
+type SessionView = Omit<SignedIn, 'ways'>
+
+/** What a page is given: the secret goes into its cookie and nowhere else. */
+export interface Opened {
+  secret: string
+  expiresAtMs: number
+}
+
+/** Whom a session is for. */
+type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOperator'> & { teamId: string | null; untilMs?: number | null }
+
+type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
+
+/** A text that begins like an operator's key is taken for one, so that wrong ones are counted (PP-200). */
+const OPERATOR_PREFIX = /^ppo_/
+
+/** Opens a session that acts as a key and ends with it (CS-3), or says why not. */
+export async function signInWithKey(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
+  const { env, nowMs } = where
+  if (OPERATOR_PREFIX.test(key)) return signInAsOperator(where, key, visit)
+  const known = await authenticateKey(env, key, nowMs, visit)
+  if (!known.ok) return known
+  const { via, userId, teamId, credentialId } = known.principal
+  // The key of a pod is for that pod.
+  const verdict = via === 'KEY' ? await verifyKeyAgain(env, credentialId, nowMs) : null
+  if (verdict === null) return INVALID
+  return openSession(where, { made: 'KEY', userId, keyId: credentialId, isOperator: false, teamId, untilMs: verdict.expiresAtMs })
+}
+
+async function signInAsOperator(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
+  const { env, nowMs } = where
+  const check = async () => ((await authenticateOperator(env, `Bearer ${key}`)) === null ? true : null)
+  const source = visit.source()
+  const lookup = source === null ? { found: await check() } : await lookUpFor(`operator ${source}`, nowMs, check)
+  if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
+  if (!lookup.found) return INVALID
+  return openSession(where, { made: 'OPERATOR_KEY', userId: null, keyId: await digestOfOperatorKey(env), isOperator: true, teamId: null })
+}
+
+/** Stores a session under a new secret, whatever the browser had before (CS-9), and notes it. */
+export async function openSession({ env, nowMs, requestId }: Where, made: Made): Promise<Opened> {
+  const secret = newSessionSecret()
+  const id = await consoleSessionId(env, secret)
+  const expiresAt = Math.min(nowMs + CONSOLE_SESSION_TTL_MS, made.untilMs ?? Number.POSITIVE_INFINITY)
+  const { made: way, userId, keyId, isOperator, teamId } = made
+  const row = { id, made: way, userId, keyId, isOperator, createdAt: nowMs, expiresAt, seenAt: nowMs, revokedAt: null }
+  const after = { signedInBy: way, isOperator, expiresAt: formatTime(expiresAt) }
+  const note = noteSession({ env, nowMs, requestId }, row, teamId, 'sessions.create', { before: null, after })
+  await table.insertConsoleSession(openDatabase(env.DB), row, [note])
+  return { secret, expiresAtMs: expiresAt }
+}
+
+/** Ends the session of a cookie: at once here, within 60 s everywhere. One that has ended already stays so. */
+export async function signOut(where: Where, shown: CookieShown, visit: Visit): Promise<void> {
+  const { env, nowMs } = where
+  const session = await findByCookie(env, shown, nowMs, visit)
+  if ('problem' in session) return
+  const teamId = session.key?.principal.teamId ?? session.user?.accounts.own ?? null
+  const note = noteSession(where, session.row, teamId, 'sessions.end', { before: {}, after: null })
+  await table.revokeConsoleSession(openDatabase(env.DB), session.row.id, nowMs, [note])
+  forgetVerdicts()
+}
+
+/** Signs a user out everywhere (CS-17): at once here, within 60 s elsewhere. Repeatable. Throws 404. */
+export async function endSessionsOf(ctx: OperatorContext, userId: string): Promise<void> {
+  const { env, nowMs } = ctx
+  const user = await findUserOrThrow(env, userId)
+  const change = { action: 'users.end-sessions', resourceKind: 'user', resourceId: userId, before: {}, after: {} }
+  await table.revokeSessionsOf(openDatabase(env.DB), userId, nowMs, noteByOperator(ctx, user.personalTeamId, change))
+  forgetVerdicts()
+}
+
+/** Who is signed in with a cookie, for a page to show (CS-7); null when nobody is. */
+export async function describeSession(env: Env, shown: CookieShown, nowMs: number, visit: Visit): Promise<SessionView | Refused | null> {
+  const session = await findByCookie(env, shown, nowMs, visit)
+  if ('problem' in session) return session.problem === 'invalidToken' ? null : session
+  const { row, user } = session
+  const answer = await authenticateByCookie(env, shown, nowMs, visit)
+  const suspended = !answer.ok && answer.problem === 'accountSuspended' ? answer.sessionAccount : null
+  return {
+    signedIn: true,
+    user: user && { id: user.id, email: user.email, name: user.email.split('@', 1)[0] ?? user.email },
+    accounts: user === null ? [] : await accountsOf(env, session),
+    accountId: answer.ok ? answer.principal.teamId : (suspended ?? session.key?.principal.teamId ?? null),
+    isOperator: isOperator(env, session),
+    signedInBy: row.made,
+    createdAt: formatTime(row.createdAt),
+    expiresAt: formatTime(row.expiresAt),
+  }
+}
+
+/** The accounts of a session: of a key's, that of the key alone, with what the key may do there. */
+async function accountsOf(env: Env, { user, key }: ConsoleSession): Promise<SessionView['accounts']> {
+  if (user === null) return []
+  const rows = await table.listAccounts(openDatabase(env.DB), user.id)
+  const seen = key ? rows.filter(({ id }) => id === key.principal.teamId) : rows
+  return seen.map(({ id, name, kind, role }) => ({
+    id,
+    name,
+    kind: kind === 'PERSONAL' ? ('USER' as const) : kind,
+    role,
+    scopes: [...(key?.principal.scopes ?? scopesOfRole(role))],
+    isSuspended: key?.isSuspended ?? user.accounts.all.get(id)?.isSuspended ?? false,
+  }))
+}
+
+function noteSession(
+  { env, nowMs, requestId }: Where,
+  { id, made, userId, keyId }: Pick<table.ConsoleSessionRow, 'id' | 'made' | 'userId' | 'keyId'>,
+  teamId: string | null,
+  action: string,
+  contents: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+) {
+  const resourceId = id.slice(0, CREDENTIAL_CHARS)
+  const actor: Record<typeof made, Pick<Cause, 'actorKind' | 'credentialId'>> = {
+    KEY: { actorKind: 'KEY', credentialId: keyId },
+    OPERATOR_KEY: { actorKind: 'OPERATOR', credentialId: null },
+    OIDC: { actorKind: 'SESSION', credentialId: resourceId },
+    LINK: { actorKind: 'SESSION', credentialId: resourceId },
+  }
+  const cause = { ...actor[made], userId, requestId }
+  return auditStatement(env, nowMs, cause, teamId, { action, resourceKind: 'session', resourceId, ...contents })
+}

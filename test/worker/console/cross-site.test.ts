@@ -1,0 +1,132 @@
+import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
+import { Browser, PAGE } from '../../support/browser.ts'
+import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
+import { admin, afterEach, createAccount, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
+import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { until } from '../../support/time.ts'
+
+const STATE = '/console/session'
+const USUAL = { ...DOOR_CHECKS }
+let scene: PodScene | undefined
+afterEach(() => {
+  Object.assign(DOOR_CHECKS, USUAL)
+  scene?.leave()
+  scene = undefined
+})
+
+/** What browsers say of requests that are not by a page of the plane. */
+const STRANGERS: Record<string, Record<string, string>> = {
+  'a form of another site': { Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site' },
+  'a page of a neighbour below the same domain': {
+    Origin: 'http://other.test',
+    'Sec-Fetch-Site': 'same-site',
+    'X-Requested-With': 'podplane',
+  },
+  'a script with the mark and another origin': { Origin: 'https://evil.test', 'X-Requested-With': 'podplane' },
+  'a page of a pod below /proxy/, which is in a sandbox': {
+    Origin: 'null',
+    'Sec-Fetch-Site': 'cross-site',
+    'X-Requested-With': 'podplane',
+  },
+  'an old browser without the mark': {},
+}
+
+describe('a cookie that', () => {
+  it.each(Object.entries(STRANGERS))('[CS-4] [CS-6] %s sends changes nothing', async (_, headers) => {
+    const account = await createAccount()
+    const browser = await Browser.signedIn(account.key)
+    const name = crypto.randomUUID()
+    const reply = await browser.ask('POST', '/v2/templates', { name, image: 'acme/idle:1' }, headers)
+    expect([reply.status, reply.body.errors.length]).toEqual([401, 1])
+    const { n } = (await env.DB.prepare('SELECT COUNT(*) AS n FROM templates WHERE name = ?').bind(name).first<{ n: number }>()) ?? {}
+    expect(n).toBe(0)
+  })
+
+  it.each(Object.entries(STRANGERS))('[CS-5] %s sends neither signs in nor out', async (_, headers) => {
+    const [account, attacker] = [await createAccount(), await createAccount()]
+    const browser = await Browser.signedIn(account.key)
+    const stays = browser.secret
+    expect((await browser.ask('POST', STATE, { key: attacker.key }, headers)).status).toBe(403)
+    expect((await browser.ask('DELETE', STATE, undefined, headers)).status).toBe(403)
+    expect(browser.secret).toBe(stays)
+    expect((await browser.page('GET', '/v2/user')).body.id).toBe(account.userId)
+  })
+
+  it('[CS-5] nobody sends: an attacker’s page signs nobody in as the attacker', async () => {
+    const attacker = await createAccount()
+    const body = JSON.stringify({ key: attacker.key })
+    const reply = await send(STATE, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+    expect([reply.status, reply.headers.getSetCookie()]).toEqual([403, []])
+  })
+
+  it('[CS-6] another site sends reads nothing', async () => {
+    const browser = await Browser.signedIn((await createAccount()).key)
+    expect((await browser.ask('GET', '/v2/user')).status).toBe(200)
+    expect((await browser.ask('GET', '/v2/user', undefined, { 'Sec-Fetch-Site': 'none' })).status).toBe(200)
+    expect((await browser.ask('GET', '/v2/user', undefined, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(401)
+    expect((await browser.ask('GET', '/v2/user', undefined, { Origin: 'null' })).status).toBe(401)
+    // Nor may it read what others ask: no answer names an origin that may.
+    const reply = await browser.ask('GET', '/v2/user', undefined, { Origin: ORIGIN })
+    expect([...reply.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+})
+
+const page: Serve = async ({ stream }) => {
+  stream.accept()
+  await reply(stream, 200, '<script>fetch("/v2/user")</script>', [
+    ['content-type', 'text/html'],
+    ['set-cookie', 'podplane-session=planted; Path=/'],
+    ['set-cookie', '__Host-podplane-session=planted; Path=/; Secure'],
+  ])
+}
+
+describe('a pod', () => {
+  it('[CS-8] neither sees the cookie of who visits it nor plants one, and its page is of no origin', async () => {
+    scene = await podScene()
+    const tunnel = await FakeTunnel.open(scene.host, page)
+    const { id } = await scene.create({ ports: ['8888/http'] })
+    await scene.run(id)
+    const browser = await Browser.signedIn(scene.account.key)
+    const mine = browser.secret
+    const answer = await browser.ask('GET', `/proxy/${id}/8888/`)
+    expect([answer.status, answer.headers.getSetCookie(), browser.secret]).toEqual([200, [], mine])
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^sandbox /)
+    expect(policy).not.toContain('allow-same-origin')
+    expect(tunnel.served.length).toBe(1)
+    expect(JSON.stringify(tunnel.served)).not.toContain(mine)
+  })
+
+  it('[CS-2] [CS-6] is entered by cookie from a page of the plane, and from nowhere else; the terminal ends with the session', async () => {
+    Object.assign(DOOR_CHECKS, { everyMs: 20, maxAgeMs: 0 })
+    scene = await podScene()
+    const commands: PlayedCommand[] = []
+    await FakeTunnel.open(scene.host, ({ stream }) => void commands.push(new PlayedCommand(stream)))
+    const { id } = await scene.create()
+    await scene.run(id)
+    const browser = await Browser.signedIn(scene.account.key)
+    const enter = (headers: Record<string, string>) =>
+      send(`/v2/pods/${id}/exec?command=sh`, {
+        headers: { Upgrade: 'websocket', Cookie: `podplane-session=${browser.secret}`, ...headers },
+      })
+    for (const headers of [{}, { Origin: 'https://evil.test' }, { Origin: 'null' }, { Origin: ORIGIN, 'Sec-Fetch-Site': 'same-site' }]) {
+      expect((await enter(headers as Record<string, string>)).status, JSON.stringify(headers)).toBe(401)
+    }
+    expect(commands).toEqual([])
+    const { webSocket } = await enter({ Origin: ORIGIN })
+    if (!webSocket) throw new Error('no WebSocket')
+    const socket = new ChannelSocket(webSocket)
+    await until(() => commands.length === 1)
+    await admin().delete(`/admin/v1/users/${scene.account.userId}/sessions`)
+    await until(() => socket.closed !== null)
+    expect(socket.closed?.code).toBe(1008)
+  })
+})
+
+describe('nobody who is signed in', () => {
+  it('[CS-7] is told how to sign in', async () => {
+    const { status, body } = await new Browser().ask('GET', STATE, undefined, PAGE)
+    expect([status, body]).toEqual([200, { signedIn: false, ways: { oidc: false, key: true } }])
+  })
+})

@@ -1,0 +1,409 @@
+import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { auditRows } from '../../support/audited.ts'
+import { Browser, PAGE } from '../../support/browser.ts'
+import {
+  admin,
+  afterEach,
+  api,
+  createAccount,
+  createEndpoint,
+  createKey,
+  createKeyIn,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  send,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
+
+const STATE = '/console/session'
+const HTTPS = 'https://plane.test'
+const PODS = '/v2/serverless'
+const UNKNOWN = 'x'.repeat(43)
+
+const rows = async (where = '1') => (await env.DB.prepare(`SELECT * FROM console_sessions WHERE ${where}`).all()).results
+const link = async (userId: string, isOperator = false) =>
+  String((await admin().post('/admin/v1/sign-in-links', { userId, isOperator })).body.link)
+/** A user’s session of one’s own, not a key’s. */
+async function byLink(userId: string, isOperator = false): Promise<Browser> {
+  const browser = new Browser()
+  expect((await browser.page('POST', STATE, { link: await link(userId, isOperator) })).status).toBe(201)
+  return browser
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  forgetVerdicts()
+})
+
+describe('a session', () => {
+  it('[CS-1] is opened with a key, by a secret that its browser alone knows', async () => {
+    const account = await createAccount()
+    const response = await send(`${HTTPS}${STATE}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...PAGE },
+      body: JSON.stringify({ key: account.key }),
+    })
+    const team = await teamOf(account)
+    expect([response.status, await response.json()]).toEqual([
+      201,
+      {
+        signedIn: true,
+        user: { id: account.userId, email: account.email, name: account.email.split('@')[0] },
+        accounts: [{ id: team, name: account.email, kind: 'USER', role: 'OWNER', scopes: expect.any(Array), isSuspended: false }],
+        accountId: team,
+        isOperator: false,
+        signedInBy: 'KEY',
+        createdAt: expect.any(String),
+        expiresAt: expect.any(String),
+        ways: { oidc: false, key: true },
+      },
+    ])
+    const [cookie = '', ...others] = response.headers.getSetCookie()
+    expect(others).toEqual([])
+    expect(cookie).toMatch(/^__Host-podplane-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const secret = /=([\w-]{43});/.exec(cookie)?.[1] ?? ''
+    const [row] = await rows(`user_id = '${account.userId}'`)
+    expect(row).toMatchObject({ made: 'KEY', key_id: account.keyId, is_operator: 0, revoked_at: null })
+    expect(Number(row?.expires_at) - Number(row?.created_at)).toBe(12 * 3_600_000)
+    for (const hidden of [secret, account.key]) expect(JSON.stringify(await rows())).not.toContain(hidden)
+    expect((await auditRows('user_id = ? AND action = ?', account.userId, 'sessions.create')).map(({ after }) => after)).toEqual([
+      { signedInBy: 'KEY', isOperator: false, expiresAt: expect.any(String) },
+    ])
+  })
+
+  it('[CS-2] [CS-10] opens REST, the job API and GraphQL, for that browser alone to keep', async () => {
+    const account = await createAccount()
+    const endpoint = await createEndpoint(account.key)
+    const browser = await Browser.signedIn(account.key)
+    const answers = [
+      await browser.page('GET', PODS),
+      await browser.page('POST', '/v2/templates', { name: crypto.randomUUID(), image: 'acme/idle:1' }),
+      await browser.page('GET', `/v2/${endpoint}/health`),
+      await browser.page('POST', `/v2/${endpoint}/run`, { input: {} }),
+      await browser.page('POST', '/graphql', { query: '{ myself { id } }' }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 201, 200, 200, 200])
+    expect(answers[4]?.body).toEqual({ data: { myself: { id: account.userId } } })
+    for (const { headers } of answers) expect(headers.get('cache-control')).toMatch(/^private|no-store/)
+    for (const { headers } of answers) expect(headers.get('vary')).toContain('Cookie')
+    const byKey = await api(account.key).get(PODS)
+    expect([byKey.headers.get('cache-control'), byKey.headers.get('vary')]).toEqual([null, null])
+  })
+
+  it('[CS-2] counts where no Authorization came, even a bad one', async () => {
+    const browser = await Browser.signedIn((await createAccount()).key)
+    const other = await createAccount()
+    expect((await browser.page('GET', PODS, undefined, { Authorization: 'Bearer pp_nonsense' })).status).toBe(401)
+    expect((await browser.page('GET', PODS, undefined, { Authorization: 'Basic eDp5' })).status).toBe(401)
+    const reply = await browser.page('GET', '/v2/user', undefined, { Authorization: `Bearer ${other.key}` })
+    expect(reply.body.id).toBe(other.userId)
+  })
+
+  it('[CS-2] opens no port of a pod and no load-balancing endpoint: what is behind them is a tenant’s', async () => {
+    const browser = await Browser.signedIn((await createAccount()).key)
+    expect((await browser.page('GET', '/lb/nothing0000000/')).status).toBe(401)
+    expect((await browser.page('GET', '/proxy/nothing0000000/8080/')).status).toBe(404)
+  })
+
+  it('[CS-3] of a key does what the key may, and ends with it', async () => {
+    const account = await createAccount()
+    const { id, key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['serverless:read'] })
+    const browser = await Browser.signedIn(key)
+    expect((await browser.page('GET', PODS)).status).toBe(200)
+    expect((await browser.page('POST', '/v2/templates', { name: 'x', image: 'acme/idle:1' })).status).toBe(403)
+    const session = (await browser.page('GET', STATE)).body
+    expect(session.accounts.map(({ scopes }: { scopes: string[] }) => scopes)).toEqual([['serverless:read']])
+    await admin().delete(`/admin/v1/keys/${id}`)
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+    expect((await browser.page('GET', STATE)).body.signedIn).toBe(false)
+  })
+
+  it('[CS-3] of a key is revoked elsewhere within 60 s', async () => {
+    const account = await createAccount()
+    const browser = await Browser.signedIn(account.key)
+    expect((await browser.page('GET', PODS)).status).toBe(200)
+    // Another isolate: this one hears nothing of it.
+    await env.DB.prepare('UPDATE api_keys SET revoked_at = 1 WHERE id = ?').bind(account.keyId).run()
+    expect((await browser.page('GET', PODS)).status).toBe(200)
+    vi.useFakeTimers({ now: Date.now() + 60_000, toFake: ['Date'] })
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+  })
+
+  it('[CS-3] of a key of a member ends when the member leaves the team', async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const team = await teamOf(owner)
+    await joinTeam(team, member, 'DEV')
+    const { key } = await createKeyIn(team, member)
+    const browser = await Browser.signedIn(key)
+    expect((await browser.page('GET', STATE)).body).toMatchObject({ accountId: team, accounts: [{ id: team, role: 'DEV' }] })
+    await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
+    forgetVerdicts()
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+  })
+
+  it('[CS-1] ends after 12 hours, however much it is used', async () => {
+    const browser = await Browser.signedIn((await createAccount()).key)
+    const startMs = Date.now()
+    vi.useFakeTimers({ now: startMs + 12 * 3_600_000 - 5_000, toFake: ['Date'] })
+    expect((await browser.page('GET', PODS)).status).toBe(200)
+    vi.setSystemTime(startMs + 12 * 3_600_000 + 1)
+    expect(await browser.page('GET', PODS)).toMatchObject({ status: 401, body: { errors: ['the session has expired: sign in again'] } })
+    forgetVerdicts()
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+  })
+
+  it('[CS-9] is signed out: at once here, and its cookie goes', async () => {
+    const account = await createAccount()
+    const [browser, other] = [await Browser.signedIn(account.key), await Browser.signedIn(account.key)]
+    const kept = new Map(browser.cookies)
+    expect((await browser.page('DELETE', STATE)).status).toBe(204)
+    expect(browser.cookies.size).toBe(0)
+    for (const [name, value] of kept) browser.cookies.set(name, value)
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+    expect((await other.page('GET', PODS)).status).toBe(200)
+    expect((await browser.page('DELETE', STATE)).status).toBe(204)
+    expect((await new Browser().page('DELETE', STATE)).status).toBe(204)
+    expect((await auditRows('user_id = ? AND action = ?', account.userId, 'sessions.end')).length).toBe(1)
+  })
+
+  it('[CS-9] is never the one that a browser was given before: a planted one is good for nothing', async () => {
+    const [attacker, victim] = [await createAccount(), await createAccount()]
+    const planted = (await Browser.signedIn(attacker.key)).secret ?? ''
+    const browser = new Browser()
+    browser.cookies.set('podplane-session', planted)
+    expect((await browser.page('POST', STATE, { key: victim.key })).status).toBe(201)
+    expect(browser.secret).not.toBe(planted)
+    expect((await browser.page('GET', '/v2/user')).body.id).toBe(victim.userId)
+    // What was planted has ended.
+    browser.cookies.set('podplane-session', planted)
+    expect((await browser.page('GET', '/v2/user')).status).toBe(401)
+  })
+
+  it.each([UNKNOWN, 'short', '', `${'x'.repeat(42)}'`, 'x'.repeat(5000)])('[CS-2] of the secret %j is none', async (secret) => {
+    const browser = new Browser()
+    browser.cookies.set('podplane-session', secret)
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+    expect((await browser.page('GET', STATE)).body).toEqual({ signedIn: false, ways: { oidc: false, key: true } })
+  })
+
+  it('[CS-1] of one plane is none at another, even over the same database', async () => {
+    const browser = await Browser.signedIn((await createAccount()).key)
+    const { authenticate } = await import('../../../src/services/accounts/authenticate.ts')
+    const shown = { secret: browser.secret ?? '', fault: null }
+    expect((await authenticate(env, shown, Date.now())).ok).toBe(true)
+    forgetVerdicts()
+    const other = { ...env, KEY_PEPPER: 'another-pepper-of-a-good-length' }
+    expect(await authenticate(other, shown, Date.now())).toEqual({ ok: false, problem: 'invalidToken' })
+  })
+
+  it('[CS-8] over https is not the cookie that any host below the domain could plant', async () => {
+    const browser = await Browser.signedIn((await createAccount()).key)
+    const headers = { Cookie: `podplane-session=${browser.secret}` }
+    expect((await send(PODS, { headers })).status).toBe(200)
+    expect((await send(HTTPS + PODS, { headers })).status).toBe(401)
+    // Behind a proxy on this machine that ends TLS.
+    expect((await send(PODS, { headers: { ...headers, 'X-Forwarded-Proto': 'https' } })).status).toBe(401)
+  })
+
+  it('[CS-12] wrong cookies, keys, links and operator keys of one address are looked up so often and no more', async () => {
+    const from = { 'X-Forwarded-For': '203.0.113.77' }
+    const anybody = new Browser()
+    const tries = (body: (n: number) => object) =>
+      Promise.all(Array.from({ length: 130 }, async (_, n) => (await anybody.page('POST', STATE, body(n), from)).status))
+    const cookie = (n: number) => String(n).padStart(43, 'y')
+    const cookies = await Promise.all(
+      Array.from({ length: 130 }, async (_, n) => {
+        const headers = { ...from, Cookie: `podplane-session=${cookie(n)}` }
+        return (await send(PODS, { headers })).status
+      }),
+    )
+    const links = await tries((n) => ({ link: cookie(n) }))
+    const operators = await tries((n) => ({ key: `ppo_${n}` }))
+    for (const statuses of [cookies, links, operators]) expect([...new Set(statuses)].toSorted()).toEqual([401, 429])
+    // Others are let in meanwhile.
+    expect((await Browser.signedIn((await createAccount()).key)).secret).toBeDefined()
+  })
+
+  it('[CS-12] of one user there are 50 at most: the oldest ends', async () => {
+    const account = await createAccount()
+    const first = await Browser.signedIn(account.key)
+    for (let n = 0; n < 49; n += 1) await Browser.signedIn(account.key)
+    forgetVerdicts()
+    expect((await first.page('GET', PODS)).status).toBe(200)
+    const last = await Browser.signedIn(account.key)
+    forgetVerdicts()
+    expect([(await first.page('GET', PODS)).status, (await last.page('GET', PODS)).status]).toEqual([401, 200])
+    expect((await rows(`user_id = '${account.userId}'`)).length).toBe(50)
+  })
+
+  it('[CS-1] that has ended leaves its row to the next sign-in', async () => {
+    const account = await createAccount()
+    await Browser.signedIn(account.key)
+    await env.DB.prepare('UPDATE console_sessions SET expires_at = 1 WHERE user_id = ?').bind(account.userId).run()
+    await Browser.signedIn((await createAccount()).key)
+    expect(await rows(`user_id = '${account.userId}'`)).toEqual([])
+  })
+
+  it('[CS-1] is opened by no key of a pod, of a host or of nobody', async () => {
+    for (const key of ['pp_nonsense', 'ppk_0', 'eyJhbGciOiJub25lIn0.e30.', 'x']) {
+      expect((await new Browser().page('POST', STATE, { key })).status, key).toBe(401)
+    }
+    const both = { key: 'a', link: 'b' }
+    for (const body of [{}, both, { key: '' }, { token: 'x' }]) {
+      expect((await new Browser().page('POST', STATE, body)).status, JSON.stringify(body)).toBe(422)
+    }
+  })
+})
+
+describe('a session of a user', () => {
+  it('[CS-11] acts for the team that is asked for, with the role there', async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const team = await teamOf(owner)
+    const own = await teamOf(member)
+    await joinTeam(team, member, 'BASIC')
+    const browser = await byLink(member.userId)
+    const state = (await browser.page('GET', STATE)).body
+    expect(state).toMatchObject({ accountId: own, signedInBy: 'LINK', isOperator: false })
+    expect(state.accounts.map(({ id, role }: { id: string; role: string }) => [id, role]).toSorted()).toEqual(
+      [
+        [own, 'OWNER'],
+        [team, 'BASIC'],
+      ].toSorted(),
+    )
+    const there = await browser.page('GET', PODS, undefined, { 'X-Team-Id': team })
+    const here = await browser.page('GET', PODS)
+    const foreign = await browser.page('GET', PODS, undefined, { 'X-Team-Id': 'nothing0000000' })
+    expect([there, here, foreign].map(({ headers }) => headers.get('x-account-id'))).toEqual([team, own, own])
+    const body = { name: crypto.randomUUID(), image: 'acme/idle:1' }
+    expect((await browser.page('POST', '/v2/templates', body, { 'X-Team-Id': team })).status).toBe(403)
+    expect((await browser.page('POST', '/v2/templates', body)).status).toBe(201)
+    expect((await browser.page('GET', STATE, undefined, { 'X-Team-Id': team })).body.accountId).toBe(team)
+    await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
+    forgetVerdicts()
+    const removed = await browser.page('GET', PODS, undefined, { 'X-Team-Id': team })
+    expect(removed.headers.get('x-account-id')).toBe(own)
+  })
+
+  it('[CS-11] of a suspended account is refused, and says so', async () => {
+    const account = await createAccount()
+    const browser = await byLink(account.userId)
+    await admin().post(`/admin/v1/users/${account.userId}/suspend`)
+    expect((await browser.page('GET', PODS)).status).toBe(403)
+    expect((await browser.page('GET', STATE)).body.accounts).toMatchObject([{ isSuspended: true }])
+  })
+
+  it('[CS-17] ends everywhere when the operator says so, or deletes the user', async () => {
+    const account = await createAccount()
+    const [one, two] = [await byLink(account.userId), await Browser.signedIn(account.key)]
+    expect((await admin().delete(`/admin/v1/users/${account.userId}/sessions`)).status).toBe(204)
+    expect([(await one.page('GET', PODS)).status, (await two.page('GET', PODS)).status]).toEqual([401, 401])
+    expect((await api(account.key).get(PODS)).status).toBe(200)
+    expect((await admin().delete(`/admin/v1/users/${account.userId}/sessions`)).status).toBe(204)
+    expect((await admin().delete('/admin/v1/users/nothing0000000/sessions')).status).toBe(404)
+    const again = await byLink(account.userId)
+    expect((await admin().delete(`/admin/v1/users/${account.userId}`)).status).toBe(200)
+    expect((await again.page('GET', PODS)).status).not.toBe(200)
+  })
+})
+
+describe('a sign-in link', () => {
+  it('[CS-15] signs in once, within 12 hours', async () => {
+    const account = await createAccount()
+    const { status, body } = await admin().post('/admin/v1/sign-in-links', { userId: account.userId })
+    expect([status, body]).toEqual([
+      201,
+      { link: expect.any(String), path: `/console/sign-in#link=${body.link}`, expiresAt: expect.any(String) },
+    ])
+    const stored = JSON.stringify((await env.DB.prepare('SELECT * FROM sign_in_links').all()).results)
+    expect(stored).not.toContain(body.link)
+    const [first, second] = [new Browser(), new Browser()]
+    expect((await first.page('POST', STATE, { link: body.link })).status).toBe(201)
+    expect(await second.page('POST', STATE, { link: body.link })).toMatchObject({
+      status: 401,
+      body: { errors: ['this link was used already, or its time is over: ask for a new one'] },
+    })
+    expect((await first.page('GET', '/v2/user')).body.id).toBe(account.userId)
+    expect((await first.page('GET', '/admin/v1/users')).status).toBe(401)
+    const late = await link(account.userId)
+    vi.useFakeTimers({ now: Date.now() + 12 * 3_600_000, toFake: ['Date'] })
+    expect((await second.page('POST', STATE, { link: late })).status).toBe(401)
+  })
+
+  it('[CS-15] is used once when many open it at a time', async () => {
+    const secret = await link((await createAccount()).userId)
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async () => (await new Browser().page('POST', STATE, { link: secret })).status),
+    )
+    expect(statuses.toSorted()).toEqual([201, ...Array(7).fill(401)])
+  })
+
+  it('[CS-15] is for a user who is there', async () => {
+    expect((await admin().post('/admin/v1/sign-in-links', { userId: 'nothing0000000' })).status).toBe(404)
+    const account = await createAccount()
+    const secret = await link(account.userId)
+    await admin().delete(`/admin/v1/users/${account.userId}`)
+    expect((await new Browser().page('POST', STATE, { link: secret })).status).toBe(401)
+  })
+})
+
+describe('an operator', () => {
+  it('[CS-14] who signs in with the operator key opens the operator API, and no account', async () => {
+    const browser = await Browser.signedIn(env.OPERATOR_KEY)
+    expect((await browser.page('GET', STATE)).body).toMatchObject({
+      user: null,
+      accounts: [],
+      accountId: null,
+      isOperator: true,
+      signedInBy: 'OPERATOR_KEY',
+    })
+    expect((await browser.page('GET', '/admin/v1/users')).status).toBe(200)
+    expect((await browser.page('GET', PODS)).status).toBe(401)
+    expect((await browser.page('POST', '/admin/v1/users', { email: `${crypto.randomUUID()}@example.com` })).status).toBe(201)
+  })
+
+  it('[CS-14] key that is another one now ends its sessions', async () => {
+    const browser = await Browser.signedIn(env.OPERATOR_KEY)
+    const { identifyOperator } = await import('../../../src/services/accounts/authenticate.ts')
+    const visit = { source: () => null, waitUntil: () => undefined }
+    const shown = { secret: browser.secret ?? '', fault: null }
+    forgetVerdicts()
+    expect((await identifyOperator({ ...env, OPERATOR_KEY: 'ppo_another-operator-key' }, shown, Date.now(), visit)).ok).toBe(false)
+    forgetVerdicts()
+    expect((await identifyOperator(env, shown, Date.now(), visit)).ok).toBe(true)
+  })
+
+  it('[CS-13] by session is named in the audit log, and to tenants is the operator', async () => {
+    const [operator, tenant] = [await createAccount(), await createAccount()]
+    const browser = await byLink(operator.userId, true)
+    expect((await browser.page('GET', STATE)).body.isOperator).toBe(true)
+    const quotas = { minute: 60, hour: 3000, day: 50000, exempt: true }
+    expect((await browser.page('PUT', `/admin/v1/users/${tenant.userId}/quotas`, quotas)).status).toBe(200)
+    const [row] = await auditRows('resource_id = ? AND action = ? AND user_id IS NOT NULL', tenant.userId, 'quotas.set')
+    expect(row).toMatchObject({ actorKind: 'OPERATOR', userId: operator.userId, credentialId: expect.stringMatching(/^[0-9a-f]{32}$/) })
+    const seen = (await api(tenant.key).get(`/v2/account/audit?resource=${tenant.userId}&action=quotas.set`)).body.entries
+    for (const { actor } of seen) expect(actor).toEqual({ kind: 'OPERATOR', userId: null, credentialId: null })
+    expect(seen.length).toBeGreaterThan(0)
+  })
+
+  it('[CS-13] is none by the session of a user or of a key, and needs the mark of a page as everybody', async () => {
+    const account = await createAccount()
+    const [byKey, byUser, operator] = [
+      await Browser.signedIn(account.key),
+      await byLink(account.userId),
+      await byLink(account.userId, true),
+    ]
+    for (const browser of [byKey, byUser]) expect((await browser.page('GET', '/admin/v1/users')).status).toBe(401)
+    expect((await operator.page('GET', '/admin/v1/users')).status).toBe(200)
+    const before = await rows()
+    expect((await operator.ask('DELETE', `/admin/v1/users/${account.userId}/sessions`)).status).toBe(401)
+    expect(await rows()).toEqual(before)
+    await admin().post(`/admin/v1/users/${account.userId}/suspend`)
+    expect((await operator.page('GET', '/admin/v1/users')).status).toBe(401)
+  })
+})
