@@ -3502,6 +3502,127 @@ export type HostVerdict = {
     failed: Array<string>;
 };
 
+/**
+ * What became of a job: when, where, why, and for how much.
+ */
+export type JobTimeline = {
+    id: string;
+    status: JobStatus;
+    /**
+     * With milliseconds.
+     */
+    createdAt: string;
+    /**
+     * With milliseconds.
+     */
+    finishedAt: string | null;
+    /**
+     * While it is queued.
+     */
+    waitingSince: string | null;
+    /**
+     * Of its stream so far, over all attempts.
+     */
+    chunks: number;
+    /**
+     * Of all attempts; null when that of one is not known.
+     */
+    costUsd: number | null;
+    /**
+     * Oldest first, at most the last 50.
+     */
+    attempts: Array<JobAttempt>;
+    /**
+     * Milliseconds that a phase took the newest completed jobs of this endpoint, where it took any time.
+     */
+    medians: {
+        QUEUED: number | null;
+        PLACING: number | null;
+        IMAGE: number | null;
+        START: number | null;
+        RUNNING: number | null;
+    };
+    /**
+     * Its notifications, newest first; null when they cannot be read right now.
+     */
+    webhooks: Array<{
+        /**
+         * The `webhook-id` of every attempt.
+         */
+        id: string;
+        url: string;
+        status: 'PENDING' | 'DELIVERED' | 'FAILED';
+        attempts: Array<WebhookAttempt>;
+        /**
+         * With milliseconds.
+         */
+        createdAt: string;
+    }> | null;
+};
+
+export type JobAttempt = {
+    attempt: number;
+    worker: {
+        id: string;
+        gpuTypeId: string | null;
+        /**
+         * Null when nothing is known of this worker any more.
+         */
+        gpuCount: number | null;
+        dataCenterId: string | null;
+    };
+    /**
+     * With milliseconds.
+     */
+    startedAt: string;
+    /**
+     * With milliseconds.
+     */
+    endedAt: string | null;
+    /**
+     * `LOST`: its worker lost it.
+     */
+    outcome: 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'LOST';
+    reason: string | null;
+    /**
+     * From the wait before the attempt to its end. A phase that took no time is left out.
+     */
+    phases: Array<{
+        phase: 'QUEUED' | 'PLACING' | 'IMAGE' | 'START' | 'RUNNING';
+        /**
+         * With milliseconds.
+         */
+        from: string;
+        /**
+         * With milliseconds.
+         */
+        to: string | null;
+        ms: number;
+    }>;
+    /**
+     * What its worker was charged an hour; null when that is not known.
+     */
+    usdPerHour: number | null;
+    /**
+     * The rate of its worker over the time that the attempt ran, as it was metered.
+     */
+    costUsd: number | null;
+    /**
+     * Where its lines are: `workers/{workerId}/logs/lines` with `since` and `until`.
+     */
+    logs: {
+        workerId: string;
+        /**
+         * With milliseconds.
+         */
+        since: string;
+        /**
+         * With milliseconds.
+         */
+        until: string | null;
+    };
+};
+
 export type HealthReply = {
     jobs: {
         completed: number;
@@ -10074,6 +10195,60 @@ export type ExplainJobAnswers = {
 };
 
 export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
+
+export type GetJobTimelineData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
+        jobId: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/timeline/{jobId}';
+};
+
+export type GetJobTimelineRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetJobTimelineRefusal = GetJobTimelineRefusals[keyof GetJobTimelineRefusals];
+
+export type GetJobTimelineAnswers = {
+    /**
+     * Done.
+     */
+    200: JobTimeline;
+};
+
+export type GetJobTimelineAnswer = GetJobTimelineAnswers[keyof GetJobTimelineAnswers];
 
 export type GetQueueHealthData = {
     body?: never;

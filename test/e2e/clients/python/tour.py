@@ -173,6 +173,7 @@ def jobs(plane):
     streams = [plane.stream_job(at, streaming), plane.stream_job_by_post(at, streaming)]
     statuses = [plane.get_job_status(at, streaming), plane.get_job_status_by_post(at, streaming), plane.await_job_by_post(at, streaming)]
     explained = plane.explain_job(at, streaming)
+    plane.get_job_timeline(at, streaming)
 
     sleeping = run(sleepMs=600_000)
     waiting = plane.run_job(at, body=make("SubmitJobRequest", input={}))

@@ -106,6 +106,7 @@ async function jobs(plane: Podplane) {
   const streams = [await plane.streamJob({ path }), await plane.streamJobByPost({ path })]
   const statuses = [await plane.getJobStatus({ path }), await plane.getJobStatusByPost({ path }), await plane.awaitJobByPost({ path })]
   const explained = await plane.explainJob({ path })
+  await plane.getJobTimeline({ path })
 
   const sleeping = await run({ sleepMs: 600_000 })
   const waiting = await run({})
