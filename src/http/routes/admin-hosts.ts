@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { ChangePlan, DryRunQuery } from '../../contract/change-plan.ts'
-import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts/hosts.ts'
+import { CordonRequest, Host, HostOrChangePlan, ListHostsResponse } from '../../contract/hosts/hosts.ts'
 import * as machines from '../../services/hosts/hosts.ts'
 import { planCordonHost, planDrainHost, planRemoveHost } from '../../services/hosts/plan-host.ts'
 import { type AppEnv, operatorContext } from '../app-env.ts'
@@ -40,7 +40,7 @@ const getHostRoute = createRoute({
 })
 
 const plan = { description: 'With `dryRun`: what would happen.', content: { 'application/json': { schema: ChangePlan } } }
-const hostOrPlan = { content: { 'application/json': { schema: z.union([Host, ChangePlan]) } } }
+const hostOrPlan = { content: { 'application/json': { schema: HostOrChangePlan } } }
 
 const removeHostRoute = createRoute({
   ...common,
