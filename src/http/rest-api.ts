@@ -24,11 +24,13 @@ import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
 import { registerOrganizations } from './routes/organizations/organizations.ts'
 import { registerPodExec } from './routes/pod-exec.ts'
+import { registerPodExplanation } from './routes/pod-explanation.ts'
 import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
@@ -65,7 +67,9 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
   registerPodExec(app)
+  registerPodExplanation(app)
   registerPodLogs(app)
+  registerPodMetrics(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)

@@ -1,4 +1,5 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { EndpointStake } from '../domain/endpoint/stake.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import type { RoomAsker, RoomOffer } from '../domain/worker/give-way.ts'
 import type { DecisionRecord } from '../domain/worker/scaling-record.ts'
@@ -30,6 +31,8 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   hostChanged(workerIds: string[], event: HostEvent): Promise<void>
   /** The workers that take part in something (END-13), from the rows that `/health` counts. */
   workers(): Promise<ActiveWorker[]>
+  /** What hangs on the endpoint at this moment (DRY-3). */
+  stake(): Promise<EndpointStake>
   /** Decisions of the scaler that changed something, newest first. */
   decisions(): Promise<DecisionRecord[]>
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */

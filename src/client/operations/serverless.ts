@@ -1,17 +1,18 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { ListBuildsResponse, ListReleasesResponse } from '../../contract/endpoints/releases.ts'
 import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
-import { as, create, events, get, NOTHING, patch, post, remove } from '../operation.ts'
+import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
   listEndpoints: get('/v2/serverless', as<typeof ListEndpointsResponse>()),
   createEndpoint: create('/v2/serverless', as<typeof Endpoint>(), as<typeof CreateEndpointRequest>()),
   getEndpoint: get('/v2/serverless/{id}', as<typeof Endpoint>()),
   updateEndpoint: patch('/v2/serverless/{id}', as<typeof Endpoint>(), as<typeof UpdateEndpointRequest>()),
-  deleteEndpoint: remove('/v2/serverless/{id}', NOTHING),
+  deleteEndpoint: remove('/v2/serverless/{id}', as<typeof ChangePlan | undefined>()),
   getWebhookSigningSecret: get('/v2/webhooks/signing-secret', as<typeof SigningSecret>()),
   rotateWebhookSigningSecret: post('/v2/webhooks/signing-secret/rotate', as<typeof SigningSecret>()),
   listWebhookDeliveries: get('/v2/webhooks/deliveries', as<typeof ListDeliveriesResponse>()),
