@@ -25,6 +25,7 @@ import { registerEndpointExplanation } from './routes/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
@@ -70,6 +71,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointExplanation(app)
   registerPodExplanation(app)
   registerPodLogs(app)
+  registerPodMetrics(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)

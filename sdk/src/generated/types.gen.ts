@@ -868,6 +868,48 @@ export type PodExplanation = {
 
 export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
 
+/**
+ * Columns, not rows: the n-th point of every series is of `from` + n × `step`.
+ */
+export type MetricsResponse = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    from: string;
+    /**
+     * Seconds between points.
+     */
+    step: number;
+    /**
+     * Each has the same number of points, at most 1500.
+     */
+    series: Array<MetricSeries>;
+};
+
+/**
+ * One metric over time.
+ */
+export type MetricSeries = {
+    name: MetricName;
+    unit: MetricUnit;
+    /**
+     * Which GPU, from 0; absent where it is about none.
+     */
+    gpu?: number;
+    /**
+     * Means; null: nothing is known of that time.
+     */
+    points: Array<number | null>;
+    /**
+     * The most of each step; absent where a step is one sample.
+     */
+    maxima?: Array<number | null>;
+};
+
+export type MetricName = 'cpu' | 'memory' | 'memoryLimit' | 'networkReceived' | 'networkSent' | 'diskRead' | 'diskWritten' | 'disk' | 'diskLimit' | 'gpu' | 'gpuMemory' | 'gpuMemoryLimit' | 'gpuTemperature' | 'gpuPower';
+
+export type MetricUnit = 'percent' | 'bytes' | 'bytesPerSecond' | 'celsius' | 'watts';
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -1123,6 +1165,10 @@ export type PodRuntime = {
     memory?: {
         util: number;
     };
+    /**
+     * Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.
+     */
+    idleSince?: string | null;
     ports?: Array<PodPort>;
 };
 
@@ -3445,6 +3491,127 @@ export type HostVerdict = {
     failed: Array<string>;
 };
 
+/**
+ * What became of a job: when, where, why, and for how much.
+ */
+export type JobTimeline = {
+    id: string;
+    status: JobStatus;
+    /**
+     * With milliseconds.
+     */
+    createdAt: string;
+    /**
+     * With milliseconds.
+     */
+    finishedAt: string | null;
+    /**
+     * While it is queued.
+     */
+    waitingSince: string | null;
+    /**
+     * Of its stream so far, over all attempts.
+     */
+    chunks: number;
+    /**
+     * Of all attempts; null when that of one is not known.
+     */
+    costUsd: number | null;
+    /**
+     * Oldest first, at most the last 50.
+     */
+    attempts: Array<JobAttempt>;
+    /**
+     * Milliseconds that a phase took the newest completed jobs of this endpoint, where it took any time.
+     */
+    medians: {
+        QUEUED: number | null;
+        PLACING: number | null;
+        IMAGE: number | null;
+        START: number | null;
+        RUNNING: number | null;
+    };
+    /**
+     * Its notifications, newest first; null when they cannot be read right now.
+     */
+    webhooks: Array<{
+        /**
+         * The `webhook-id` of every attempt.
+         */
+        id: string;
+        url: string;
+        status: 'PENDING' | 'DELIVERED' | 'FAILED';
+        attempts: Array<WebhookAttempt>;
+        /**
+         * With milliseconds.
+         */
+        createdAt: string;
+    }> | null;
+};
+
+export type JobAttempt = {
+    attempt: number;
+    worker: {
+        id: string;
+        gpuTypeId: string | null;
+        /**
+         * Null when nothing is known of this worker any more.
+         */
+        gpuCount: number | null;
+        dataCenterId: string | null;
+    };
+    /**
+     * With milliseconds.
+     */
+    startedAt: string;
+    /**
+     * With milliseconds.
+     */
+    endedAt: string | null;
+    /**
+     * `LOST`: its worker lost it.
+     */
+    outcome: 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'LOST';
+    reason: string | null;
+    /**
+     * From the wait before the attempt to its end. A phase that took no time is left out.
+     */
+    phases: Array<{
+        phase: 'QUEUED' | 'PLACING' | 'IMAGE' | 'START' | 'RUNNING';
+        /**
+         * With milliseconds.
+         */
+        from: string;
+        /**
+         * With milliseconds.
+         */
+        to: string | null;
+        ms: number;
+    }>;
+    /**
+     * What its worker was charged an hour; null when that is not known.
+     */
+    usdPerHour: number | null;
+    /**
+     * The rate of its worker over the time that the attempt ran, as it was metered.
+     */
+    costUsd: number | null;
+    /**
+     * Where its lines are: `workers/{workerId}/logs/lines` with `since` and `until`.
+     */
+    logs: {
+        workerId: string;
+        /**
+         * With milliseconds.
+         */
+        since: string;
+        /**
+         * With milliseconds.
+         */
+        until: string | null;
+    };
+};
+
 export type HealthReply = {
     jobs: {
         completed: number;
@@ -4767,6 +4934,75 @@ export type ListPodLogLinesAnswers = {
 };
 
 export type ListPodLogLinesAnswer = ListPodLogLinesAnswers[keyof ListPodLogLinesAnswers];
+
+export type GetPodMetricsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `ETag` of a former answer; 304 when this one would be the same.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * RFC 3339. Without it an hour before `to`.
+         */
+        from?: string;
+        /**
+         * RFC 3339, exclusive. Without it now.
+         */
+        to?: string;
+        /**
+         * Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.
+         */
+        step?: number;
+    };
+    url: '/v2/pods/{id}/metrics';
+};
+
+export type GetPodMetricsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetPodMetricsRefusal = GetPodMetricsRefusals[keyof GetPodMetricsRefusals];
+
+export type GetPodMetricsAnswers = {
+    /**
+     * The series.
+     */
+    200: MetricsResponse;
+};
+
+export type GetPodMetricsAnswer = GetPodMetricsAnswers[keyof GetPodMetricsAnswers];
 
 export type ListPodsData = {
     body?: never;
@@ -9968,6 +10204,60 @@ export type ExplainJobAnswers = {
 };
 
 export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
+
+export type GetJobTimelineData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
+        jobId: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/timeline/{jobId}';
+};
+
+export type GetJobTimelineRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetJobTimelineRefusal = GetJobTimelineRefusals[keyof GetJobTimelineRefusals];
+
+export type GetJobTimelineAnswers = {
+    /**
+     * Done.
+     */
+    200: JobTimeline;
+};
+
+export type GetJobTimelineAnswer = GetJobTimelineAnswers[keyof GetJobTimelineAnswers];
 
 export type GetQueueHealthData = {
     body?: never;

@@ -1,10 +1,12 @@
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
+import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { CreatePodRequest, ListPodsResponse, Pod, PodActionRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { PodExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, NOTHING, patch, post, remove, socket } from '../operation.ts'
 
 export const PODS_OPERATIONS = {
   execInPod: socket('/v2/pods/{id}/exec'),
+  getPodMetrics: get('/v2/pods/{id}/metrics', as<typeof MetricsResponse>()),
   getPodLogs: events('/v2/pods/{id}/logs'),
   listPodLogLines: get('/v2/pods/{id}/logs/lines', as<typeof LogLinesResponse>()),
   listPods: get('/v2/pods', as<typeof ListPodsResponse>()),

@@ -10,6 +10,7 @@ export type PlaneReason =
   | 'notes what it did'
   | 'is a log still wanted'
   | 'hands a notification over'
+  | 'shows notifications of a job'
   | 'seals anew'
   | 'carries a request'
   | 'suspends an account'
