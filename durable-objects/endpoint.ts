@@ -2,6 +2,7 @@ import { isPoll, isWorkerCall, type JobCall, parseJobCall } from '../src/contrac
 import { openDatabase, openRecords } from '../src/db/client.ts'
 import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
+import { type EndpointStake, NO_STAKE } from '../src/domain/endpoint/stake.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
 import type { QueueFacts } from '../src/domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'
@@ -17,6 +18,7 @@ import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import type { Sender } from '../src/queue/posts.ts'
+import { stakeOf } from '../src/queue/stake.ts'
 import { askRoom, type GiveWayOrder, giveWay } from '../src/queue/workers/give-way.ts'
 import { applyHostEvent } from '../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/workers/host-reports.ts'
@@ -115,6 +117,11 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   async workers(): Promise<ActiveWorker[]> {
     if (!this.core.isStored) return []
     return activeWorkers(this.core.state.workers.all(), occupiedWorkers(this.core.state))
+  }
+
+  /** What hangs on the endpoint at this moment (DRY-3). */
+  async stake(): Promise<EndpointStake> {
+    return this.core.isStored ? stakeOf(this.core.state) : NO_STAKE
   }
 
   /** Decisions of the scaler that changed something, newest first. */

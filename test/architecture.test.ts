@@ -100,6 +100,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/why/snapshot.ts': ['explains'],
   'src/effects/workers/place-worker.ts': ['places work'],
   'src/effects/pods/pod-notes.ts': ['notes what it did'],
+  'src/effects/departure.ts': ['foretells a change of a host'],
   'src/effects/presence.ts': ['presence of a host'],
   'src/services/accounts/reseal.ts': ['seals anew'],
   'src/services/accounts/suspension.ts': ['suspends an account'],

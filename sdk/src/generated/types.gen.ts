@@ -456,6 +456,76 @@ export type UpdateEndpointWorkers = {
     idleTimeout?: number;
 };
 
+/**
+ * What a change would do if it were made now. Nothing has been changed.
+ */
+export type ChangePlan = {
+    /**
+     * As the audit log names it.
+     */
+    action: string;
+    resource: ChangedResource;
+    /**
+     * What would happen; nothing where it would be refused.
+     */
+    effects: Array<ChangeEffect>;
+    /**
+     * What it would be refused with now; null: it would be done.
+     */
+    refusal: {
+        /**
+         * Short summary of the kind of problem.
+         */
+        title: string;
+        /**
+         * The HTTP status code.
+         */
+        status: number;
+        /**
+         * What went wrong, for a person.
+         */
+        detail: string;
+        /**
+         * Each validation failure as `<location>: <problem>`.
+         */
+        errors?: Array<string>;
+        /**
+         * Stable key for machines, where there is one.
+         */
+        code?: string;
+    } | null;
+};
+
+export type ChangedResource = {
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'api-key' | 'host' | 'account';
+    id: string;
+    name: string | null;
+    /**
+     * Whose it is; told to the operator alone.
+     */
+    teamId?: string;
+};
+
+export type ChangeEffect = {
+    /**
+     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.
+     */
+    kind: 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'SAVES' | 'COSTS';
+    resource: ChangedResource;
+    /**
+     * The same for a person.
+     */
+    what: string;
+    /**
+     * LOSS: something is gone that no later call brings back.
+     */
+    severity: 'INFO' | 'WARNING' | 'LOSS';
+    /**
+     * How many jobs, or how many USD per hour; null where nothing is counted.
+     */
+    amount: number | null;
+};
+
 export type WebhookSigningSecret = {
     /**
      * Signs every webhook of the account; verify with any Standard Webhooks library.
@@ -3894,7 +3964,12 @@ export type DeleteEndpointData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless/{id}';
 };
 
@@ -3916,6 +3991,10 @@ export type DeleteEndpointRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -3928,6 +4007,10 @@ export type DeleteEndpointRefusals = {
 export type DeleteEndpointRefusal = DeleteEndpointRefusals[keyof DeleteEndpointRefusals];
 
 export type DeleteEndpointAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -5152,7 +5235,12 @@ export type DeletePodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}';
 };
 
@@ -5182,6 +5270,10 @@ export type DeletePodRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5194,6 +5286,10 @@ export type DeletePodRefusals = {
 export type DeletePodRefusal = DeletePodRefusals[keyof DeletePodRefusals];
 
 export type DeletePodAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Terminated.
      */
