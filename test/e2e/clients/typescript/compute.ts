@@ -69,6 +69,7 @@ async function endpoint(plane: Podplane) {
   const { releases } = await plane.listEndpointReleases({ path })
   const { builds } = await plane.listEndpointBuilds({ path })
   const scaling = await plane.listScalingDecisions({ path })
+  await plane.explainEndpoint({ path })
   const { secret } = await plane.getWebhookSigningSecret()
   const rotated = await plane.rotateWebhookSigningSecret()
   const { deliveries } = await plane.listWebhookDeliveries({ query: { endpointId: made.id } })
@@ -106,6 +107,7 @@ async function jobs(plane: Podplane) {
   const streams = [await plane.streamJob({ path }), await plane.streamJobByPost({ path })]
   const statuses = [await plane.getJobStatus({ path }), await plane.getJobStatusByPost({ path }), await plane.awaitJobByPost({ path })]
   const explained = await plane.explainJob({ path })
+  await plane.getJobTimeline({ path })
 
   const sleeping = await run({ sleepMs: 600_000 })
   const waiting = await run({})
