@@ -21,9 +21,11 @@ import { registerSpending } from './routes/billing/spending.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
+import { registerEndpointExplanation } from './routes/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
@@ -66,8 +68,10 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
   registerPodExec(app)
+  registerEndpointExplanation(app)
   registerPodExplanation(app)
   registerPodLogs(app)
+  registerPodMetrics(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)

@@ -1,7 +1,9 @@
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from '../pages/account/routes.ts'
 import { clusterRoutes } from '../pages/clusters/routes.ts'
+import { endpointRoutes } from '../pages/endpoints/routes.ts'
 import { homeRoutes } from '../pages/home/routes.ts'
+import { jobRoutes } from '../pages/jobs/routes.ts'
 import { keepRoutes } from '../pages/keep/routes.ts'
 import { logRoutes } from '../pages/logs/routes.ts'
 import { operatorRoutes } from '../pages/operator/routes.ts'
@@ -16,6 +18,8 @@ const pages = [
   ...homeRoutes,
   ...podRoutes,
   ...clusterRoutes,
+  ...endpointRoutes,
+  ...jobRoutes,
   ...keepRoutes,
   ...logRoutes,
   ...usageRoutes,

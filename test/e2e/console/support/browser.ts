@@ -63,8 +63,7 @@ export class Visitor {
     await this.go(path)
     await this.page.getByLabel('API key').fill(key)
     await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    // On a narrow screen it is behind a button.
-    await this.page.locator('#navigation').waitFor({ state: 'attached' })
+    await this.page.getByRole('navigation', { name: 'Main', includeHidden: true }).waitFor({ state: 'attached' })
   }
 
   /** Waits until a page with this heading is shown. */
