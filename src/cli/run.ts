@@ -32,7 +32,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
     writeErr: (text) => {
       unsaid += text
     },
-    getOutHelpWidth: () => io.stdout.columns ?? 100,
+    getOutHelpWidth: () => io.stdout.columns || 100,
   })
   for (const command of everyCommand(program)) command.copyInheritedSettings(program)
   try {
