@@ -23,7 +23,7 @@ describe('history of endpoints', () => {
     expect(named.ready.points[0]).toBeNull()
     expect(Math.max(...named.queued.maxima)).toBe(1)
     expect(named.spend.points.every((usd: number) => usd >= 0)).toBe(true)
-    const seen = body.events.map(({ kind, phase, workerId, release, decision }: Record<string, never>) => [
+    const seen = body.events.map(({ kind, phase, workerId, release, decision }: Record<string, unknown>) => [
       kind,
       phase,
       workerId,
