@@ -7,6 +7,7 @@ import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
+import type { EndpointExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
@@ -25,6 +26,7 @@ export const SERVERLESS_OPERATIONS = {
   listScalingDecisions: get('/v2/serverless/{id}/scaling', as<typeof ListScalingResponse>()),
   getEndpointTimeline: get('/v2/serverless/{id}/timeline', as<typeof EndpointTimeline>()),
   getWorkerMetrics: get('/v2/serverless/{id}/workers/{workerId}/metrics', as<typeof MetricsResponse>()),
+  explainEndpoint: get('/v2/serverless/{id}/explain', as<typeof EndpointExplanation>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
   listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),
 }
