@@ -4,6 +4,7 @@ import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
 import { type EndpointStake, NO_STAKE } from '../src/domain/endpoint/stake.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
+import type { QueueFacts } from '../src/domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'
 import type { DecisionRecord } from '../src/domain/worker/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts'
@@ -26,6 +27,7 @@ import { takeSlot } from './endpoint/balance/slot-calls.ts'
 import { cancelQueued } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
 import { clientCall, plainCall } from './endpoint/client/entrance.ts'
+import { readQueueFacts } from './endpoint/client/queue-facts.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { performEffects } from './endpoint/effects/after-commit.ts'
@@ -126,6 +128,10 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   async decisions(): Promise<DecisionRecord[]> {
     if (!this.core.isStored) return []
     return this.core.state.decisions.newest(MAX_DECISIONS)
+  }
+
+  async queueFacts(): Promise<QueueFacts | null> {
+    return readQueueFacts(this.core)
   }
 
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */

@@ -812,11 +812,10 @@ export type LogLine = {
 export type LogSource = 'container' | 'system';
 
 /**
- * Why a pod is where it is, and what would start it.
+ * Why an endpoint has the workers that it has, and what would start another.
  */
-export type PodExplanation = {
+export type EndpointExplanation = {
     id: string;
-    status: PodStatus;
     code: WhyCode;
     /**
      * One sentence for a person.
@@ -844,8 +843,6 @@ export type PodExplanation = {
      */
     isStale: boolean;
 };
-
-export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
 
 export type WhyCode = 'RUNNING' | 'FINISHED' | 'NEXT' | 'IDLE' | 'PREPARING' | 'WORKER_STARTING' | 'WAITS_FOR_CLUSTER' | 'SCALING_DELAY' | 'BEHIND_OTHERS' | 'WORKERS_BUSY' | 'AT_WORKERS_MAX' | 'LOW_PRIORITY' | 'NO_CAPACITY' | 'HOST_UNAVAILABLE' | 'HOST_SILENT' | 'HOST_LOST' | 'SCALED_TO_ZERO_BY_CONFIG' | 'STOPPED' | 'SPEND_LIMIT' | 'QUOTA' | 'ENDED' | 'FAILED' | 'WORKERS_UNHEALTHY';
 
@@ -904,6 +901,42 @@ export type WhyOption = {
 };
 
 export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+
+/**
+ * Why a pod is where it is, and what would start it.
+ */
+export type PodExplanation = {
+    id: string;
+    status: PodStatus;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
 
 /**
  * Columns, not rows: the n-th point of every series is of `from` + n × `step`.
@@ -3578,6 +3611,32 @@ export type ExplainReply = {
      * Present when a worker is wanted and no host has room.
      */
     placement?: Array<HostVerdict>;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
 };
 
 export type WaitReason = 'NEXT' | 'BEHIND_OTHERS' | 'WORKER_STARTING' | 'WORKERS_BUSY' | 'WORKERS_UNHEALTHY' | 'NO_CAPACITY' | 'SCALED_TO_ZERO_BY_CONFIG' | 'LOW_PRIORITY' | 'RUNNING' | 'FINISHED';
@@ -4824,6 +4883,52 @@ export type ExecInPodAnswers = {
 };
 
 export type ExecInPodAnswer = ExecInPodAnswers[keyof ExecInPodAnswers];
+
+export type ExplainEndpointData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/serverless/{id}/explain';
+};
+
+export type ExplainEndpointRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainEndpointRefusal = ExplainEndpointRefusals[keyof ExplainEndpointRefusals];
+
+export type ExplainEndpointAnswers = {
+    /**
+     * The explanation.
+     */
+    200: EndpointExplanation;
+};
+
+export type ExplainEndpointAnswer = ExplainEndpointAnswers[keyof ExplainEndpointAnswers];
 
 export type ExplainPodData = {
     body?: never;

@@ -5,6 +5,7 @@ import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
+import type { EndpointExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
@@ -21,6 +22,7 @@ export const SERVERLESS_OPERATIONS = {
   listEndpointReleases: get('/v2/serverless/{id}/releases', as<typeof ListReleasesResponse>()),
   listEndpointBuilds: get('/v2/serverless/{id}/builds', as<typeof ListBuildsResponse>()),
   listScalingDecisions: get('/v2/serverless/{id}/scaling', as<typeof ListScalingResponse>()),
+  explainEndpoint: get('/v2/serverless/{id}/explain', as<typeof EndpointExplanation>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
   listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),
 }

@@ -1,0 +1,72 @@
+import { hostname } from 'node:os'
+import { ApiError } from '../../client/client.ts'
+import { startDeviceLogin, waitForDeviceKey } from '../../client/device.ts'
+import { readConfig, writeConfig, writeCredential } from '../config/files.ts'
+import { readAll } from '../core/body.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+
+export interface LoginFlags {
+  withKey?: boolean
+  name?: string
+}
+
+const KEY = /^pp_\w+$/
+
+/** Keeps a key for a plane: one that somebody lets this device have in the console (RFC 8628), or one from stdin that the plane finds good. */
+export async function logIn(session: Session, { withKey, name }: LoginFlags): Promise<number> {
+  const { url, context } = session.target
+  const key = withKey ? await readKey(session) : await askForKey(session)
+  const user = await session.connectAs(key).getUser()
+  const kept = name ?? context ?? new URL(url).hostname
+  const config = readConfig(session.io)
+  writeConfig(session.io, { current: kept, contexts: { ...config.contexts, [kept]: { url } } })
+  writeCredential(session.io, kept, key)
+  session.out.record({ context: kept, url, user }, kept)
+  session.out.talk(`signed in; context ${kept} is used from now on`)
+  return EXIT.OK
+}
+
+async function readKey(session: Session): Promise<string> {
+  const key = (await readAll(session.io.stdin)).trim()
+  if (!KEY.test(key)) throw usage('an API key begins with pp_')
+  return key
+}
+
+/** Nobody has to be asked here: whoever is signed in at the console compares the code and lets this device in. */
+async function askForKey(session: Session): Promise<string> {
+  const { url } = session.target
+  const { signal } = session
+  const login = await startDeviceLogin(url, `podplane on ${hostname()}`, { signal }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+    throw new CliError(EXIT.NOT_ALLOWED, 'no_device_login', `${url} lets no devices in`, {
+      hint: 'podplane auth login --with-key < key.txt',
+    })
+  })
+  session.out.talk(`Open ${login.verification_uri_complete}\nand let this device in if it shows the code ${login.user_code}.`)
+  return (await waitForDeviceKey(url, login, { signal }).catch(refusalOf)).access_token
+}
+
+function refusalOf(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error
+  if (error.code === 'access_denied') throw new CliError(EXIT.NOT_ALLOWED, error.code, 'the device was not let in')
+  if (error.code === 'expired_token')
+    throw new CliError(EXIT.TIMED_OUT, error.code, 'nobody has let the device in in time', { hint: 'podplane auth login again' })
+  throw error
+}
+
+export function logOut({ io, out, target }: Session): void {
+  if (target.context === undefined)
+    throw new CliError(EXIT.NOT_FOUND, 'no_context', `no context is used: the key is that of ${target.keySource ?? 'nobody'}`)
+  writeCredential(io, target.context, undefined)
+  out.talk(`the key of ${target.context} is forgotten here; podplane keys delete revokes it`)
+}
+
+/** Which plane and key are used, and whose the key is. */
+export async function printStatus(session: Session): Promise<number> {
+  const { url, source, keySource, context } = session.target
+  const user = await session.api.getUser()
+  session.out.record({ url, context: context ?? null, source, keySource, user })
+  return EXIT.OK
+}
