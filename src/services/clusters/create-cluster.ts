@@ -56,7 +56,6 @@ export async function previewCluster(ctx: VerbContext, body: CreateClusterReques
   const hosts = hostsOfGang(gang).slice(0, MAX_HOSTS_SHOWN)
   return {
     fits: gang.ok,
-    options: gang.ok ? [] : await nearestClusters(ctx, { body, references, hosts: looked, nanosPerHour, gang }),
     dataCenterId: gang.ok ? gang.dataCenterId : null,
     cost: shownPrice(plan.pricePerHour * podCount),
     missing: gang.ok ? [] : [...(refuseGang(gang, podCount, missingVolumes).errors ?? [])],
@@ -67,6 +66,7 @@ export async function previewCluster(ctx: VerbContext, body: CreateClusterReques
         failed: failed.map(describeConstraint),
       })),
     ),
+    options: gang.ok ? [] : await nearestClusters(ctx, { body, references, hosts: looked, nanosPerHour, gang }),
   }
 }
 

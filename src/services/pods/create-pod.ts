@@ -86,7 +86,6 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
   const hosts = [...fitting, ...nearest].slice(0, MAX_HOSTS_SHOWN)
   return {
     fits: best !== undefined,
-    options: best ? [] : await nearestPods(ctx, { body, references, hosts: looked, nanosPerHour }),
     hostId: best ? await opaque(best.hostId) : null,
     dataCenterId: best?.dataCenterId ?? null,
     ...(best && computeView({ spec, vcpus: best.shape.vcpus, memoryMb: best.shape.memoryMb })),
@@ -94,6 +93,7 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
     hosts: await Promise.all(
       hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed: failed.map(describeConstraint) })),
     ),
+    options: best ? [] : await nearestPods(ctx, { body, references, hosts: looked, nanosPerHour }),
   }
 }
 
