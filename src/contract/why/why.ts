@@ -3,6 +3,8 @@ import { Timestamp } from '../fields.ts'
 import { PodStatus } from '../pods/pod-parts.ts'
 import { OPTION_EXAMPLE, WhyOptions } from './options.ts'
 
+export type { WhyOption } from './options.ts'
+
 /** Every cause that an explanation names; each has one meaning, whatever it is about (WHY-1). */
 export const WHY_CODES = [
   // Nothing is the matter.
