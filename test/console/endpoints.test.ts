@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
+import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/rollback.ts'
 import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try-input.ts'
@@ -104,5 +105,35 @@ describe('[UI-47] what can be done is said', () => {
       word({ unhealthy: 1, initializing: 1 }),
       word({ unhealthy: 1, running: 1 }),
     ]).toEqual(['Scaled to zero', 'Ready', 'Busy', 'Starting', 'No capacity', 'Unhealthy', 'Ready'])
+  })
+})
+
+describe('[UI-48] a new endpoint', () => {
+  const container = { ...EMPTY_ENDPOINT.container, image: ' acme/model:1 ' }
+  it('asks for what was typed, and leaves the rest to the plane', () => {
+    const text = { ...EMPTY_ENDPOINT, name: 'model', container, pool: 'ADA_24' }
+    expect(endpointBody(text)).toEqual({
+      name: 'model',
+      type: 'QUEUE',
+      image: 'acme/model:1',
+      gpu: { pools: ['ADA_24'], count: 1 },
+      workers: { min: 0, max: 3, idleTimeout: 5 },
+      scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
+    })
+    const served = { ...text, type: 'LOAD_BALANCER' as const, scaler: 'REQUEST_COUNT' as const, kind: 'cpu' as const, cpuId: 'cpu3c' }
+    expect(endpointBody(served)).toEqual({
+      name: 'model',
+      type: 'LOAD_BALANCER',
+      image: 'acme/model:1',
+      cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
+      workers: { min: 0, max: 3 },
+      scaling: { type: 'REQUEST_COUNT', requestCount: 4 },
+    })
+  })
+
+  it('says what is missing', () => {
+    const steps = [{}, { name: 'a' }, { container }, { pool: 'ADA_24' }]
+    const texts = steps.map((_, index) => Object.assign({}, EMPTY_ENDPOINT, ...steps.slice(0, index + 1)))
+    expect(texts.map(missingOf)).toEqual(['Give it a name.', 'Say which image it runs.', 'Choose a GPU.', undefined])
   })
 })
