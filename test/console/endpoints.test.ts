@@ -5,6 +5,7 @@ import { rollbackTo } from '../../src/console/pages/endpoints/rollback.ts'
 import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try-input.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
+import { costWords, sharesOf } from '../../src/console/pages/jobs/phases.ts'
 import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
 import type { Release } from '../../src/contract/endpoints/releases.ts'
 
@@ -135,5 +136,22 @@ describe('[UI-48] a new endpoint', () => {
     const steps = [{}, { name: 'a' }, { container }, { pool: 'ADA_24' }]
     const texts = steps.map((_, index) => Object.assign({}, EMPTY_ENDPOINT, ...steps.slice(0, index + 1)))
     expect(texts.map(missingOf)).toEqual(['Give it a name.', 'Say which image it runs.', 'Choose a GPU.', undefined])
+  })
+})
+
+describe('[UI-49] the time line of a job', () => {
+  const phase = (name: 'QUEUED' | 'RUNNING', ms: number) => ({ phase: name, from: '', to: '', ms })
+  it('phases fill the bar, and the shortest is seen', () => {
+    expect(sharesOf([phase('QUEUED', 1_000), phase('RUNNING', 3_000)])).toEqual([
+      { phase: 'QUEUED', share: 0.25 },
+      { phase: 'RUNNING', share: 0.75 },
+    ])
+    const [short] = sharesOf([phase('QUEUED', 1), phase('RUNNING', 1_000_000)])
+    expect(short?.share).toBeGreaterThan(0.009)
+    expect(sharesOf([phase('RUNNING', 0)])).toEqual([{ phase: 'RUNNING', share: 1 }])
+  })
+
+  it('what costs little costs something', () => {
+    expect([0, 0.000_008, 0.02].map(costWords)).toEqual(['$0.00', 'less than $0.0001', '$0.02'])
   })
 })
