@@ -76,7 +76,7 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await page.getByText('The job is queued again').waitFor()
     await visitor.go(paths.job(probeId, waiting.id))
     await page.getByRole('heading', { name: 'Why' }).waitFor()
-    await page.getByText('Before it').waitFor()
+    await page.getByText('every worker is busy').first().waitFor()
     await visitor.expectAccessible('why')
     await visitor.picture('job-why-phone')
     await page.getByRole('button', { name: 'Cancel job' }).click()
