@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
+import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/moments.ts'
 import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/rollback.ts'
 import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings-form.ts'
@@ -153,5 +154,33 @@ describe('[UI-49] the time line of a job', () => {
 
   it('what costs little costs something', () => {
     expect([0, 0.000_008, 0.02].map(costWords)).toEqual(['$0.00', 'less than $0.0001', '$0.02'])
+  })
+})
+
+describe('[UI-50] the history of an endpoint', () => {
+  const event = { kind: 'WORKER' as const, workerId: 'w1', phase: 'READY' as const, reason: null, release: 1, decision: null }
+  const timeline = {
+    from: '2026-06-01T12:00:00.000Z',
+    step: 60,
+    events: ['12:05:00', '12:01:30', '12:00:10'].map((at) => ({ ...event, at: `2026-06-01T${at}.000Z` })),
+  }
+
+  it('a moment knows what led to it, newest first', () => {
+    expect(new Date(timeOf(timeline, 2)).toISOString()).toBe('2026-06-01T12:02:00.000Z')
+    expect(eventsBefore(timeline, 1, 5).map(({ at }) => at.slice(11, 19))).toEqual(['12:01:30', '12:00:10'])
+    expect(eventsBefore(timeline, 9, 1).map(({ at }) => at.slice(11, 19))).toEqual(['12:05:00'])
+  })
+
+  it('says each event in words', () => {
+    const words = [
+      event,
+      { ...event, phase: 'GONE' as const, reason: 'its host is lost' },
+      { ...event, kind: 'RELEASE' as const, release: 3 },
+    ]
+    expect(words.map((one) => eventWords({ ...one, at: '' }))).toEqual([
+      'Worker w1 became ready',
+      'Worker w1 became gone: its host is lost',
+      'Release 3 came into force',
+    ])
   })
 })

@@ -128,7 +128,7 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await page.getByText('Goes back to release 1').waitFor()
     expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({ image: 'builtin/probe', workers: { max: 2 } })
     await visitor.picture('endpoint-releases')
-    for (const tab of ['Workers', 'Scaling']) {
+    for (const tab of ['Workers', 'Scaling', 'History']) {
       await page.getByRole('tab', { name: tab }).click()
       await visitor.expectAccessible(tab)
     }
