@@ -49,6 +49,13 @@ function addReads(endpoints: Command): void {
       session.out.record(await session.api.getQueueHealth({ path: { endpointId } }))
     },
   )
+  act(
+    endpoints.command('why <endpoint>').description('say why an endpoint has the workers that it has'),
+    async (session, _options, id: string) => {
+      const { printWhy } = await import('../pods/why.ts')
+      printWhy(session, await session.api.explainEndpoint({ path: { id } }))
+    },
+  )
 }
 
 function addChanges(endpoints: Command): void {
@@ -154,6 +161,15 @@ function addLooks(endpoints: Command): void {
         empty: 'it has decided nothing yet',
       })
     },
+  )
+  const timeline = endpoints
+    .command('timeline <endpoint>')
+    .description('what happened: workers, decisions of the scaler, releases')
+    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339', '1h')
+  act(
+    timeline,
+    async (session, { since }: { since: string }, id: string) =>
+      await (await import('../endpoints/timeline.ts')).printTimeline(session, id, since),
   )
   const rollback = endpoints
     .command('rollback <endpoint> <version>')
