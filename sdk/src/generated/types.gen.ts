@@ -696,6 +696,52 @@ export type ScalingInputs = {
     backoffMs: number;
 };
 
+export type MergedLinesResponse = {
+    /**
+     * Oldest first.
+     */
+    lines: Array<WorkerLogLine>;
+    /**
+     * The cursor of what is before this page; null: nothing is.
+     */
+    older: string | null;
+    /**
+     * The cursor of what comes after this page, now or later.
+     */
+    newer: string;
+    /**
+     * Whether nothing comes after this page yet.
+     */
+    atEnd: boolean;
+    /**
+     * A search looks at so many lines at a time: the cursor with which it goes on. Null: it is not cut short.
+     */
+    truncatedAt: string | null;
+};
+
+export type WorkerLogLine = {
+    /**
+     * Counts the lines of this log from 1, without gaps: `around` finds it again.
+     */
+    n: number;
+    /**
+     * As in the stream: `Last-Event-ID` goes on behind it.
+     */
+    id: string;
+    /**
+     * Clock of the host, with milliseconds.
+     */
+    ts: string;
+    source: LogSource;
+    line: string;
+    workerId: string;
+};
+
+/**
+ * `container`: output of the main process. `system`: what the platform did with it.
+ */
+export type LogSource = 'container' | 'system';
+
 export type LogLinesResponse = {
     /**
      * Oldest first.
@@ -735,11 +781,6 @@ export type LogLine = {
     source: LogSource;
     line: string;
 };
-
-/**
- * `container`: output of the main process. `system`: what the platform did with it.
- */
-export type LogSource = 'container' | 'system';
 
 /**
  * Why a pod is where it is, and what would start it.
@@ -4461,6 +4502,89 @@ export type GetWorkerLogsAnswers = {
 };
 
 export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
+
+export type ListEndpointLogLinesData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Lines of this source only.
+         */
+        source?: LogSource;
+        /**
+         * Lines with this text only, in any case.
+         */
+        q?: string;
+        /**
+         * Lines of this time or later.
+         */
+        since?: string;
+        /**
+         * Lines before this time.
+         */
+        until?: string;
+        /**
+         * Most lines of the page.
+         */
+        limit?: number;
+        /**
+         * What the workers of this job printed while they had it; other jobs of a worker at that time included.
+         */
+        job?: string;
+        /**
+         * `older`, `newer` or `truncatedAt` of another page of this log.
+         */
+        cursor?: string;
+    };
+    url: '/v2/serverless/{id}/logs/lines';
+};
+
+export type ListEndpointLogLinesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Refused.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListEndpointLogLinesRefusal = ListEndpointLogLinesRefusals[keyof ListEndpointLogLinesRefusals];
+
+export type ListEndpointLogLinesAnswers = {
+    /**
+     * The page.
+     */
+    200: MergedLinesResponse;
+};
+
+export type ListEndpointLogLinesAnswer = ListEndpointLogLinesAnswers[keyof ListEndpointLogLinesAnswers];
 
 export type ListWorkerLogLinesData = {
     body?: never;

@@ -4,6 +4,7 @@ import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
+import type { MergedLinesResponse } from '../../contract/logs/merged.ts'
 import { as, create, events, get, NOTHING, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
@@ -21,5 +22,6 @@ export const SERVERLESS_OPERATIONS = {
   listEndpointBuilds: get('/v2/serverless/{id}/builds', as<typeof ListBuildsResponse>()),
   listScalingDecisions: get('/v2/serverless/{id}/scaling', as<typeof ListScalingResponse>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
+  listEndpointLogLines: get('/v2/serverless/{id}/logs/lines', as<typeof MergedLinesResponse>()),
   listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),
 }

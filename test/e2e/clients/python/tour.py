@@ -142,6 +142,7 @@ def endpoint(plane):
     rotated = plane.rotate_webhook_signing_secret().secret
     deliveries = plane.list_webhook_deliveries(endpoint_id=made.id).deliveries
     redelivered = refused(plane.redeliver_webhook, "none")
+    plane.list_endpoint_log_lines(made.id)
     logs = [refused(plane.get_worker_logs, made.id, "none"), refused(plane.list_worker_log_lines, made.id, "none")]
     plane.delete_endpoint(made.id)
     return {

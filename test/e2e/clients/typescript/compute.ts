@@ -74,6 +74,7 @@ async function endpoint(plane: Podplane) {
   const { deliveries } = await plane.listWebhookDeliveries({ query: { endpointId: made.id } })
   const redelivered = await refused(plane.redeliverWebhook({ path: { id: 'none' } }))
   const logs = await refused(begins((signal) => plane.getWorkerLogs({ path: { ...path, workerId: 'none' }, signal })))
+  await plane.listEndpointLogLines({ path })
   const lines = await refused(plane.listWorkerLogLines({ path: { ...path, workerId: 'none' } }))
   await plane.deleteEndpoint({ path })
   return {
