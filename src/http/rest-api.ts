@@ -21,6 +21,7 @@ import { registerSpending } from './routes/billing/spending.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
+import { registerEndpointExplanation } from './routes/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
@@ -67,6 +68,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
   registerPodExec(app)
+  registerEndpointExplanation(app)
   registerPodExplanation(app)
   registerPodLogs(app)
   registerPodMetrics(app)

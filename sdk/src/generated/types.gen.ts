@@ -456,6 +456,76 @@ export type UpdateEndpointWorkers = {
     idleTimeout?: number;
 };
 
+/**
+ * What a change would do if it were made now. Nothing has been changed.
+ */
+export type ChangePlan = {
+    /**
+     * As the audit log names it.
+     */
+    action: string;
+    resource: ChangedResource;
+    /**
+     * What would happen; nothing where it would be refused.
+     */
+    effects: Array<ChangeEffect>;
+    /**
+     * What it would be refused with now; null: it would be done.
+     */
+    refusal: {
+        /**
+         * Short summary of the kind of problem.
+         */
+        title: string;
+        /**
+         * The HTTP status code.
+         */
+        status: number;
+        /**
+         * What went wrong, for a person.
+         */
+        detail: string;
+        /**
+         * Each validation failure as `<location>: <problem>`.
+         */
+        errors?: Array<string>;
+        /**
+         * Stable key for machines, where there is one.
+         */
+        code?: string;
+    } | null;
+};
+
+export type ChangedResource = {
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'api-key' | 'host' | 'account';
+    id: string;
+    name: string | null;
+    /**
+     * Whose it is; told to the operator alone.
+     */
+    teamId?: string;
+};
+
+export type ChangeEffect = {
+    /**
+     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.
+     */
+    kind: 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'SAVES' | 'COSTS';
+    resource: ChangedResource;
+    /**
+     * The same for a person.
+     */
+    what: string;
+    /**
+     * LOSS: something is gone that no later call brings back.
+     */
+    severity: 'INFO' | 'WARNING' | 'LOSS';
+    /**
+     * How many jobs, or how many USD per hour; null where nothing is counted.
+     */
+    amount: number | null;
+};
+
 export type WebhookSigningSecret = {
     /**
      * Signs every webhook of the account; verify with any Standard Webhooks library.
@@ -783,11 +853,10 @@ export type LogLine = {
 };
 
 /**
- * Why a pod is where it is, and what would start it.
+ * Why an endpoint has the workers that it has, and what would start another.
  */
-export type PodExplanation = {
+export type EndpointExplanation = {
     id: string;
-    status: PodStatus;
     code: WhyCode;
     /**
      * One sentence for a person.
@@ -815,8 +884,6 @@ export type PodExplanation = {
      */
     isStale: boolean;
 };
-
-export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
 
 export type WhyCode = 'RUNNING' | 'FINISHED' | 'NEXT' | 'IDLE' | 'PREPARING' | 'WORKER_STARTING' | 'WAITS_FOR_CLUSTER' | 'SCALING_DELAY' | 'BEHIND_OTHERS' | 'WORKERS_BUSY' | 'AT_WORKERS_MAX' | 'LOW_PRIORITY' | 'NO_CAPACITY' | 'HOST_UNAVAILABLE' | 'HOST_SILENT' | 'HOST_LOST' | 'SCALED_TO_ZERO_BY_CONFIG' | 'STOPPED' | 'SPEND_LIMIT' | 'QUOTA' | 'ENDED' | 'FAILED' | 'WORKERS_UNHEALTHY';
 
@@ -875,6 +942,42 @@ export type WhyOption = {
 };
 
 export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+
+/**
+ * Why a pod is where it is, and what would start it.
+ */
+export type PodExplanation = {
+    id: string;
+    status: PodStatus;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
 
 /**
  * Columns, not rows: the n-th point of every series is of `from` + n × `step`.
@@ -3439,6 +3542,32 @@ export type ExplainReply = {
      * Present when a worker is wanted and no host has room.
      */
     placement?: Array<HostVerdict>;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
 };
 
 export type WaitReason = 'NEXT' | 'BEHIND_OTHERS' | 'WORKER_STARTING' | 'WORKERS_BUSY' | 'WORKERS_UNHEALTHY' | 'NO_CAPACITY' | 'SCALED_TO_ZERO_BY_CONFIG' | 'LOW_PRIORITY' | 'RUNNING' | 'FINISHED';
@@ -3876,7 +4005,12 @@ export type DeleteEndpointData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless/{id}';
 };
 
@@ -3898,6 +4032,10 @@ export type DeleteEndpointRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -3910,6 +4048,10 @@ export type DeleteEndpointRefusals = {
 export type DeleteEndpointRefusal = DeleteEndpointRefusals[keyof DeleteEndpointRefusals];
 
 export type DeleteEndpointAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -4756,6 +4898,52 @@ export type ExecInPodAnswers = {
 
 export type ExecInPodAnswer = ExecInPodAnswers[keyof ExecInPodAnswers];
 
+export type ExplainEndpointData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/serverless/{id}/explain';
+};
+
+export type ExplainEndpointRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainEndpointRefusal = ExplainEndpointRefusals[keyof ExplainEndpointRefusals];
+
+export type ExplainEndpointAnswers = {
+    /**
+     * The explanation.
+     */
+    200: EndpointExplanation;
+};
+
+export type ExplainEndpointAnswer = ExplainEndpointAnswers[keyof ExplainEndpointAnswers];
+
 export type ExplainPodData = {
     body?: never;
     path: {
@@ -5171,7 +5359,12 @@ export type DeletePodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}';
 };
 
@@ -5201,6 +5394,10 @@ export type DeletePodRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -5213,6 +5410,10 @@ export type DeletePodRefusals = {
 export type DeletePodRefusal = DeletePodRefusals[keyof DeletePodRefusals];
 
 export type DeletePodAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Terminated.
      */

@@ -1,8 +1,9 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { CreatePodRequest, ListPodsResponse, Pod, PodActionRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { PodExplanation } from '../../contract/why/why.ts'
-import { as, create, events, get, NOTHING, patch, post, remove, socket } from '../operation.ts'
+import { as, create, events, get, patch, post, remove, socket } from '../operation.ts'
 
 export const PODS_OPERATIONS = {
   execInPod: socket('/v2/pods/{id}/exec'),
@@ -14,6 +15,6 @@ export const PODS_OPERATIONS = {
   getPod: get('/v2/pods/{id}', as<typeof Pod>()),
   explainPod: get('/v2/pods/{id}/explain', as<typeof PodExplanation>()),
   updatePod: patch('/v2/pods/{id}', as<typeof Pod>(), as<typeof UpdatePodRequest>()),
-  deletePod: remove('/v2/pods/{id}', NOTHING),
+  deletePod: remove('/v2/pods/{id}', as<typeof ChangePlan | undefined>()),
   actOnPod: post('/v2/pods/{id}/action', as<typeof Pod | undefined>(), as<typeof PodActionRequest>()),
 }

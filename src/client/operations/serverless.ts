@@ -1,3 +1,4 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { ListBuildsResponse, ListReleasesResponse } from '../../contract/endpoints/releases.ts'
 import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
@@ -5,14 +6,15 @@ import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { MergedLinesResponse } from '../../contract/logs/merged.ts'
-import { as, create, events, get, NOTHING, patch, post, remove } from '../operation.ts'
+import type { EndpointExplanation } from '../../contract/why/why.ts'
+import { as, as, create, create, events, events, get, get, NOTHING, patch, patch, post, post, remove, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
   listEndpoints: get('/v2/serverless', as<typeof ListEndpointsResponse>()),
   createEndpoint: create('/v2/serverless', as<typeof Endpoint>(), as<typeof CreateEndpointRequest>()),
   getEndpoint: get('/v2/serverless/{id}', as<typeof Endpoint>()),
   updateEndpoint: patch('/v2/serverless/{id}', as<typeof Endpoint>(), as<typeof UpdateEndpointRequest>()),
-  deleteEndpoint: remove('/v2/serverless/{id}', NOTHING),
+  deleteEndpoint: remove('/v2/serverless/{id}', as<typeof ChangePlan | undefined>()),
   getWebhookSigningSecret: get('/v2/webhooks/signing-secret', as<typeof SigningSecret>()),
   rotateWebhookSigningSecret: post('/v2/webhooks/signing-secret/rotate', as<typeof SigningSecret>()),
   listWebhookDeliveries: get('/v2/webhooks/deliveries', as<typeof ListDeliveriesResponse>()),
@@ -21,6 +23,7 @@ export const SERVERLESS_OPERATIONS = {
   listEndpointReleases: get('/v2/serverless/{id}/releases', as<typeof ListReleasesResponse>()),
   listEndpointBuilds: get('/v2/serverless/{id}/builds', as<typeof ListBuildsResponse>()),
   listScalingDecisions: get('/v2/serverless/{id}/scaling', as<typeof ListScalingResponse>()),
+  explainEndpoint: get('/v2/serverless/{id}/explain', as<typeof EndpointExplanation>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
   listEndpointLogLines: get('/v2/serverless/{id}/logs/lines', as<typeof MergedLinesResponse>()),
   listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),

@@ -149,3 +149,20 @@ export const PodExplanation = z.object({ id: z.string(), status: PodStatus, ...w
   example: { id: '7h9k2m4n6p8q1r', status: 'EXITED', ...WHY },
 })
 export type PodExplanation = z.infer<typeof PodExplanation>
+
+const ENDPOINT_OPTION = {
+  ...OPTION,
+  summary: 'allow GPUs of AMPERE_24 too',
+  call: {
+    method: 'PATCH' as const,
+    path: '/v2/serverless/4k8h2m9x7q1w3e',
+    body: { gpu: { pools: ['ADA_24', 'AMPERE_24'], excludedTypes: [] } },
+  },
+}
+
+export const EndpointExplanation = z.object({ id: z.string(), ...whyFields }).meta({
+  id: 'EndpointExplanation',
+  description: 'Why an endpoint has the workers that it has, and what would start another.',
+  example: { id: '4k8h2m9x7q1w3e', ...WHY, verdict: 'A worker is wanted, and no host has room for it.', options: [ENDPOINT_OPTION] },
+})
+export type EndpointExplanation = z.infer<typeof EndpointExplanation>

@@ -107,6 +107,16 @@ export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRo
   return rows.map((row) => openPod(db.vault, row))
 }
 
+/** Pods of a host whose disks alone are there, as far as `limit`. */
+export function listStoppedPodsOn(db: Database, hostId: string, limit: number): Promise<Pick<PodRow, 'id' | 'name' | 'teamId'>[]> {
+  const isToRun = or(inArray(pods.status, [...TO_RUN]), eq(pods.hostLost, true))
+  return db
+    .select({ id: pods.id, name: pods.name, teamId: pods.teamId })
+    .from(pods)
+    .where(and(eq(pods.hostId, hostId), IS_LIVE, sql`NOT (${isToRun})`))
+    .limit(limit)
+}
+
 /**
  * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes
  * no new work, or when the budgets of its team (PP-203) or its spend limit (BIL-22) have none.

@@ -14,6 +14,7 @@ export type PlaneReason =
   | 'seals anew'
   | 'carries a request'
   | 'suspends an account'
+  | 'foretells a change of a host'
   | 'explains'
 
 /** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */

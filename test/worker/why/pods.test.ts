@@ -1,5 +1,5 @@
 import { PodExplanation } from '../../../src/contract/why/why.ts'
-import { forgetSnapshot } from '../../../src/effects/why/snapshot.ts'
+import { forgetWhy } from '../../../src/effects/why/memory.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { admin, afterEach, createAccount, describe, env, expect, it, vi } from '../../support/harness.ts'
@@ -28,7 +28,7 @@ async function sceneIn(dataCenterId: string, count = 1): Promise<PodScene> {
 }
 
 async function explain(scene: PodScene, id: string): Promise<PodExplanation> {
-  forgetSnapshot()
+  forgetWhy()
   const reply = await scene.call.get(`${PODS}/${id}/explain`)
   expect(reply.status).toBe(200)
   expect(PodExplanation.parse(reply.body)).toEqual(reply.body)
@@ -221,7 +221,7 @@ describe('[WHY-9] what an explanation costs', () => {
   it('asks the database a bounded number of times, and while it is polled less than a page of pods does', async () => {
     const { scene, id } = await stoppedWithoutRoom('EU-RO-1')
     await scene.get(id)
-    forgetSnapshot()
+    forgetWhy()
     const calls = watchDatabase()
     const statementsOf = async (path: string) => {
       calls.length = 0

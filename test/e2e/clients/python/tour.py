@@ -138,6 +138,7 @@ def endpoint(plane):
         len(plane.list_endpoint_builds(made.id).builds),
         len(plane.list_scaling_decisions(made.id).to_dict()) > 0,
     ]
+    plane.explain_endpoint(made.id)
     before = plane.get_webhook_signing_secret().secret
     rotated = plane.rotate_webhook_signing_secret().secret
     deliveries = plane.list_webhook_deliveries(endpoint_id=made.id).deliveries

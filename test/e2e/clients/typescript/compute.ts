@@ -69,6 +69,7 @@ async function endpoint(plane: Podplane) {
   const { releases } = await plane.listEndpointReleases({ path })
   const { builds } = await plane.listEndpointBuilds({ path })
   const scaling = await plane.listScalingDecisions({ path })
+  await plane.explainEndpoint({ path })
   const { secret } = await plane.getWebhookSigningSecret()
   const rotated = await plane.rotateWebhookSigningSecret()
   const { deliveries } = await plane.listWebhookDeliveries({ query: { endpointId: made.id } })
