@@ -5,6 +5,7 @@ import { limitBody } from '../middleware/body-limit.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { openApiApp } from '../openapi/openapi-app.ts'
 import { registerConsoleDevices } from './device-routes.ts'
+import { registerConsoleProvider } from './provider-routes.ts'
 import { registerConsoleSession } from './session-routes.ts'
 
 const DOCUMENT_PATH = '/console/openapi.json'
@@ -33,6 +34,7 @@ export function consoleApi(): OpenAPIHono<AppEnv> {
   for (const path of ['/console/device', '/console/device/*']) app.on(['POST'], path, limitBody, keepToOneself)
   registerConsoleSession(app)
   registerConsoleDevices(app)
+  registerConsoleProvider(app)
   return app
 }
 

@@ -25,7 +25,7 @@ import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { json } from '../openapi/rest-components.ts'
 import { visitOf } from '../session-headers.ts'
-import { credentialOf, isSecure } from './credential.ts'
+import { credentialOf, originOf } from './credential.ts'
 
 const PATH = '/console/device'
 const WINDOW_MS = 60_000
@@ -166,12 +166,6 @@ function countStart(request: Request, nowMs: number): void {
     detail: `more than ${MAX_STARTS} devices have begun from this address in a minute`,
     headers: { 'Retry-After': String(WINDOW_MS / 1000) },
   })
-}
-
-/** The plane's own origin as a browser sees it. */
-function originOf(request: Request): string {
-  const url = new URL(request.url)
-  return `${isSecure(request) ? 'https' : 'http'}://${url.host}`
 }
 
 function where(c: AppContext) {
