@@ -6,7 +6,8 @@ import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { MergedLinesResponse } from '../../contract/logs/merged.ts'
-import { as, as, create, create, events, events, get, get, NOTHING, patch, patch, post, post, remove, remove } from '../operation.ts'
+import type { EndpointExplanation } from '../../contract/why/why.ts'
+import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {
   listEndpoints: get('/v2/serverless', as<typeof ListEndpointsResponse>()),
