@@ -121,4 +121,6 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      gpu_type_id TEXT, gpu_count INTEGER NOT NULL, data_center_id TEXT
    ) WITHOUT ROWID;
    CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
+  // Many jobs that are cancelled or queued again, step by step (JL-30).
+  `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
 ]

@@ -3795,6 +3795,72 @@ export type RequestsReply = {
     pagination: Pagination;
 };
 
+export type JobBulk = {
+    /**
+     * Null of a plan.
+     */
+    id: string | null;
+    action: 'cancel' | 'retry';
+    status: 'PLANNED' | 'RUNNING' | 'DONE';
+    /**
+     * Jobs that it means and may change, when it was asked for.
+     */
+    matched: number;
+    byStatus: {
+        IN_QUEUE?: number;
+        IN_PROGRESS?: number;
+        COMPLETED?: number;
+        FAILED?: number;
+        CANCELLED?: number;
+        TIMED_OUT?: number;
+    };
+    /**
+     * The first 20 of them.
+     */
+    ids: Array<string>;
+    /**
+     * Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.
+     */
+    estimatedCostUsd: number | null;
+    looked: number;
+    changed: number;
+    /**
+     * Jobs that were in another state when their turn came.
+     */
+    skipped: number;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    finishedAt: string | null;
+};
+
+export type JobBulkRequest = {
+    /**
+     * Jobs in these states only.
+     */
+    status?: Array<JobStatus>;
+    /**
+     * Created at this time or later.
+     */
+    from?: string;
+    /**
+     * Created before this time.
+     */
+    to?: string;
+    /**
+     * These jobs only.
+     */
+    ids?: Array<string>;
+    /**
+     * `matched` of a plan: another number of jobs is 409, and nothing is done.
+     */
+    expected?: number;
+};
+
 export type MetricsReply = {
     /**
      * Workers that ask for work or run it.
@@ -10603,6 +10669,186 @@ export type ListRequestsAnswers = {
 };
 
 export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
+
+export type CancelJobsData = {
+    body: JobBulkRequest;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+    };
+    query?: {
+        /**
+         * Answers the plan and changes nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/{endpointId}/requests/cancel';
+};
+
+export type CancelJobsRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * The first request under this `Idempotency-Key` is still running.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type CancelJobsRefusal = CancelJobsRefusals[keyof CancelJobsRefusals];
+
+export type CancelJobsAnswers = {
+    /**
+     * Done.
+     */
+    200: JobBulk;
+};
+
+export type CancelJobsAnswer = CancelJobsAnswers[keyof CancelJobsAnswers];
+
+export type RetryJobsData = {
+    body: JobBulkRequest;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+    };
+    query?: {
+        /**
+         * Answers the plan and changes nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/{endpointId}/requests/retry';
+};
+
+export type RetryJobsRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * The first request under this `Idempotency-Key` is still running.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type RetryJobsRefusal = RetryJobsRefusals[keyof RetryJobsRefusals];
+
+export type RetryJobsAnswers = {
+    /**
+     * Done.
+     */
+    200: JobBulk;
+};
+
+export type RetryJobsAnswer = RetryJobsAnswers[keyof RetryJobsAnswers];
+
+export type GetJobBulkData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * As the call that began it answered.
+         */
+        bulkId: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/requests/bulk/{bulkId}';
+};
+
+export type GetJobBulkRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetJobBulkRefusal = GetJobBulkRefusals[keyof GetJobBulkRefusals];
+
+export type GetJobBulkAnswers = {
+    /**
+     * Done.
+     */
+    200: JobBulk;
+};
+
+export type GetJobBulkAnswer = GetJobBulkAnswers[keyof GetJobBulkAnswers];
 
 export type GetQueueMetricsData = {
     body?: never;

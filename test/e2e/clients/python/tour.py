@@ -183,6 +183,9 @@ def jobs(plane):
     cancelled = plane.cancel_job(at, sleeping)
     health = plane.get_queue_health(at)
     requests = plane.list_requests(at).requests
+    plane.cancel_jobs(at, body=make("JobBulkRequest", status=["IN_QUEUE"]), dry_run=True)
+    again = plane.retry_jobs(at, body=make("JobBulkRequest", ids=["none"]))
+    plane.get_job_bulk(at, again.id)
     measured = [plane.get_queue_metrics(at), plane.get_request_series(at, interval=GetRequestSeriesInterval.M)]
     openai = [
         plane.post_openai(at, "v1/chat/completions", body=make("OpenaiBody", model="one", messages=[])),

@@ -116,6 +116,9 @@ async function jobs(plane: Podplane) {
   const cancelled = await plane.cancelJob({ path: { ...at, jobId: sleeping.id } })
   const health = await plane.getQueueHealth({ path: at })
   const { requests } = await plane.listRequests({ path: at })
+  await plane.cancelJobs({ path: at, body: { status: ['IN_QUEUE'] }, query: { dryRun: true } })
+  const again = await plane.retryJobs({ path: at, body: { ids: ['none'] } })
+  await plane.getJobBulk({ path: { ...at, bulkId: again.id ?? '' } })
   const measured = [await plane.getQueueMetrics({ path: at }), await plane.getRequestSeries({ path: at, query: { interval: 'm' } })]
 
   const [worker] = (await plane.listEndpointWorkers({ path: { id: endpointId } })).workers
