@@ -6,6 +6,7 @@ import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
+import { CLI_MUTANTS } from '../test/mutants/cli.ts'
 import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
 import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
@@ -97,6 +98,8 @@ const AGENT_TESTS = [
   'logs/shipper',
   'relay/door.test.ts',
 ].map((name) => `test/host-agent/${name}`)
+/** Those of the command line that read no document. */
+const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
     mutants: [
@@ -150,6 +153,7 @@ const SUITES: Record<string, Suite> = {
   },
   gangs: { mutants: CLUSTER_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/clusters']] },
   hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
+  cli: { mutants: CLI_MUTANTS, stages: [['--project', 'agent', '--bail', '1', ...CLI_TESTS]] },
   agent: {
     mutants: AGENT_MUTANTS,
     stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],

@@ -102,8 +102,13 @@ function addChanges(endpoints: Command): void {
     .alias('rm')
     .description('delete endpoints with their jobs')
     .option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, ...given) => {
+    .option('--plan', 'say what would happen, and change nothing')
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
     const ids = given.flat()
+    if (plan) {
+      const { printPlans } = await import('../core/change-plan.ts')
+      return printPlans(session, await Promise.all(ids.map((id) => session.api.deleteEndpoint({ path: { id }, query: { dryRun: true } }))))
+    }
     await session.confirm(`Delete ${ids.join(', ')}? Their jobs and results are lost.`, yes)
     for (const id of ids) {
       await session.api.deleteEndpoint({ path: { id } })

@@ -113,6 +113,8 @@ describe('exit codes', () => {
       code: EXIT.UNREACHABLE,
       error: { code: 'network_error', retryable: true },
     })
+    const ill = await podplane(['pods', 'list'], { plane: await at({ 'GET /v2/pods': problem(500, 'an unexpected error occurred') }) })
+    expect(ill.code).toBe(EXIT.UNREACHABLE)
     const nowhere = await podplane(['pods', 'list'])
     expect(nowhere.code).toBe(EXIT.UNREACHABLE)
     expect(nowhere.stderr).toContain('npm start')
