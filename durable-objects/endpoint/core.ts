@@ -16,8 +16,8 @@ import { AuditOutbox } from '../audit-outbox.ts'
 import { hasTables } from '../sql-migrations.ts'
 import { Alarm } from './alarm.ts'
 import { SLOT_LEASE_MS, Slots } from './balance/slots.ts'
+import { stepBulks } from './bulk-steps.ts'
 import { CallLimits } from './call-limits.ts'
-import { stepBulks } from './client/bulk.ts'
 import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
 import { Parking } from './parking.ts'
@@ -138,7 +138,7 @@ export class EndpointCore {
     if (!this.isStored) return
     await this.transact((tx) => {
       this.settleDue(tx)
-      stepBulks(this, tx)
+      stepBulks(this.state, tx)
     })
     const config = this.config()
     if (config) await this.grant.trim(config)
@@ -194,8 +194,8 @@ export class EndpointCore {
     const dueAtMs = nextDueAtMs(state, tx.nowMs, this.inFlight)
     const forgetAtMs = liveConfig(state) ? null : tx.nowMs + FORGET_AFTER_MS
     const bulkAtMs = state.bulks.hasRunning ? tx.nowMs : null
-    const tellAtMs = earliest([bulkAtMs, outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
-    alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs]), tx.nowMs)
+    const tellAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
+    alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs, bulkAtMs]), tx.nowMs)
     return end
   }
 

@@ -5,7 +5,7 @@ import { parseJobSeq } from '../../../src/domain/job/id.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
 import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
-import { type BulkAction, bulkStep, mayChange } from '../../../src/queue/bulk.ts'
+import { type BulkAction, mayChange } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
 import { problemReply, readText } from '../replies.ts'
@@ -14,8 +14,6 @@ import { bulkStarted, note } from './audit-notes.ts'
 import { rangeOf } from './job-list.ts'
 import { estimateUsd } from './timeline.ts'
 
-/** Jobs of one step: a commit of a few milliseconds, so that others have their turn in between. */
-export const STEP_JOBS = 200
 /** That may go on at a time; a tenant cannot make many of them. */
 const MAX_RUNNING = 4
 const SHOWN_IDS = 20
@@ -63,30 +61,6 @@ async function begin(
   })
 }
 
-/** One step of the oldest that goes on. Called when the alarm fires. */
-export function stepBulks(core: EndpointCore, tx: Tx): void {
-  const [bulk] = core.state.bulks.running()
-  if (!bulk) return
-  const { want, action } = bulk
-  const seqs = nextSeqs(core, bulk)
-  const counts = bulkStep(tx, action, seqs, (job) => matchesFilter(job, filterOf(want)))
-  const last = counts.looked === 0 ? undefined : seqs[counts.looked - 1]
-  const isOver = seqs.length < STEP_JOBS && counts.looked === seqs.length
-  core.state.bulks.save({
-    ...bulk,
-    looked: bulk.looked + counts.looked,
-    changed: bulk.changed + counts.changed,
-    skipped: bulk.skipped + counts.skipped,
-    position: last ?? bulk.position,
-    finishedAtMs: isOver ? tx.nowMs : null,
-  })
-}
-
-function nextSeqs(core: EndpointCore, { want, position }: Bulk): number[] {
-  if (want.seqs !== null) return want.seqs.filter((seq) => seq > position).slice(0, STEP_JOBS)
-  return core.state.jobs.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
-}
-
 // Jobs that come later are not meant: their numbers are higher than those of the plan.
 function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkRequest, estimate: number | null): Bulk {
   const { state } = core
@@ -121,10 +95,6 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     createdAtMs: tx.nowMs,
     finishedAtMs: null,
   }
-}
-
-function filterOf({ states, fromMs, toMs }: BulkWant): JobFilter {
-  return { states, fromMs, toMs, idPrefix: null }
 }
 
 function jobNumber(core: EndpointCore, id: string): number[] {
