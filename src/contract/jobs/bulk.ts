@@ -27,7 +27,7 @@ export const JobBulkRequest = z
     ids: z.array(z.string().min(1).max(64)).min(1).max(BULK_IDS_MAX).optional().meta({ description: 'These jobs only.' }),
     expected: Count.optional().meta({ description: '`matched` of a plan: another number of jobs is 409, and nothing is done.' }),
   })
-  .meta({ id: 'JobBulkRequest', example: { status: ['FAILED'] } })
+  .meta({ id: 'JobBulkRequest', example: { status: ['IN_QUEUE', 'FAILED'] } })
 export type JobBulkRequest = z.infer<typeof JobBulkRequest>
 
 /** JL-30: a plan, or what becomes of it. */
