@@ -2409,6 +2409,42 @@ export type AuditEntry = {
     } | null;
 };
 
+export type ListEventsResponse = {
+    events: Array<AccountEvent>;
+    pagination: Pagination;
+};
+
+export type AccountEvent = {
+    id: string;
+    /**
+     * RFC 3339, UTC, milliseconds precision.
+     */
+    at: string;
+    actor: {
+        kind: 'KEY' | 'SESSION' | 'POD' | 'OPERATOR' | 'HOST' | 'PLATFORM';
+        userId: string | null;
+        /**
+         * Id of the key, session or pod; never a secret.
+         */
+        credentialId: string | null;
+    };
+    /**
+     * Such as `pods.create`.
+     */
+    action: string;
+    /**
+     * What it happened to.
+     */
+    targets: Array<{
+        kind: string;
+        id: string;
+    }>;
+    /**
+     * One sentence, for people; `action` is for programs.
+     */
+    message: string;
+};
+
 export type AuditState = {
     resource: {
         kind: 'pod' | 'endpoint' | 'template';
@@ -8101,6 +8137,76 @@ export type ListAuditAnswers = {
 };
 
 export type ListAuditAnswer = ListAuditAnswers[keyof ListAuditAnswers];
+
+export type ListEventsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page size.
+         */
+        limit?: number;
+        /**
+         * Opaque position from a page of this very list.
+         */
+        cursor?: string;
+        /**
+         * Only changes of the resource with this id.
+         */
+        resource?: string;
+        /**
+         * Only changes by this user, or with this key, session or pod.
+         */
+        actor?: string;
+        /**
+         * Only changes of this kind, such as `pods.create`.
+         */
+        action?: string;
+        /**
+         * The earliest time, RFC 3339.
+         */
+        from?: string;
+        /**
+         * The first time that is too late, RFC 3339.
+         */
+        to?: string;
+    };
+    url: '/v2/events';
+};
+
+export type ListEventsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListEventsRefusal = ListEventsRefusals[keyof ListEventsRefusals];
+
+export type ListEventsAnswers = {
+    /**
+     * A page of events.
+     */
+    200: ListEventsResponse;
+};
+
+export type ListEventsAnswer = ListEventsAnswers[keyof ListEventsAnswers];
 
 export type GetAuditStateData = {
     body?: never;

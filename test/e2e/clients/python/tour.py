@@ -252,6 +252,7 @@ def organization(plane, guest):
 def audit(plane):
     entries = plane.list_audit(limit=1).entries
     made = plane.create_template(body=make("CreateTemplateRequest", name="audited", image="builtin/idle"))
+    plane.list_events(limit=1)
     state = plane.get_audit_state(resource=made.id, at=datetime.now(timezone.utc) + timedelta(seconds=1))
     plane.delete_template(made.id)
     return [len(entries), state.resource.kind.value]
