@@ -25,6 +25,7 @@ import { registerEndpointExplanation } from './routes/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerEndpointHistory } from './routes/history/endpoint-timeline.ts'
 import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
@@ -72,6 +73,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerPodExplanation(app)
   registerPodLogs(app)
   registerPodMetrics(app)
+  registerEndpointHistory(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)

@@ -1,5 +1,6 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { EndpointStake } from '../domain/endpoint/stake.ts'
+import type { CountSeries, Steps, WorkerChange } from '../domain/endpoint/timeline.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import type { QueueFacts } from '../domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../domain/worker/give-way.ts'
@@ -11,6 +12,13 @@ import type { GiveWayOrder } from '../queue/workers/give-way.ts'
 import type { Caller } from './caller.ts'
 import type { PlainReply } from './plain-reply.ts'
 import type { SlotRef } from './tunnel/host-tunnel.ts'
+
+/** What an endpoint's object knows of the past. */
+export interface EndpointHistory {
+  counts: CountSeries[]
+  /** Newest first. */
+  changes: WorkerChange[]
+}
 
 /** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
 export interface EndpointRpc extends Rpc.DurableObjectBranded {
@@ -56,6 +64,10 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   recallWorker(workerId: string): Promise<'present' | 'former' | null>
   /** Workers that are or were here, newest first; with a job, those that had it. Null: no such job (JL-14). */
   workerSpans(jobId: string | null): Promise<WorkerSpan[] | null>
+  /** On which host a worker is or was; null: on none, or that is not known any more. */
+  hostOfWorker(workerId: string): Promise<string | null>
+  /** What the endpoint had over time, and the newest `limit` changes of workers up to an instant. */
+  readTimeline(steps: Steps, untilMs: number, limit: number): Promise<EndpointHistory>
 }
 
 /** A worker, and from when to when something is asked of it; null: until now. Milliseconds since the epoch. */

@@ -1,4 +1,5 @@
 import { AUDIT_OUTBOX_SCHEMA } from '../../audit-outbox.ts'
+import { TIMELINE_SCHEMA } from './timeline-store.ts'
 
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
@@ -121,6 +122,8 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      gpu_type_id TEXT, gpu_count INTEGER NOT NULL, data_center_id TEXT
    ) WITHOUT ROWID;
    CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
+  // What the endpoint had over time, and on which host a worker was (HIS-20).
+  TIMELINE_SCHEMA,
   // Many jobs that are cancelled or queued again, step by step (JL-30).
   `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
 ]

@@ -49,6 +49,13 @@ function addReads(endpoints: Command): void {
       session.out.record(await session.api.getQueueHealth({ path: { endpointId } }))
     },
   )
+  act(
+    endpoints.command('why <endpoint>').description('say why an endpoint has the workers that it has'),
+    async (session, _options, id: string) => {
+      const { printWhy } = await import('../pods/why.ts')
+      printWhy(session, await session.api.explainEndpoint({ path: { id } }))
+    },
+  )
 }
 
 function addChanges(endpoints: Command): void {

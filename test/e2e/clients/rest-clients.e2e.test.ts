@@ -61,7 +61,13 @@ const SEEN = {
     gone: [404, 404],
   },
   cluster: { made: [true, 'one', 'TRAINING', true], members: [2, ['one-0', 'one-1'], [0, 1]], changed: 'two', gone: 404 },
-  endpoint: { made: ['one', 'one', true, 'two'], parts: [0, 1, 0, true], webhooks: [false, 0, 404], gone: [404, 404, 404] },
+  endpoint: {
+    timeline: [7, 404],
+    made: ['one', 'one', true, 'two'],
+    parts: [0, 1, 0, true],
+    webhooks: [false, 0, 404],
+    gone: [404, 404, 404],
+  },
   jobs: {
     ended: ['COMPLETED', { ok: true, input: { n: 1 } }, 'FAILED', 'as it should', 'IN_QUEUE', 'FAILED'],
     streamed: [[2, 0], ['COMPLETED', 'COMPLETED', 'COMPLETED'], true],

@@ -47,6 +47,12 @@ describe('exit codes', () => {
     }
   })
 
+  it('[CL-2] 2: a noun without a verb, with its help on stderr', async () => {
+    const { code, stdout, stderr } = await podplane(['pods'])
+    expect({ code, stdout }).toEqual({ code: EXIT.USAGE, stdout: '' })
+    expect(stderr).toContain('Usage: podplane pods')
+  })
+
   it('[CL-2] 3: no key, and a key that is not good', async () => {
     const refused = await at({ 'GET /v2/pods': problem(401, 'invalid bearer token') })
     expect((await podplane(['pods', 'list'], { plane: refused })).code).toBe(EXIT.NOT_ALLOWED)

@@ -58,4 +58,12 @@ export function addHosts(program: Command, call: Call): void {
     .description('withdraw the enrolment of a machine that holds nothing')
     .option('--plan', 'say what would happen, and change nothing')
     .action((id: string, { plan }: { plan?: boolean }) => call((api) => api.removeHost({ path: { id }, query: { dryRun: plan } })))
+  program
+    .command('audit')
+    .description('who has changed what, in all accounts; the newest first')
+    .option('--account <id>', 'in this account only')
+    .option('--resource <id>', 'changes of this one only')
+    .action(({ account, resource }: { account?: string; resource?: string }) =>
+      call((api) => api.listAllAudit({ query: { account, resource } })),
+    )
 }

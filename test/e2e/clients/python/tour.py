@@ -145,8 +145,10 @@ def endpoint(plane):
     redelivered = refused(plane.redeliver_webhook, "none")
     plane.list_endpoint_log_lines(made.id)
     logs = [refused(plane.get_worker_logs, made.id, "none"), refused(plane.list_worker_log_lines, made.id, "none")]
+    timeline = [len(plane.get_endpoint_timeline(made.id, step=60).series), refused(plane.get_worker_metrics, made.id, "none")]
     plane.delete_endpoint(made.id)
     return {
+        "timeline": timeline,
         "made": [made.name, read.name, holds(listed, made), changed.name],
         "parts": parts,
         "webhooks": [before == rotated, len(deliveries), redelivered],
