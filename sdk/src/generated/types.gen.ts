@@ -2757,6 +2757,116 @@ export type SpendItem = {
     idleWaste: number | null;
 };
 
+export type SpendStopOrPlan = SpendStop | SpendStopPlan;
+
+/**
+ * What was stopped, and what became of it.
+ */
+export type SpendStop = {
+    id: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+    /**
+     * USD per hour that the plan said it saves.
+     */
+    savedPerHour: number;
+    /**
+     * When everything was as before; null: it is not.
+     */
+    undoneAt: string | null;
+    items: Array<{
+        kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+        id: string;
+        name: string;
+        /**
+         * PENDING: the stop broke off before it.
+         */
+        state: 'PENDING' | 'STOPPED' | 'FAILED' | 'RESTORED';
+        /**
+         * Why it could not be stopped, or not be restored.
+         */
+        reason: string | null;
+        /**
+         * Bounds of an endpoint before; null for a pod.
+         */
+        formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+    }>;
+};
+
+/**
+ * What a stop would do. Nothing has been stopped.
+ */
+export type SpendStopPlan = {
+    /**
+     * Send it with the stop, so that what was seen is what happens.
+     */
+    planId: string;
+    /**
+     * USD per hour now.
+     */
+    perHour: number;
+    /**
+     * USD per hour once all of it has stopped.
+     */
+    remainingPerHour: number;
+    stops: Array<{
+        kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+        id: string;
+        name: string;
+        /**
+         * USD per hour as it is.
+         */
+        perHour: number;
+        /**
+         * USD per hour that its stop saves.
+         */
+        savesPerHour: number;
+    }>;
+    /**
+     * What goes on costing, and what was named and is not stopped.
+     */
+    stays: Array<{
+        kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+        id: string;
+        name: string;
+        /**
+         * USD per hour as it is.
+         */
+        perHour: number;
+        /**
+         * Why it goes on.
+         */
+        reason: string;
+    }>;
+    effects: Array<ChangeEffect>;
+};
+
+/**
+ * What to stop. Nothing is ever deleted.
+ */
+export type StopSpendRequest = {
+    /**
+     * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
+     */
+    ids?: Array<string>;
+    /**
+     * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
+     */
+    planId?: string;
+};
+
+export type ListSpendStopsResponse = {
+    /**
+     * The newest first.
+     */
+    stops: Array<SpendStop>;
+};
+
 /**
  * What a member may do (ORG-3).
  */
@@ -8666,6 +8776,155 @@ export type GetSpendAnswers = {
 };
 
 export type GetSpendAnswer = GetSpendAnswers[keyof GetSpendAnswers];
+
+export type StopSpendData = {
+    body: StopSpendRequest;
+    path?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/spend/stop';
+};
+
+export type StopSpendRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type StopSpendRefusal = StopSpendRefusals[keyof StopSpendRefusals];
+
+export type StopSpendAnswers = {
+    /**
+     * What was stopped. With `dryRun`: what would be.
+     */
+    200: SpendStopOrPlan;
+};
+
+export type StopSpendAnswer = StopSpendAnswers[keyof StopSpendAnswers];
+
+export type ListSpendStopsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/spend/stops';
+};
+
+export type ListSpendStopsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListSpendStopsRefusal = ListSpendStopsRefusals[keyof ListSpendStopsRefusals];
+
+export type ListSpendStopsAnswers = {
+    /**
+     * The stops.
+     */
+    200: ListSpendStopsResponse;
+};
+
+export type ListSpendStopsAnswer = ListSpendStopsAnswers[keyof ListSpendStopsAnswers];
+
+export type UndoSpendStopData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the stop.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/spend/stops/{id}/undo';
+};
+
+export type UndoSpendStopRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type UndoSpendStopRefusal = UndoSpendStopRefusals[keyof UndoSpendStopRefusals];
+
+export type UndoSpendStopAnswers = {
+    /**
+     * What became of it.
+     */
+    200: SpendStop;
+};
+
+export type UndoSpendStopAnswer = UndoSpendStopAnswers[keyof UndoSpendStopAnswers];
 
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;

@@ -298,6 +298,14 @@ def spend(plane):
     return [changed.per_month, limits.per_month, after.per_month == before.per_month, now.item_count == len(now.items)]
 
 
+
+def stops(plane):
+    stop = plane.stop_spend(body=make("StopSpendRequest", ids=["nothing"]))
+    listed = plane.list_spend_stops().stops
+    undone = plane.undo_spend_stop(stop.id)
+    return [len(stop.items), any(one.id == stop.id for one in listed), undone.undone_at is not None]
+
+
 called = set()
 plane = Plane(url, key, called)
 guest = Plane(url, guest_key, called)
@@ -320,5 +328,6 @@ seen = {
     "catalog": catalog(plane),
     "bills": bills(plane),
     "spend": spend(plane),
+    "stops": stops(plane),
 }
 print(json.dumps({"called": sorted(called), "seen": seen}))
