@@ -18,6 +18,7 @@ import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
 import { registerSpend } from './routes/billing/spend.ts'
 import { registerSpending } from './routes/billing/spending.ts'
+import { registerSpendStops } from './routes/billing/stops.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
@@ -88,6 +89,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerAudit(app)
   registerSpend(app)
   registerSpending(app)
+  registerSpendStops(app)
   registerInvitations(app)
   registerOrganizationMembers(app)
   registerOrganizations(app)

@@ -38,6 +38,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/organizations/': createOrganizationVictim,
   '/v2/account/secrets/': () => createOf('/v2/account/secrets', { name: 'A', value: 'x' }),
   '/v2/registries/delegations/': createDelegationVictim,
+  '/v2/spend/stops/': createSpendStopVictim,
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 
@@ -74,6 +75,12 @@ async function createDelegationVictim(): Promise<Victim> {
   return { owner, params: { id: body.id }, reads: ['/v2/registries/delegations'] }
 }
 
+async function createSpendStopVictim(): Promise<Victim> {
+  const owner = await createAccount()
+  const { body } = await api(owner.key).post('/v2/spend/stop', {})
+  return { owner, params: { id: body.id }, reads: ['/v2/spend/stops'] }
+}
+
 async function createKeyVictim(): Promise<Victim> {
   const owner = await createAccount()
   return { owner, params: { id: owner.keyId }, reads: ['/v2/account/keys'] }
@@ -103,8 +110,9 @@ async function createQueueVictim(): Promise<Victim> {
   const queue = await setUpStillQueue()
   const { jobId, worker } = await runAndTake(queue, { of: 'the victim' })
   const waiting = await run(queue, { waits: true })
+  const { body: bulk } = await queue.post('/requests/retry', { status: ['FAILED'] })
   const reads = ['health', `status/${jobId}`, `status/${waiting}`].map((part) => `/v2/${queue.endpointId}/${part}`)
-  const params = { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions', workerId: worker.id }
+  const params = { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions', workerId: worker.id, bulkId: bulk.id }
   return { owner: queue.account, params, reads, objectId: queue.endpointId }
 }
 

@@ -82,6 +82,7 @@ const SEEN = {
   catalog: { gpus: [true, 'NVIDIA L4'], cpus: [true, 'cpu3c'], dataCenters: [true, DATA_CENTER], templates: true },
   bills: ['hour', true],
   spend: [100, 100, true, true],
+  stops: [0, true, true],
 }
 
 describe('[PP-271] on a tour of every operation', () => {
