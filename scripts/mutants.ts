@@ -8,6 +8,7 @@ import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audi
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
 import { CLI_MUTANTS } from '../test/mutants/cli.ts'
 import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
+import { CONSOLE_DOMAIN_MUTANTS, CONSOLE_WORKER_MUTANTS } from '../test/mutants/console.ts'
 import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
@@ -111,6 +112,7 @@ const SUITES: Record<string, Suite> = {
       ...GRAPHQL_DOMAIN_MUTANTS,
       ...BILLING_DOMAIN_MUTANTS,
       ...AUDIT_DOMAIN_MUTANTS,
+      ...CONSOLE_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
       ...POD_DOMAIN_MUTANTS,
       ...POD_CORE_DOMAIN_MUTANTS,
@@ -120,6 +122,7 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'unit', 'test/model'],
     ],
   },
+  console: { mutants: CONSOLE_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/console']] },
   doors: { mutants: DOOR_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/doors']] },
   'doors-agent': {
     mutants: DOOR_AGENT_MUTANTS,
