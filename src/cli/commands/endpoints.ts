@@ -162,6 +162,15 @@ function addLooks(endpoints: Command): void {
       })
     },
   )
+  const timeline = endpoints
+    .command('timeline <endpoint>')
+    .description('what happened: workers, decisions of the scaler, releases')
+    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339', '1h')
+  act(
+    timeline,
+    async (session, { since }: { since: string }, id: string) =>
+      await (await import('../endpoints/timeline.ts')).printTimeline(session, id, since),
+  )
   const rollback = endpoints
     .command('rollback <endpoint> <version>')
     .description('deploy again what an earlier release had')

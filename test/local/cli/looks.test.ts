@@ -127,6 +127,30 @@ describe('why, plans, and what has been', () => {
     )
   })
 
+  it('[CL-16] the time line of an endpoint has a line an event', async () => {
+    const event = {
+      at: '2026-06-01T11:59:00.000Z',
+      kind: 'WORKER',
+      workerId: 'w1',
+      phase: 'READY',
+      reason: null,
+      release: 1,
+      decision: null,
+    }
+    const scaling = { ...event, kind: 'SCALING', workerId: null, phase: null, decision: { current: 0, desired: 2, reason: 'jobs wait' } }
+    const release = { ...event, kind: 'RELEASE', workerId: null, phase: null, release: 3 }
+    const toy = await at({
+      'GET /v2/serverless/e1/timeline': { body: { series: [], events: [event, scaling, release], pagination: LAST } },
+    })
+    const { stdout } = await podplane(['endpoints', 'timeline', 'e1'], { plane: toy })
+    expect(stdout.split('\n').map((line) => line.split('\t').slice(1).join('|'))).toEqual([
+      'WORKER|worker w1 READY|',
+      'SCALING|0 to 2 workers|jobs wait',
+      'RELEASE|release 3|',
+      '',
+    ])
+  })
+
   it('[CL-2] spend and usage are printed by what costs most', async () => {
     const item = { kind: 'POD', id: 'p1', name: 'box', perHour: 0.5, costToday: 1, costThisMonth: 2, idleSince: null, idleWaste: null }
     const toy = await at({ 'GET /v2/spend': { body: { perHour: 0.5, today: { spent: 1 }, month: { spent: 2 }, items: [item] } } })
