@@ -88,7 +88,7 @@ describe('examples/chat', () => {
     const client = new OpenAI({ apiKey: plane.apiKey, baseURL: `${plane.url}/v2/${id}/openai/v1`, maxRetries: 0, timeout: COLD_MS })
     const call = {
       model: 'smollm2-135m-instruct',
-      messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],
+      messages: [{ role: 'user' as const, content: 'What is the capital of France? Answer with its name.' }],
       max_tokens: 16,
       temperature: 0,
     }

@@ -8,7 +8,7 @@ from openai import OpenAI
 client = OpenAI(api_key=os.environ["API_KEY"], base_url=os.environ["BASE_URL"], max_retries=0, timeout=120)
 call = {
     "model": "smollm2-135m-instruct",
-    "messages": [{"role": "user", "content": "What is the capital of France?"}],
+    "messages": [{"role": "user", "content": "What is the capital of France? Answer with its name."}],
     "max_tokens": 16,
     "temperature": 0,
 }
